@@ -22,7 +22,7 @@ use crate::changeset::{self, Change, Changeset};
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
 use crate::interrupt::Assignment;
-use crate::session::Session;
+use crate::session::{Grant, Session};
 use crate::system::System;
 use crate::system::people::People;
 use crate::time::Timestamp;
@@ -160,8 +160,8 @@ pub struct Granters<'a> {
 }
 
 impl Granters<'_> {
-    fn names(&self, person: &str) -> bool {
-        self.assignment.trusts(person, self.people, self.starter)
+    fn count(&self, grant: &Grant) -> bool {
+        self.assignment.still_trusts(&grant.owner, grant.added_at, self.people, self.starter)
     }
 }
 
@@ -181,8 +181,8 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    fn takes_grants_of(&self, person: &str) -> bool {
-        self.granters.is_some_and(|granters| granters.names(person))
+    fn takes(&self, grant: &Grant) -> bool {
+        self.granters.is_some_and(|granters| granters.count(grant))
     }
 }
 
@@ -249,9 +249,8 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
-    let mut grants = session
-        .active_grants(rules.now)
-        .filter(|grant| rules.takes_grants_of(&grant.owner) && may_lift(&grant.matcher));
+    let mut grants =
+        session.active_grants(rules.now).filter(|grant| rules.takes(grant) && may_lift(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }

@@ -2,6 +2,7 @@
 //! somebody else decide.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Assignment, Interrupt, Refusal, Voter};
 use crate::actor::Role;
@@ -54,7 +55,11 @@ pub struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
+    /// In which role they came.
+    pub role: Role,
     pub text: Option<String>,
+    /// `{title, payload}` of what a service found, which the text says; null where it is a person's.
+    pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::limits;
 use crate::name::is_name;
 use crate::schema::Problem;
-use crate::system::people::{Deciders, People, STARTER};
+use crate::system::people::{Deciders, People, STARTER, Since};
+use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,6 +263,12 @@ impl Assignment {
     /// who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
+    }
+
+    /// The same of what they decided at this time: who has left since has nothing left that holds, also where they, or
+    /// somebody of that name, came back.
+    pub fn still_trusts(&self, id: &str, at: Timestamp, people: &People, starter: Option<&str>) -> bool {
+        self.trusts(id, people, starter) && !people.has_left(id, Since { at, seq: None })
     }
 
     /// Whether it is somebody's own work, which is nobody's to release themselves. `starter`: who started the run.

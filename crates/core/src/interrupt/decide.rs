@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Interrupt, Kind, Offer, Outcome, Seat, Voter, option};
+use super::{Carry, Effect, Interrupt, Kind, Offer, Outcome, Seat, Voter, option};
 use crate::id::InterruptId;
 use crate::json;
 use crate::limits;
@@ -52,7 +52,7 @@ pub enum Refusal {
     Role,
     #[error("this interrupt is for others to decide")]
     NotAnApprover,
-    #[error("whoever started the run or wrote the edit does not release it: somebody else has to")]
+    #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
     OwnWork,
     #[error("it is at stage {stage} now, which is for others to decide")]
     NotYourStage { stage: usize },
@@ -122,6 +122,11 @@ pub fn check(
     };
     let problems = carried(interrupt, offer, decision);
     let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
+    if offer.effect == Effect::Grant && seat.in_place_of.is_some() {
+        let message =
+            "is for whoever is asked themselves: a grant of yours would cover nothing; allow this one";
+        return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
+    }
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 

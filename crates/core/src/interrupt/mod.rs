@@ -34,6 +34,7 @@ pub use usage::{Unusable, Usage};
 pub use vote::{Settled, Vote};
 pub use withhold::Withhold;
 
+use crate::actor::Role;
 use crate::event::{self, Event};
 use crate::gate::{Reason, Source};
 use crate::id::{GrantId, InterruptId};
@@ -209,8 +210,10 @@ pub struct Interrupt {
     pub version: u64,
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
-    /// Who wrote each edit, by the sequence of the decision that brought it.
-    pub authors: BTreeMap<u64, String>,
+    /// Who wrote what is asked about, where a person did: a plan that they wrote anew.
+    pub written_by: Option<String>,
+    /// Who wrote each edit and in which role, by the sequence of the decision that brought it.
+    pub authors: BTreeMap<u64, (String, Role)>,
     pub claim: Option<Claim>,
     /// How often it was claimed.
     pub claims: u32,
@@ -268,9 +271,12 @@ pub struct Resolution {
 }
 
 impl Interrupt {
-    /// As its `interrupt_opened` of this sequence says.
-    pub fn new(opened: Opened, content: Value, at: Timestamp, seq: u64) -> Self {
+    /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
+    pub fn new(opened: Opened, content: Value, by: &str, at: Timestamp, seq: u64) -> Self {
+        // Of a plan that no step made.
+        let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
+            written_by: is_written.then(|| by.to_owned()),
             assignment: opened.assignment.clone(),
             delegations: Vec::new(),
             due: opened.due(),
@@ -296,23 +302,11 @@ impl Interrupt {
     /// events alike. An event about something else changes nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, option, edit_of, from, seat, viewed_ms, on_behalf_of, .. } =
-            fact
+        if let Fact::DecisionMade { interrupt, .. } = fact
             && *interrupt == self.opened.interrupt
+            && let Some(vote) = Vote::of(event, seq)
         {
-            self.cast(Vote {
-                by: event.actor.id.clone(),
-                option: option.clone(),
-                text: event.content.text.clone(),
-                edit: event.content.data.clone(),
-                edit_of: *edit_of,
-                from: from.clone(),
-                seat: seat.clone().unwrap_or_default(),
-                viewed_ms: *viewed_ms,
-                on_behalf_of: on_behalf_of.clone(),
-                at: event.at,
-                seq,
-            });
+            self.cast(vote);
         }
         if let Fact::InterruptClaimed { interrupt, by, holder } = fact
             && *interrupt == self.opened.interrupt
@@ -328,8 +322,14 @@ impl Interrupt {
         if let Fact::CommentAdded { interrupt } = fact
             && *interrupt == self.opened.interrupt
         {
-            let (by, text) = (event.actor.id.clone(), event.content.text.clone());
-            self.comments.push(Comment { by, text, at: event.at, seq });
+            self.comments.push(Comment {
+                by: event.actor.id.clone(),
+                role: event.actor.role,
+                text: event.content.text.clone(),
+                found: event.content.data.clone(),
+                at: event.at,
+                seq,
+            });
         }
         if let Fact::InterruptViewed { interrupt } = fact
             && *interrupt == self.opened.interrupt

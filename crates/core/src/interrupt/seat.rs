@@ -45,7 +45,7 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // Nobody releases their own work, nor does anybody in their place.
+        // Nobody releases their own work, nor does anybody in their place, or whom they chose.
         let is_own = |id: &str| {
             let own = voter.starter == Some(id) || self.wrote(id, edit_of);
             releases && !self.assignment.self_approval && own
@@ -65,11 +65,8 @@ impl Interrupt {
             let last = self.assignment.stages.len().saturating_sub(1);
             let stage = self.assignment.stage(&self.counted(votes)).unwrap_or(last);
             reached.get_or_insert(stage);
-            let (own, free): (Vec<Seat>, Vec<Seat>) = self
-                .seats_in(voter, stage)
-                .into_iter()
-                .partition(|seat| seat.in_place_of.as_deref().is_some_and(is_own));
-            only_own |= free.is_empty() && !own.is_empty();
+            let free = self.seats_in(voter, stage, &is_own);
+            only_own |= free.is_empty() && self.sits_in(voter, stage);
             let sits_elsewhere = |seat: &Seat| {
                 let is_same = |vote: &&Vote| {
                     let of = [vote.by.as_str(), vote.principal()];
@@ -117,10 +114,9 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Those who may not release it, for it is theirs: whoever started the run, and wrote this edit.
+    /// Those who may not release it, for it is theirs: whoever started the run, and wrote it, or this edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
-        let author = edit_of.and_then(|seq| self.authors.get(&seq)).map(String::as_str);
-        starter.into_iter().chain(author).filter(|_| !self.assignment.self_approval).collect()
+        starter.into_iter().chain(self.author(edit_of)).filter(|_| !self.assignment.self_approval).collect()
     }
 
     /// What a vote of somebody would count as who agrees with those who voted, or is the first.
@@ -158,17 +154,18 @@ impl Interrupt {
     }
 
     pub(super) fn sits_in(&self, voter: &Voter<'_>, stage: usize) -> bool {
-        !self.seats_in(voter, stage).is_empty()
+        !self.seats_in(voter, stage, &|_| false).is_empty()
     }
 
     /// Whether somebody is asked in a stage of it, by name, in a group, or in the place of somebody.
     pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
-        let stood_in_for = self.stood_in_for(id, people, now);
+        let stood_in_for = self.stood_in_for(id, people, now, &|_| false);
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// The seats of a stage that somebody may take: in their own name first, then in the place of others.
-    fn seats_in(&self, voter: &Voter<'_>, stage: usize) -> Vec<Seat> {
+    /// The seats of a stage that somebody may take: in their own name first, then in the place of others. `barred`: whose
+    /// place is nobody's to take.
+    fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
         let sits = match rights::extent(actor.role, Permission::Decide) {
@@ -178,7 +175,7 @@ impl Interrupt {
             Extent::All => true,
         };
         let own = sits.then(|| Seat { stage, in_place_of: None, groups: of.groups_of(&actor.id, people) });
-        let others = self.stood_in_for(&actor.id, people, now);
+        let others = self.stood_in_for(&actor.id, people, now, barred);
         let others = others.into_iter().filter(|id| of.is_for(id, people));
         let in_place_of =
             |id: &str| Seat { stage, in_place_of: Some(id.to_owned()), groups: of.groups_of(id, people) };
@@ -186,17 +183,23 @@ impl Interrupt {
     }
 
     /// Everybody in whose place somebody may decide: who is away and named them, or gave this one to them; and those in
-    /// whose place these may.
-    fn stood_in_for<'s>(&'s self, id: &str, people: &'s People, now: Timestamp) -> BTreeSet<&'s str> {
+    /// whose place these may. Nobody who is `barred` is one of them, nor chooses who is.
+    fn stood_in_for<'s>(
+        &'s self,
+        id: &str,
+        people: &'s People,
+        now: Timestamp,
+        barred: &dyn Fn(&str) -> bool,
+    ) -> BTreeSet<&'s str> {
         let given: Vec<&Delegation> =
             self.delegations.iter().filter(|one| one.until.is_none_or(|until| until > now)).collect();
         let (mut found, mut news) = (BTreeSet::new(), vec![id]);
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
-            for from in from.chain(people.stands_in_for(next, now)) {
+            for from in from.chain(people.naming(next, now)) {
                 // A delegate who delegates back, or in a circle, stands in for nobody new; nor does one whom somebody
                 // named who has left.
-                if from != id && people.can_decide(from) && found.insert(from) {
+                if from != id && people.can_decide(from) && !barred(from) && found.insert(from) {
                     news.push(from);
                 }
             }

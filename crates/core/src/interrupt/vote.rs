@@ -10,13 +10,18 @@ use serde_json::Value;
 
 use super::assignment::{Ballot, Seat};
 use super::{Cause, Effect, Interrupt, Kind, Offer};
+use crate::actor::Role;
+use crate::event::{self, Event};
 use crate::id::InterruptId;
+use crate::run::Fact;
 use crate::time::Timestamp;
 
 /// A decision as it stands in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     pub by: String,
+    /// In which role they came.
+    pub role: Role,
     pub option: String,
     pub text: Option<String>,
     pub edit: Value,
@@ -52,6 +57,30 @@ pub struct Settled<'a> {
 }
 
 impl Vote {
+    /// The decision that is made with the event `seq` of a run; `None`: it is another event.
+    pub fn of(event: &Event, seq: u64) -> Option<Self> {
+        let event::Fact::Run(Fact::DecisionMade {
+            option, edit_of, from, seat, viewed_ms, on_behalf_of, ..
+        }) = &event.fact
+        else {
+            return None;
+        };
+        Some(Self {
+            by: event.actor.id.clone(),
+            role: event.actor.role,
+            option: option.clone(),
+            text: event.content.text.clone(),
+            edit: event.content.data.clone(),
+            edit_of: *edit_of,
+            from: from.clone(),
+            seat: seat.clone().unwrap_or_default(),
+            viewed_ms: *viewed_ms,
+            on_behalf_of: on_behalf_of.clone(),
+            at: event.at,
+            seq,
+        })
+    }
+
     /// Whose vote it is: of whoever cast it, or whom they stood in for.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
@@ -103,9 +132,14 @@ impl Interrupt {
         agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Whether somebody wrote this edit.
+    /// Whether somebody wrote this edit; without one, what is asked about.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        edit_of.and_then(|seq| self.authors.get(&seq)).is_some_and(|author| author == who)
+        self.author(edit_of) == Some(who)
+    }
+
+    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&str> {
+        let of_edit = |seq: u64| self.authors.get(&seq).map(|(author, _)| author);
+        edit_of.map_or(self.written_by.as_ref(), of_edit).map(String::as_str)
     }
 }
 
@@ -120,7 +154,7 @@ impl Interrupt {
         };
         self.votes.retain(|other| !replaces(other) && !resets(other));
         if let Some(seq) = vote.edit_of {
-            self.authors.entry(seq).or_insert_with(|| vote.by.clone());
+            self.authors.entry(seq).or_insert_with(|| (vote.by.clone(), vote.role));
         }
         self.votes.push(vote);
     }

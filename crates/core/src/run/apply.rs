@@ -517,7 +517,8 @@ impl Run {
                     About::Interruption | About::Hold => self.rest_for(&id),
                     About::Phase(_) | About::External => {}
                 }
-                let interrupt = Interrupt::new((**opened).clone(), content.data.clone(), event.at, self.seq);
+                let (opened, content, by) = ((**opened).clone(), content.data.clone(), &event.actor.id);
+                let interrupt = Interrupt::new(opened, content, by, event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
             }
             Fact::DecisionMade { interrupt: id, .. }

@@ -102,12 +102,15 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Votes of those who have left count no more; and what those who are there can not settle any longer is for admins and
+    /// Votes and claims of those who have left count no more; and what those who are there can not settle any longer is for admins and
     /// operators to decide.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
             let Ok(interrupt) = self.interrupt(&id) else { continue };
+            if interrupt.claim.as_ref().is_some_and(|claim| self.cx.system.people.is_barred(&claim.by)) {
+                self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
+            }
             let instead = self.if_emptied(&interrupt.assignment);
             // It is open, so it is there.
             let _ = match instead {

@@ -162,11 +162,11 @@ impl Run {
         let may_decide = self.gate_of(call).assigned();
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
-            let by = interrupt.settled_by().filter(|made| made.option == "approve").map(|made| &made.by);
+            let by = interrupt.settled_by().filter(|made| made.option == "approve");
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|by| may_decide.trusts(by, people, self.starter()))
+                && by.is_some_and(|made| may_decide.still_trusts(&made.by, made.at, people, self.starter()))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -198,7 +198,7 @@ impl Run {
         let may_decide = self.gate_of(call).assigned();
         let counts = |grant: &&Grant| {
             workspace == Some(&grant.matcher.workspace)
-                && may_decide.trusts(&grant.owner, people, self.starter())
+                && may_decide.still_trusts(&grant.owner, grant.added_at, people, self.starter())
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

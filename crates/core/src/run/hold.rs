@@ -3,7 +3,7 @@
 //! What is under way comes to its end and is kept; nothing else begins before the release. A hold only holds back, so
 //! whoever may ask may hold any run.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening, clip};
 use super::external::unkeepable;
@@ -56,7 +56,8 @@ impl Draft<'_> {
     /// What a service found while somebody looks at a review is no other review: it stands beside that one, where whoever
     /// decides reads it.
     fn say_beside(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
-        let text = said_beside(title, payload);
+        let found = json!({ "title": title, "payload": payload });
+        let text = said_beside(&found);
         let is_said = review.content.get("payload").map(Digest::of_json) == Some(Digest::of_json(payload))
             || review.comments.iter().any(|comment| comment.text.as_deref() == Some(&*text));
         if is_said {
@@ -66,7 +67,8 @@ impl Draft<'_> {
             return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 });
         }
         let interrupt = review.opened.interrupt.clone();
-        self.emit(Fact::CommentAdded { interrupt }, Content::text(text));
+        // As data, too: of a text nobody could tell what is withheld from whom.
+        self.emit(Fact::CommentAdded { interrupt }, Content { text: Some(text), data: found });
         Ok(())
     }
 
@@ -82,11 +84,12 @@ impl Draft<'_> {
     }
 }
 
-/// What a service found, as a comment. A hold has room for more than a comment: of more its beginning stands there, how
+/// `{title, payload}` that a service found, as a comment. A hold has room for more than a comment: of more its beginning stands there, how
 /// long the whole is, and its digest, so that another finding that begins alike is another comment.
-fn said_beside(title: &str, payload: &Value) -> String {
-    let found = serde_json::to_string_pretty(payload).unwrap_or_default();
-    let whole = format!("{title}\n\n{found}");
+pub(crate) fn said_beside(found: &Value) -> String {
+    let title = found["title"].as_str().unwrap_or_default();
+    let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
+    let whole = format!("{title}\n\n{payload}");
     if whole.len() <= limits::TEXT_BYTES {
         return whole;
     }

@@ -355,8 +355,7 @@ impl People {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
         while let Some(delegate) = news.pop() {
-            let named = self.known.iter().filter(|(_, person)| person.delegate(now) == Some(delegate));
-            for (from, _) in named {
+            for from in self.naming(delegate, now) {
                 // A delegate who delegates back, or in a circle, stands in for nobody new.
                 if from != id && found.insert(from) {
                     news.push(from);
@@ -364,6 +363,12 @@ impl People {
             }
         }
         found
+    }
+
+    /// Those who are away now and named this one themselves.
+    pub(crate) fn naming<'p>(&'p self, delegate: &str, now: Timestamp) -> impl Iterator<Item = &'p str> {
+        let named = self.known.iter().filter(move |(_, person)| person.delegate(now) == Some(delegate));
+        named.map(|(id, _)| id.as_str())
     }
 
     /// What is wrong with a person who is to be set.

@@ -185,6 +185,40 @@ fn nobody_releases_their_own_work_through_somebody_else() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
+/// Nor does somebody whom they chose: a delegation goes through nobody who may not release it.
+#[test]
+fn nobody_chooses_who_releases_their_own_work() {
+    let own = Err(Rejection::Refused(Refusal::OwnWork));
+    for is_away in [false, true] {
+        let (mut world, id) =
+            gated(Assignment { self_approval: false, ..stages(vec![of_people(&["anna"], 1)]) });
+        world.run.started.as_mut().expect("it is started").by.id = "ben".to_owned();
+        for (from, to) in [("anna", "ben"), ("ben", "cleo")] {
+            if is_away {
+                let away = Away { until: None, delegate: Some(to.to_owned()) };
+                world.system.apply(&of_system(Fact::AwaySet { person: from.to_owned(), away: Some(away) }));
+            } else {
+                delegate(&mut world, &id, from, to).expect("it is taken");
+            }
+        }
+        let told = decide(&mut world, &id, "cleo", choose("approve"));
+        assert_eq!(told, own, "ben started it, away: {is_away}");
+        delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+        decide(&mut world, &id, "cleo", choose("approve")).expect("anna chose her");
+        assert!(!world.run.interrupts[&id].is_open());
+    }
+
+    let four = Assignment { self_approval: false, ..stages(vec![of_people(&["anna", "dirk"], 1)]) };
+    let (mut world, id) = gated(four);
+    let change = || edit(json!({ "command": "make y" }));
+    decide(&mut world, &id, "anna", change()).expect("anna wrote it");
+    delegate(&mut world, &id, "dirk", "anna").expect("it is taken");
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    assert_eq!(decide(&mut world, &id, "cleo", change()), own);
+    decide(&mut world, &id, "cleo", choose("reject")).expect("no is no release");
+    assert!(!world.run.interrupts[&id].is_open());
+}
+
 #[test]
 fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
@@ -339,6 +373,48 @@ fn whose_word_holds_for_the_next_time() {
             "{who}: {assignment:?}"
         );
     }
+}
+
+/// Nor does what somebody decided before they left, for whoever comes under their name later.
+#[test]
+fn what_somebody_decided_before_they_left_holds_no_more() {
+    let mut system = World::new(definition()).system;
+    people(&mut system);
+    let of_anna = stages(vec![of_people(&["anna"], 1)]);
+    let left = of_system(Fact::PersonLeft { person: "anna".to_owned() });
+    system.apply(&left);
+    let back = Fact::PersonSet { person: "anna".to_owned(), is: person(&[Role::Reviewer], &[]) };
+    system.apply(&of_system(back));
+    for (at, expected) in [(left.at, false), (left.at.plus_ms(1), true)] {
+        assert_eq!(of_anna.still_trusts("anna", at, &system.people, None), expected);
+    }
+}
+
+/// Others see that nobody is at it.
+#[test]
+fn a_claim_ends_with_whoever_claimed_it() {
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
+    let anna = actor(&world.system, "anna");
+    let claim = Input::Claim { interrupt: id.clone(), holder: None, over: None };
+    world.try_send(&anna, claim).expect("it is hers");
+    assert!(world.run.interrupts[&id].marks().contains("\nc:anna\n"), "it is found when she leaves");
+    leave(&mut world.system, "ben");
+    assert!(world.send(Input::PeopleChanged).is_empty(), "somebody else left");
+    leave(&mut world.system, "anna");
+    world.send(Input::PeopleChanged);
+    assert_eq!(world.run.interrupts[&id].claim, None);
+    assert!(world.send(Input::PeopleChanged).is_empty(), "once");
+}
+
+#[test]
+fn whoever_stands_in_gives_no_grant() {
+    let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
+    assert!(world.run.interrupts[&id].offers("approve_session").is_some(), "the test means something");
+    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
+    let told = decide(&mut world, &id, "cleo", choose("approve_session"));
+    assert!(is_invalid(&told), "{told:?}");
+    decide(&mut world, &id, "cleo", choose("approve")).expect("she may allow this one");
+    assert!(!world.run.interrupts[&id].is_open());
 }
 
 #[test]

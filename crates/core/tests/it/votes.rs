@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdshort_core::actor::Actor;
+use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};
 use holdshort_core::run::Input;
 use serde_json::{Value, json};
@@ -100,6 +100,7 @@ fn what_lets_work_go_on_is_agreed_on() {
             seq += 1;
             asked.cast(Vote {
                 by: (*name).to_owned(),
+                role: Role::Operator,
                 option: (*option).to_owned(),
                 text: None,
                 edit: Value::Null,

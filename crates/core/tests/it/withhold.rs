@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
+use holdshort_core::event::Event;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::withhold::{flaw_of_field, flaw_of_role};
-use holdshort_core::interrupt::{Assignment, Interrupt, Kind, Refusal, Stage, Withhold};
-use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use holdshort_core::interrupt::{Assignment, Decision, Interrupt, Kind, Level, Refusal, Stage, Withhold};
+use holdshort_core::run::{Ask, Config, Hold, Input, Origin, Rejection};
+use holdshort_core::system::Fact;
 use serde_json::{Value, json};
 
 use crate::assignments::{actor, decide, of_groups, people, stages};
@@ -37,7 +39,9 @@ fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, 
 
 fn seen(world: &World, id: &InterruptId, sees: Role) -> Interrupt {
     let interrupt = &world.run.interrupts[id];
-    interrupt.covered(sees).map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
+    interrupt
+        .covered(sees, &world.system.people)
+        .map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
 }
 
 fn shown(payload: Value, fields: &[&str]) -> Value {
@@ -64,7 +68,7 @@ fn a_pointer_names_places() {
     ];
     for (field, expected) in table {
         let (world, id) = asked(Kind::ToolApproval, payload.clone(), &[field], 1);
-        let covered = world.run.interrupts[&id].covered(Role::Reviewer);
+        let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
         let places: Vec<String> = covered.map(|it| it.cover.places.into_iter().collect()).unwrap_or_default();
         assert_eq!(json!(places), expected, "{field}");
     }
@@ -103,6 +107,31 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
+/// In what bears it, where its name tells it: with the member beside, up to the whole payload.
+#[test]
+fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
+    let of = |more: Value| {
+        let mut payload = json!({"arguments": {"to": "DE11-1111", "word": "summ"}});
+        payload.as_object_mut().expect("it is one").extend(more.as_object().cloned().unwrap_or_default());
+        shown(payload, &["/arguments/to", "/arguments/word"])
+    };
+    let balances = of(json!({"balances": {"of DE11-1111": 5, "x": 1}, "summary": 1}));
+    assert_eq!((&balances["balances"], &balances["summary"]), (&json!({"withheld": "/balances"}), &json!(1)));
+    assert_eq!(of(json!({"DE11-1111": 5})), json!({"withheld": ""}));
+}
+
+/// Labels of options, and names of stages.
+#[test]
+fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
+    let (mut world, id) = asked(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
+    let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
+    interrupt.opened.options[0].label = "Pay DE11 1111".to_owned();
+    interrupt.assignment.stages[0].name = Some("for DE11 1111".to_owned());
+    let interrupt = seen(&world, &id, Role::Reviewer);
+    let told = (&*interrupt.opened.options[0].label, interrupt.assignment.stages[0].name.as_deref());
+    assert_eq!(told, ("Pay [withheld]", Some("for [withheld]")));
+}
+
 /// Numbers, short words, keys: a word that stands everywhere is looked for nowhere.
 #[test]
 fn a_short_word_is_no_word() {
@@ -116,7 +145,7 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     let payload = json!({"arguments": {"to": "ann@example.org"}});
     let (world, id) = asked(Kind::ToolApproval, payload.clone(), &["/arguments/to"], 1);
     for role in [Role::Admin, Role::Operator, Role::Agent, Role::Auditor] {
-        assert!(world.run.interrupts[&id].covered(role).is_none(), "{role:?}");
+        assert!(world.run.interrupts[&id].covered(role, &world.system.people).is_none(), "{role:?}");
     }
     assert_eq!(shown(payload.clone(), &["/arguments/from"]), payload);
 }
@@ -142,7 +171,7 @@ fn a_look_has_the_digest_of_what_was_shown() {
         assert_eq!(event.content.data, shown, "{who}");
         for (reader, expected) in [(Role::Operator, &shown), (Role::Reviewer, &Value::Null)] {
             let mut told = event.clone();
-            interrupt.cover_event(reader, &mut told, 9);
+            interrupt.cover_event(reader, &world.system.people, &mut told, 9);
             assert_eq!(told.content.data, *expected, "{who} looked, {reader:?} reads");
         }
     }
@@ -270,6 +299,111 @@ fn words_of_others_hold_none_of_it() {
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
 }
 
+/// A service holds the run: in a review of its own, and beside one that is open.
+#[test]
+fn what_a_service_found_is_withheld_wherever_it_is_said() {
+    let service = Actor::agent("watcher", "crew");
+    let hold = || {
+        Input::Hold(Box::new(Hold {
+            title: "Sanctions: account B".to_owned(),
+            message: String::new(),
+            payload: json!({"findings": "account B\nat a bank", "details": {"iban": "DE11 1111", "n": 7}}),
+            risk: Level::High,
+            expires_in_ms: None,
+        }))
+    };
+    let handed_in =
+        json!({"title": "t", "content": "the report", "findings": ["velocity"], "risk_level": "high"});
+    let withheld_of = |fields: &[&str], script: Vec<world::Answer>| {
+        let mut definition = world::definition();
+        definition.gates.withhold = from_reviewers(fields);
+        let is_at_work = !script.is_empty();
+        let mut world = World::started(definition, script);
+        if is_at_work {
+            world.work();
+        }
+        world.try_send(&service, hold()).expect("it may");
+        let id = world.open(Kind::Review);
+        (seen(&world, &id, Role::Reviewer), world, id)
+    };
+    let mark = |place: &str| json!({ "withheld": place });
+
+    let fields = ["/details/iban", "/details/n", "/content"];
+    let script = vec![world::calls(&[("request_review", handed_in)])];
+    let (interrupt, world, id) = withheld_of(&fields, script);
+    let payload = &interrupt.content["payload"];
+    let told = json!([payload["content"], payload["findings"], payload["risk_level"]]);
+    assert_eq!(told, json!([mark("/content"), ["velocity"], "high"]), "{payload}");
+    let text = interrupt.comments[0].text.as_deref().expect("it is there");
+    assert!(text.contains("account B") && text.contains("/details/iban"), "{text}");
+    assert!(!text.contains("DE11") && !text.contains('7'), "{text}");
+    let whole = &world.run.interrupts[&id];
+    assert!(whole.comments[0].text.as_ref().expect("it is there").contains("DE11 1111"));
+    let said = |event: &&Event| event.actor == service && event.content.text.is_some();
+    let mut event = world.log.iter().rev().find(said).expect("it is there").clone();
+    whole.cover_event(Role::Reviewer, &world.system.people, &mut event, 9);
+    assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(text), &Value::Null));
+
+    let (interrupt, world, id) = withheld_of(&fields, Vec::new());
+    let details = json!({"iban": mark("/details/iban"), "n": mark("/details/n")});
+    assert_eq!(interrupt.content["payload"], json!({"findings": "account B\nat a bank", "details": details}));
+    let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
+    let places = covered.map(|covered| covered.cover.places).unwrap_or_default();
+    assert_eq!(json!(places), json!(["/details/iban", "/details/n"]));
+    // The title begins as what was found does.
+    let (interrupt, ..) = withheld_of(&["/findings"], Vec::new());
+    assert_eq!(
+        (&interrupt.content["title"], &interrupt.content["payload"]["findings"]),
+        (&json!("[withheld]"), &mark("/findings"))
+    );
+}
+
+/// A mark where somebody guessed right would tell them so.
+#[test]
+fn nobody_learns_from_their_own_words_what_is_withheld() {
+    let guessed = "ann@example.org bob@example.org DE11 1111";
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    world.system.apply(&world::of_system(Fact::PersonSet {
+        person: "dirk".to_owned(),
+        is: world::person(&[Role::Auditor, Role::Reviewer], &["legal"]),
+    }));
+    let [anna, ben] = ["anna", "ben"].map(|who| actor(&world.system, who));
+    let dirk = Actor { role: Role::Reviewer, ..actor(&world.system, "dirk") };
+    for who in [&anna, &dirk] {
+        let comment = Input::Comment { interrupt: id.clone(), text: guessed.to_owned() };
+        world.try_send(who, comment).expect("it is taken");
+    }
+    let theirs = Decision { text: Some(guessed.to_owned()), ..edit(sent(|it| it["guess"] = json!(guessed))) };
+    decide(&mut world, &id, "anna", theirs).expect("she changes what she sees");
+
+    let interrupt = seen(&world, &id, Role::Reviewer);
+    let said: Vec<&str> = interrupt.comments.iter().filter_map(|comment| comment.text.as_deref()).collect();
+    assert_eq!(said, [guessed, "[withheld] bob@example.org [withheld]"], "who is an auditor, too, saw it");
+    let vote = &interrupt.votes[0];
+    assert_eq!((vote.text.as_deref(), &vote.edit["guess"]), (Some(guessed), &json!(guessed)));
+    assert!(vote.edit["to"]["withheld"].is_string(), "what she was sent a mark for has one: {}", vote.edit);
+    let mut event =
+        world.log.iter().rev().find(|event| event.actor.id == "anna").expect("it is there").clone();
+    let whole = &world.run.interrupts[&id];
+    whole.cover_event(Role::Reviewer, &world.system.people, &mut event, vote.seq);
+    assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(guessed), &vote.edit));
+    // Ben agrees as he is shown it.
+    let agreed = edit(vote.edit.clone());
+    world
+        .try_send(&ben, Input::Decide { interrupt: id.clone(), decision: agreed, holder: None })
+        .expect("as shown");
+    assert!(!world.run.interrupts[&id].is_open());
+
+    // Of an edit that somebody wrote who sees it, all that holds the words.
+    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 3);
+    let mut whole = payload()["arguments"].take();
+    whole["note"] = json!("for ann@example.org");
+    decide(&mut world, &id, "olga", edit(whole)).expect("she sees all of it");
+    let theirs = seen(&world, &id, Role::Reviewer).votes[0].edit.clone();
+    decide(&mut world, &id, "anna", edit(theirs.clone())).expect("she agrees");
+    assert_eq!(seen(&world, &id, Role::Reviewer).votes[1].edit, theirs);
+}
+
 /// Of a workflow's own call: what is made of its arguments is not shown, and nothing is granted that is not seen.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
@@ -283,7 +417,7 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let id = world.open(Kind::ToolApproval);
     let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
     interrupt.assignment = stages(vec![of_groups(&["legal"], 1)]);
-    let covered = interrupt.covered(Role::Reviewer).expect("it is covered").interrupt;
+    let covered = interrupt.covered(Role::Reviewer, &world.system.people).expect("it is covered").interrupt;
     assert_eq!(covered.content["title"], "run_command");
     let all = format!("{:?} {}", covered.opened, covered.content);
     assert!(!all.contains("secret-target"), "{all}");

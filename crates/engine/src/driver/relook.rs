@@ -58,7 +58,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Looks at assignments that name somebody whom these events are about, or of which votes are in. The change stands
+    /// Looks at assignments that name somebody whom these events are about, that they have claimed, or of which votes are in. The change stands
     /// whatever comes of it: what can not be looked at now is looked at later, by `keep_up`.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
@@ -73,8 +73,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             event::Fact::System(Fact::KeyRevoked { key }) => before.keys.get(key).map(|key| &key.name),
             event::Fact::System(_) | event::Fact::Run(_) | event::Fact::Session(_) => None,
         });
-        let marks: BTreeSet<String> =
-            changed.flat_map(|id| mark::of_person(id, &before.people, self.clock.now())).collect();
+        let of = |id: &String| {
+            mark::of_person(id, &before.people, self.clock.now()).into_iter().chain([mark::claim(id)])
+        };
+        let marks: BTreeSet<String> = changed.flat_map(of).collect();
         if marks.is_empty() {
             return Ok(());
         }
@@ -86,7 +88,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::INVOLVED].map(str::to_owned);
+        let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::ANY_CLAIM, mark::INVOLVED].map(str::to_owned);
         let looked = self.look_at_assignments(marks.to_vec()).await;
         if looked.is_err() {
             self.look_later();

@@ -264,6 +264,35 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
+/// A grant of theirs would cover nothing.
+#[tokio::test]
+async fn whoever_stands_in_is_offered_no_grant() {
+    let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\
+        phases:\n  - {id: work, kind: one_shot, agent: ada}\n";
+    let rehearsal = "agents:\n  ada:\n    - text: I write.\n      calls:\n        - {tool: write_file, arguments: {path: a.txt, content: x}}\n    - text: Done.\n";
+    let served = Served::with_workflow_and_rehearsal(workflow, rehearsal).await;
+    for who in ["anna", "cleo"] {
+        served.set(who, &["reviewer"], &[]).await;
+    }
+    let (anna, cleo) = (served.signed_in_as("anna").await, served.signed_in_as("cleo").await);
+    let held = served.held().await;
+    let path = format!("/v1/interrupts/{}", text(&held, "id"));
+    let to_anna = json!({"assignment": {"approvers": ["anna"]}});
+    ok(served.operator().post(&format!("{path}/reassign"), &to_anna).await);
+    ok(anna.post(&format!("{path}/delegate"), &json!({"to": "cleo"})).await);
+    for (who, expected) in [(&anna, true), (&cleo, false)] {
+        let card = ok(who.get(&path).await);
+        let mut offered = card["options"].as_array().expect("a list").iter();
+        assert_eq!(offered.any(|option| option["id"] == "approve_session"), expected, "{card}");
+    }
+    let refused = cleo.decide(&held, &json!({"option": "approve_session"})).await;
+    assert_eq!(
+        (code(&refused), &refused.1["errors"][0]["pointer"]),
+        ((422, "invalid_request"), &json!("/option"))
+    );
+    assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
+}
+
 /// A browser's socket that follows the inbox as somebody.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;

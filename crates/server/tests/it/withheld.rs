@@ -13,7 +13,8 @@ const SECRET: &str = "DE02-1203-0000";
 fn ask(assignment: &Value) -> Value {
     json!({
         "kind": "tool_approval", "title": "Pay to DE02-1203-0000", "message": "To DE02-1203-0000, as always.",
-        "payload": {"note": "see DE02-1203-0000"},
+        "payload": {"note": "see DE02-1203-0000", "paid": {"DE02-1203-0000": 5}},
+        "options": [{"id": "approve", "label": "Pay DE02-1203-0000"}, {"id": "edit"}, {"id": "reject"}],
         "call": {"tool": "pay", "arguments": {"iban": SECRET, "sum": 5, "items": [{"to": SECRET, "n": 1}]},
                  "workspace": "/srv/pay", "before": "none", "after": "DE02-1203-0000\n"},
         "assignment": assignment,
@@ -54,7 +55,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
 
     // Read, listed, waited for, commented on.
     let card = ok(anna.get(&path).await);
-    let places = ["/arguments/iban", "/arguments/items/0/to", "/note"];
+    let places = ["/arguments/iban", "/arguments/items/0/to", "/note", "/paid"];
     assert_eq!(card["withheld"], json!(places));
     assert_eq!(card["payload"]["arguments"]["iban"], json!({"withheld": "/arguments/iban"}));
     assert_eq!(
@@ -67,7 +68,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert_eq!(card["payload"].get("diff"), None);
     sent.push(card.to_string());
     let said = json!({"text": format!("{SECRET} is known")});
-    ok(ben.post(&format!("{path}/comments"), &said).await);
+    ok(audrey.post(&format!("{path}/comments"), &said).await);
     for way in [
         path.clone(),
         format!("{path}?wait=0"),
@@ -136,6 +137,10 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert!(card["payload"].to_string().contains(SECRET) && card.get("withheld").is_none());
     assert!(bytes(&audrey, &path).await.contains(SECRET), "an auditor sees all, whatever else they are");
     assert!(bytes(&served.agent(), &path).await.contains(SECRET));
+
+    // A mark in what she guesses would tell her that she is right.
+    ok(anna.post(&format!("{path}/comments"), &json!({"text": format!("DE01-0000, {SECRET}")})).await);
+    assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
 /// A link to decide by, of somebody who was an operator when they made it.

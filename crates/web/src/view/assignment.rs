@@ -35,12 +35,12 @@ impl Reader {
 
     /// The interrupt as they are shown it; `None`: nothing of it is withheld from them.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<Covered> {
-        interrupt.covered(self.sees)
+        interrupt.covered(self.sees, &self.system.people)
     }
 
     /// An event about an interrupt, without what is withheld from them.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
-        interrupt.cover_event(self.sees, event, seq);
+        interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
     /// What holds what an open one is about. Agents are told by whoever runs them, or when they are refused: why they are

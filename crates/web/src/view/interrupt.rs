@@ -9,7 +9,7 @@ use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::withhold::Covered;
-use holdshort_core::interrupt::{self, About, Cause, Interrupt, Kind, Level, Offer, Opened, Outcome};
+use holdshort_core::interrupt::{self, About, Cause, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
 use holdshort_protocol as wire;
@@ -149,8 +149,15 @@ fn show_to(
 ) -> wire::Interrupt {
     let you = reader.you(interrupt, starter);
     let frozen = reader.frozen(run, &subject.workflow, interrupt);
+    let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
-        return wire::Interrupt { you, frozen, ..show(run, session, subject, interrupt) };
+        let mut shown = show(run, session, subject, interrupt);
+        if stands_in {
+            // A grant of theirs would cover nothing.
+            let offered = interrupt.opened.options.iter().filter(|offer| offer.effect != Effect::Grant);
+            shown.options = offered.map(offer).collect();
+        }
+        return wire::Interrupt { you, frozen, ..shown };
     };
     // The task is in the words of whoever began, and the approval has a digest that one could guess at.
     let workspace = subject.workspace.map(|folder| cover.text(&folder));
@@ -173,7 +180,8 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
         return Ok(((**found).clone(), run.starter().map(str::to_owned)));
     }
-    let mut interrupt = Interrupt::new(*opened, event.content.data, event.at, row.opened_seq);
+    let mut interrupt =
+        Interrupt::new(*opened, event.content.data, &event.actor.id, event.at, row.opened_seq);
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;

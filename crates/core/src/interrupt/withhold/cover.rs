@@ -1,19 +1,21 @@
 //! An interrupt as whoever sees only a part of it is shown it.
 //!
 //! What is withheld gives way to a mark, and so does every other text of the payload that holds the same words. Whatever is
-//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through.
+//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through. What
+//! somebody wrote who is not shown it either is shown as it is: a mark in it would tell that they guessed right.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{mark, place, sees_as};
-use crate::actor::Role;
+use crate::actor::{Actor, Role};
 use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
-use crate::interrupt::{About, Effect, Interrupt, Opened, Voter};
-use crate::run::Fact;
+use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
+use crate::run::{Fact, said_beside};
+use crate::system::people::People;
 
 /// What is withheld.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +38,7 @@ const IN_TEXT: &str = "[withheld]";
 
 /// The keys that are shown of a card that a run made itself and of which something is withheld. Every other key is left out:
 /// it is made of what is withheld, or may be.
-const SHOWN: [&str; 32] = [
+pub(super) const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
     "attempt",
@@ -47,7 +49,9 @@ const SHOWN: [&str; 32] = [
     "context",
     "continuations",
     "cwd",
+    "details",
     "error",
+    "findings",
     "from",
     "id",
     "input",
@@ -63,8 +67,10 @@ const SHOWN: [&str; 32] = [
     "questions",
     "redos",
     "reason",
+    "risk_level",
     "round",
     "spent",
+    "title",
     "to",
     "tool",
     "version",
@@ -76,32 +82,45 @@ const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
     /// The interrupt as whoever sees as this role is shown it; `None`: as it is.
-    pub fn covered(&self, sees: Role) -> Option<Covered> {
+    pub fn covered(&self, sees: Role, people: &People) -> Option<Covered> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
-        let edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
-        let is_edit =
-            |edit: &Value| !places(&self.as_payload(edit.clone()), &patterns, &cover.words).is_empty();
-        if cover.places.is_empty() && !edits.clone().any(|vote| is_edit(&vote.edit)) {
+        let mut edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
+        let hides = |vote: &Vote| !self.edit_places(vote, &cover, &patterns, people).is_empty();
+        let holds =
+            |comment: &Comment| !places(&comment.found["payload"], &patterns, &cover.words).is_empty();
+        if cover.places.is_empty() && !edits.any(hides) && !self.comments.iter().any(holds) {
             return None;
         }
         let mut shown = self.clone();
-        cover_opened(&mut shown.opened);
+        cover.opened(&mut shown.opened);
+        cover.stages(&mut shown.assignment);
         shown.content = cover.content(self);
-        // What is not shown at all is not listed.
-        let payload = shown.content.get("payload");
-        cover.places.retain(|place| payload.is_some_and(|payload| payload.pointer(place).is_some()));
         for vote in &mut shown.votes {
-            vote.text = vote.text.as_deref().map(|text| cover.text(text));
-            vote.on_behalf_of = vote.on_behalf_of.as_deref().map(|name| cover.text(name));
-            vote.edit = self.covered_edit(&cover, &patterns, &vote.option, &vote.edit, vote.seq);
+            vote.edit = self.covered_edit(vote, &cover, &patterns, people);
+            if !self.is_blind(&vote.by, vote.role, &patterns, people) {
+                vote.text = vote.text.as_deref().map(|text| cover.text(text));
+                vote.on_behalf_of = vote.on_behalf_of.as_deref().map(|name| cover.text(name));
+            }
         }
         for comment in &mut shown.comments {
-            comment.text = comment.text.as_deref().map(|text| cover.text(text));
+            if !self.is_blind(&comment.by, comment.role, &patterns, people) {
+                comment.text =
+                    comment.text.as_deref().map(|text| cover.said(text, &comment.found, &patterns));
+            }
+            comment.found = Value::Null;
         }
         if let Some((given, _)) = &mut shown.kept.corrected {
             given.text = given.text.as_deref().map(|text| cover.text(text));
-            given.edit = cover.value(&given.edit, &patterns, None);
+            given.edit = cover.value(&given.edit, &patterns);
+        }
+        // What is not shown at all is not listed.
+        let payload = shown.content.get("payload");
+        let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
+        let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
+        // But where nothing else would say that something is withheld.
+        if !listed.is_empty() {
+            cover.places = listed;
         }
         Some(Covered { interrupt: shown, cover })
     }
@@ -109,49 +128,104 @@ impl Interrupt {
     /// SHA-256 of what it says, as this person is shown it: of the canonical JSON of what it was opened with, without what is
     /// withheld from them.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
-        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people));
+        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
     /// An event of its run that is about it, without what is withheld.
-    pub fn cover_event(&self, sees: Role, event: &mut Event, seq: u64) {
+    pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {
             return;
         }
         let mut cover = self.cover(&patterns);
-        let event::Fact::Run(fact) = &mut event.fact else { return };
-        if let Fact::DecisionMade { .. } = fact {
+        let vote = Vote::of(event, seq);
+        if let Some(vote) = &vote {
             // It may have been replaced since.
-            cover.add(&self.as_payload(event.content.data.clone()), &patterns);
+            cover.add(&self.as_payload(vote.edit.clone()), &patterns);
         }
+        if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
+            cover.add(&event.content.data["payload"], &patterns);
+        }
+        let event::Fact::Run(fact) = &mut event.fact else { return };
         if cover.places.is_empty() && cover.words.is_empty() {
             return;
         }
-        event.content.text = event.content.text.as_deref().map(|text| cover.text(text));
+        let Actor { id, role, .. } = &event.actor;
+        // Of the others somebody may be the actor who did not write what they say.
+        let is_said = matches!(
+            fact,
+            Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
+        );
+        let is_blind = is_said && self.is_blind(id, *role, &patterns, people);
+        let shown = |text: &str| if is_blind { text.to_owned() } else { cover.text(text) };
+        if let Fact::CommentAdded { .. } = fact
+            && let found @ Value::Object(_) = event.content.data.take()
+        {
+            event.content.text =
+                event.content.text.as_deref().map(|text| cover.said(text, &found, &patterns));
+            return;
+        }
+        event.content.text = event.content.text.as_deref().map(shown);
+        if let Fact::InterruptReassigned { assignment, .. } | Fact::InterruptEscalated { assignment, .. } =
+            fact
+        {
+            cover.stages(assignment);
+        }
         if let Fact::InterruptOpened(opened) = fact {
-            cover_opened(opened);
+            cover.opened(opened);
             event.content.data = cover.content(self);
-        } else if let Fact::DecisionMade { option, on_behalf_of, .. } = fact {
-            *on_behalf_of = on_behalf_of.as_deref().map(|name| cover.text(name));
-            event.content.data = self.covered_edit(&cover, &patterns, option, &event.content.data, seq);
+        } else if let Some(vote) = vote {
+            if let Fact::DecisionMade { on_behalf_of, .. } = fact {
+                *on_behalf_of = on_behalf_of.as_deref().map(shown);
+            }
+            event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
             // Of whoever was shown more it tells what that may be.
             event.content.data = Value::Null;
         } else {
-            event.content.data = cover.value(&event.content.data, &patterns, None);
+            event.content.data = cover.value(&event.content.data, &patterns);
         }
     }
 
-    fn covered_edit(&self, cover: &Cover, patterns: &[&str], option: &str, edit: &Value, seq: u64) -> Value {
+    fn covered_edit(&self, vote: &Vote, cover: &Cover, patterns: &[&str], people: &People) -> Value {
         // It names what a trial did, which is not shown.
-        let names = self.offers(option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
-        if edit.is_null() || names {
+        let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
+        if vote.edit.is_null() || names {
             return Value::Null;
         }
         // The same edit of somebody else is that of whoever brought it.
-        let first = self.votes.iter().find(|vote| vote.edit == *edit).map_or(seq, |vote| vote.seq);
-        self.as_edit(cover.value(&self.as_payload(edit.clone()), patterns, Some(first)))
+        let first =
+            self.votes.iter().find(|other| other.edit == vote.edit).map_or(vote.seq, |first| first.seq);
+        let edit = self.as_payload(vote.edit.clone());
+        self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
+    }
+
+    /// The places of an edit that are withheld.
+    pub(super) fn edit_places(
+        &self,
+        vote: &Vote,
+        cover: &Cover,
+        patterns: &[&str],
+        people: &People,
+    ) -> BTreeSet<String> {
+        let edit = self.as_payload(vote.edit.clone());
+        let mut authors = self.authors.values();
+        let is_blind = self.is_blind(&vote.by, vote.role, patterns, people)
+            && authors.all(|(author, role)| self.is_blind(author, *role, patterns, people));
+        if !is_blind {
+            return places(&edit, patterns, &cover.words);
+        }
+        // What they were sent marks for, and no more.
+        let mut found = places(&edit, patterns, &BTreeSet::new());
+        found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
+        place::outermost(&found)
+    }
+
+    /// Whether what these patterns name is withheld from somebody, too: what they say they do not have from here.
+    fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
+        let theirs = self.withheld_from(sees_as(id, role, people));
+        patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
     /// What is withheld of the payload, with the words of all edits that stand.
@@ -164,6 +238,9 @@ impl Interrupt {
         cover.add(&payload, patterns);
         for vote in self.votes.iter().filter(|vote| !vote.edit.is_null()) {
             cover.add(&self.as_payload(vote.edit.clone()), patterns);
+        }
+        for comment in &self.comments {
+            cover.add(&comment.found["payload"], patterns);
         }
         cover.places = places(&payload, patterns, &cover.words);
         cover
@@ -178,18 +255,39 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     place::outermost(&found)
 }
 
-fn cover_opened(opened: &mut Opened) {
-    opened.action_digest = None;
-    for reason in &mut opened.risk.reasons {
-        let is_of_rule = reason.rule.is_some()
-            || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
-        if !is_of_rule {
-            "not shown: it is made of what is withheld from you".clone_into(&mut reason.text);
+/// With marks in the place of what is withheld.
+fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
+    for place in places {
+        if let Some(value) = value.pointer_mut(&place) {
+            *value = mark(&place, edit_of);
         }
     }
+    value
 }
 
 impl Cover {
+    fn opened(&self, opened: &mut Opened) {
+        opened.action_digest = None;
+        self.stages(&mut opened.assignment);
+        for offer in &mut opened.options {
+            offer.label = self.text(&offer.label);
+        }
+        for reason in &mut opened.risk.reasons {
+            let is_of_rule = reason.rule.is_some()
+                || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
+            if !is_of_rule {
+                "not shown: it is made of what is withheld from you".clone_into(&mut reason.text);
+            }
+        }
+    }
+
+    /// The names of stages are words of whoever asked.
+    fn stages(&self, assignment: &mut Assignment) {
+        for stage in &mut assignment.stages {
+            stage.name = stage.name.as_deref().map(|name| self.text(name));
+        }
+    }
+
     /// Takes up what is withheld of another value of the same form.
     fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
@@ -200,10 +298,6 @@ impl Cover {
         }
     }
 
-    pub(super) fn words(&self) -> &BTreeSet<String> {
-        &self.words
-    }
-
     /// A text without the words that are withheld.
     pub fn text(&self, text: &str) -> String {
         // The longest first: another word may be a part of it.
@@ -212,28 +306,43 @@ impl Cover {
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
-    /// A value of the payload's form with marks in the place of what is withheld.
-    fn value(&self, value: &Value, patterns: &[&str], edit_of: Option<u64>) -> Value {
-        let mut shown = value.clone();
-        for place in places(value, patterns, &self.words) {
-            if let Some(value) = shown.pointer_mut(&place) {
-                *value = mark(&place, edit_of);
-            }
+    /// The same of a comment: what a service found is told anew, without what is withheld of it.
+    fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
+        if found.is_null() {
+            return self.text(text);
         }
-        shown
+        let payload = &found["payload"];
+        let title =
+            self.title(found["title"].as_str().unwrap_or_default(), &places(payload, patterns, &self.words));
+        said_beside(&json!({ "title": title, "payload": self.value(payload, patterns) }))
+    }
+
+    /// The title of what a service found. It begins as what was found does.
+    fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
+        let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
+        let is_withheld = places.iter().any(is_of_it);
+        if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
+    }
+
+    /// A value of the payload's form with marks in the place of what is withheld.
+    fn value(&self, value: &Value, patterns: &[&str]) -> Value {
+        marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
     /// What an interrupt shows: `{title, message, payload, response_schema?}`.
     fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };
-        let is_own = interrupt.opened.about != About::External;
+        let is_held = interrupt.opened.about == About::Hold;
+        // The card of a hold is as a service sent it.
+        let is_own = interrupt.opened.about != About::External && !is_held;
         let payload = interrupt.payload();
         let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
         let title = tool.unwrap_or_else(|| interrupt.content_text("title"));
         // Beside a call its agent says in words what it is about to do.
         let message = if tool.is_some() { "" } else { interrupt.content_text("message") };
-        members.insert("title".to_owned(), self.text(title).into());
+        let title = if is_held { self.title(title, &self.places) } else { self.text(title) };
+        members.insert("title".to_owned(), title.into());
         members.insert("message".to_owned(), self.text(message).into());
         // The call as another agent named it, with the text before and after its change.
         let is_called = members.remove("call").is_some();
@@ -244,13 +353,9 @@ impl Cover {
                 members.remove("response_schema");
             }
         }
-        let mut shown = payload;
-        for place in &self.places {
-            if let Some(value) = shown.pointer_mut(place) {
-                *value = mark(place, None);
-            }
-        }
-        if let Some(fields) = shown.as_object_mut() {
+        let mut shown = marked(payload, self.places.clone(), None);
+        // Where all of it is withheld the mark is all that there is.
+        if let Some(fields) = shown.as_object_mut().filter(|_| !self.places.contains("")) {
             fields.retain(|name, _| {
                 if is_own {
                     SHOWN.contains(&name.as_str())

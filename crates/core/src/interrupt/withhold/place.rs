@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::cover::SHOWN;
+
 /// Shorter words stand everywhere by chance.
 const WORD_CHARS: usize = 4;
 
@@ -40,6 +42,9 @@ pub(super) fn escaped(name: &str) -> String {
 
 /// Without those that are inside of another.
 pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
+    if places.contains("") {
+        return BTreeSet::from([String::new()]);
+    }
     let is_inside =
         |place: &String| place.match_indices('/').skip(1).any(|(end, _)| places.contains(&place[..end]));
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
@@ -60,17 +65,29 @@ pub(super) fn words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The texts and numbers of a value that hold one of these words.
+/// The texts and numbers of a value that hold one of these words, and what has a member whose name does: the name goes
+/// with it.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
         Value::Number(number) => held.contains(&number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+        Value::Object(members) => {
+            // The names of a card are ours, whatever is withheld.
+            let is_ours = |name: &str| at.is_empty() && SHOWN.contains(&name);
+            members.keys().any(|name| !is_ours(name) && held.iter().any(|word| names(name, word)))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) => false,
     };
-    if holds && !at.is_empty() {
+    if holds {
         found.insert(at.to_owned());
     }
     for (name, child) in children(value) {
         holding(&format!("{at}/{name}"), child, held, found);
     }
+}
+
+/// Whether the name of a member tells a word. Small letters alone are what names are made of, and are in many by chance.
+fn names(name: &str, word: &str) -> bool {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    if is_plain { name == word } else { name.contains(word) }
 }

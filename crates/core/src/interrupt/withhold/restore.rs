@@ -40,8 +40,8 @@ impl Interrupt {
             Some((_, mark)) => mark.get("edit_of").and_then(Value::as_u64),
             None => None,
         };
-        let source = match of {
-            None => self.payload(),
+        let (source, hidden_there) = match of {
+            None => (self.payload(), known.places.clone()),
             Some(seq) => {
                 let vote = self.votes.iter().find(|vote| vote.seq == seq && !vote.edit.is_null());
                 let Some(vote) = vote else {
@@ -49,12 +49,15 @@ impl Interrupt {
                         format!("holds marks of the edit {seq}, which stands no more: read it again");
                     return if is_limited { Err(vec![Problem::new("/edit", message)]) } else { Ok(None) };
                 };
-                self.as_payload(vote.edit.clone())
+                let places = self.edit_places(vote, &known, patterns, voter.people);
+                (self.as_payload(vote.edit.clone()), places)
             }
         };
         let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
-        let withheld: BTreeSet<String> = cover::places(&source, patterns, known.words())
+        let withheld: BTreeSet<String> = hidden_there
             .into_iter()
+            // Where all of it is withheld, the member that is edited is.
+            .map(|place| if place.is_empty() { member.clone() } else { place })
             .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
             .collect();
         let at = |place: &str| format!("/edit{}", place.strip_prefix(&member).unwrap_or(place));

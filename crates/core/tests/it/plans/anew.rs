@@ -1,13 +1,16 @@
 //! A plan that is written anew while it is carried out.
 
+use std::sync::Arc;
+
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind, StepGates};
-use holdshort_core::interrupt::{Effect, Interrupt, Kind};
+use holdshort_core::interrupt::{Assignment, Effect, Interrupt, Kind, Refusal};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};
 
 use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposed, say, subtask};
+use crate::assignments::{actor, decide, of_people, people, stages};
 use crate::world::{World, choose, one_shot};
 
 fn replan(version: Option<usize>, plan: Value) -> Input {
@@ -82,6 +85,24 @@ fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
     assert_eq!(waiting.open_kinds(), ["plan_approval"]);
     let again = waiting.try_send(&person, replan(Some(1), plan_of(&[subtask("a", &[])])));
     assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
+}
+
+/// Four eyes are other eyes than those of whoever wrote it.
+#[test]
+fn whoever_planned_anew_does_not_release_it() {
+    let mut world = approved(planned(planning()), &[subtask("a", &[])]);
+    people(&mut world.system);
+    let olga = actor(&world.system, "olga");
+    let more = plan_of(&[subtask("a", &[]), subtask("b", &["a"])]);
+    world.try_send(&olga, replan(None, more)).expect("she may");
+    let id = world.open(Kind::PlanApproval);
+    let four = Assignment { self_approval: false, ..stages(vec![of_people(&["olga", "anna"], 1)]) };
+    Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open")).assignment = four;
+    let told = decide(&mut world, &id, "olga", choose("approve"));
+    assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
+    decide(&mut world, &id, "anna", choose("approve")).expect("somebody else does");
+    assert_eq!(at_work(&world), "work/a");
+    assert!(!world.run.interrupts[&id].is_open());
 }
 
 #[test]

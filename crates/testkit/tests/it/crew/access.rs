@@ -73,7 +73,7 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_sees_what_is_theirs_to_review() {
     let model = model().await;
-    let gated = "gates: {review: {assignment: {groups: [compliance], quorum: {required: 1}}}}\n";
+    let gated = "gates:\n  review: {assignment: {groups: [compliance], quorum: {required: 1}}}\n  withhold: [{from: [reviewer], fields: [/details/iban]}]\n";
     let setup = setup(&model).workflow("fraud", &(super::WORKFLOW.to_owned() + gated));
     let people = "people:\n  carl: {roles: [reviewer], groups: [compliance]}\n  dora: {roles: [reviewer], groups: [other]}\n";
     let (issuer, server) = Issuer::serving(setup.people(people)).await;
@@ -92,6 +92,17 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);
     assert_eq!((&frame["status"], &frame["inputs"]), (&json!("PAUSED"), &Value::Null), "{frame}");
     assert_eq!(connected(&server, &dora, &task).await.err(), Some(403));
+    // What a service finds beside it is withheld as it would be in a review of its own.
+    let service = key(&server, "watcher", "agent").await;
+    let details = json!({"iban": "DE02-1203-0000", "amount": 14});
+    let found = json!({"findings": "Another account", "risk_level": "high", "details": details});
+    let told = ask(&server, &service, Method::POST, &format!("/crew/pause/{task}"), Some(&found)).await;
+    assert_eq!(told.0, 200, "{}", told.1);
+    let (status, shown) = ask(&server, &carl, Method::GET, &format!("/crew/review/{task}"), None).await;
+    let said = shown["comments"][0]["text"].as_str().unwrap_or_default();
+    assert!(status == 200 && said.contains("Another account") && said.contains("14"), "{shown}");
+    assert!(said.contains("/details/iban") && !shown.to_string().contains("DE02-1203"), "{shown}");
+    assert!(get(&server, &format!("/crew/review/{task}")).await.to_string().contains("DE02-1203-0000"));
     for path in [format!("/crew/status/{task}"), format!("/crew/review/{task}")] {
         assert_eq!(ask(&server, &dora, Method::GET, &path, None).await.0, 403, "{path}");
     }
