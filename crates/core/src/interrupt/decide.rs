@@ -89,6 +89,7 @@ pub fn check(
     interrupt.may_take_part(voter)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
+            && made.hand() == actor.hand()
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit

@@ -16,7 +16,7 @@ mod usage;
 mod vote;
 pub mod withhold;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -209,8 +209,8 @@ pub struct Interrupt {
     pub version: u64,
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
-    /// Who wrote each edit, by the sequence of the decision that brought it.
-    pub authors: BTreeMap<u64, String>,
+    /// Who wrote each edit, and whoever let them in, by the sequence of the decision that brought it.
+    pub authors: BTreeMap<u64, BTreeSet<String>>,
     pub claim: Option<Claim>,
     /// How often it was claimed.
     pub claims: u32,
@@ -310,6 +310,7 @@ impl Interrupt {
                 seat: seat.clone().unwrap_or_default(),
                 viewed_ms: *viewed_ms,
                 on_behalf_of: on_behalf_of.clone(),
+                let_in_by: event.actor.let_in_by.clone(),
                 at: event.at,
                 seq,
             });

@@ -4,12 +4,13 @@
 //! the assignment. They must be for the same effect and the same edit. A person's later vote replaces their earlier one.
 //! A question that several people are to answer is settled once enough of them have, whatever they say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::assignment::{Ballot, Seat};
 use super::{Cause, Effect, Interrupt, Kind, Offer};
+use crate::actor;
 use crate::id::InterruptId;
 use crate::time::Timestamp;
 
@@ -30,6 +31,8 @@ pub struct Vote {
     pub viewed_ms: Option<u64>,
     /// For whom they decided, as their client says.
     pub on_behalf_of: Option<String>,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    pub let_in_by: Option<String>,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,
@@ -55,6 +58,20 @@ impl Vote {
     /// Whose vote it is: of whoever cast it, or whom they stood in for.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
+    }
+
+    /// Whose vote it is as much as theirs who cast it: see [`Actor::hand`](crate::actor::Actor::hand).
+    pub fn hand(&self) -> &str {
+        actor::hand(&self.by, self.let_in_by.as_deref())
+    }
+
+    /// Whether one person may have cast both, by letting themselves in as somebody else.
+    fn is_of_one_hand(&self, other: &Self) -> bool {
+        let is_let_in = |vote: &Self| vote.hand() != vote.by;
+        let is_same = self.hand() == other.hand()
+            || self.hand() == other.principal()
+            || self.principal() == other.hand();
+        (is_let_in(self) || is_let_in(other)) && is_same
     }
 }
 
@@ -94,18 +111,30 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Those of them that count: where nobody may release their own work, not that of who wrote it.
+    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one person who let
+    /// themselves in as several the first alone.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
-        let is_own =
-            |vote: &Vote| self.wrote(&vote.by, vote.edit_of) || self.wrote(vote.principal(), vote.edit_of);
-        let counts = |vote: &&&Vote| may_be_own || !is_own(vote);
-        agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
+        let is_own = |vote: &Vote| {
+            let whose = [vote.by.as_str(), vote.principal(), vote.hand()];
+            whose.into_iter().any(|id| self.wrote(id, vote.edit_of))
+        };
+        let mut counted: Vec<&Vote> = Vec::new();
+        for vote in agreed.iter().copied().filter(|vote| may_be_own || !is_own(vote)) {
+            let is_once_more = |other: &&Vote| {
+                (self.assignment.distinct || other.seat.stage == vote.seat.stage)
+                    && vote.is_of_one_hand(other)
+            };
+            if !counted.iter().any(is_once_more) {
+                counted.push(vote);
+            }
+        }
+        counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Whether somebody wrote this edit.
+    /// Whether somebody wrote this edit, or let in whoever did.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        edit_of.and_then(|seq| self.authors.get(&seq)).is_some_and(|author| author == who)
+        edit_of.and_then(|seq| self.authors.get(&seq)).is_some_and(|authors| authors.contains(who))
     }
 }
 
@@ -120,7 +149,8 @@ impl Interrupt {
         };
         self.votes.retain(|other| !replaces(other) && !resets(other));
         if let Some(seq) = vote.edit_of {
-            self.authors.entry(seq).or_insert_with(|| vote.by.clone());
+            let authors = || BTreeSet::from([vote.by.clone(), vote.hand().to_owned()]);
+            self.authors.entry(seq).or_insert_with(authors);
         }
         self.votes.push(vote);
     }
@@ -165,6 +195,12 @@ impl Interrupt {
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
+    }
+
+    /// Who made the links that those had signed in with who decided and were let in by somebody else: by who decided.
+    pub fn let_in_by(&self) -> BTreeMap<String, String> {
+        let agreed = self.agreed().into_iter();
+        agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
     /// Who agreed on how it was settled, in the order in which they did.

@@ -8,11 +8,12 @@ use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
 use super::{stakes, undo};
+use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{Cause, Interrupt, Kind, Level};
+use crate::interrupt::{Cause, Interrupt, Kind, Level, Vote};
 use crate::limits;
 use crate::session::{Grant, Session};
 use crate::system::System;
@@ -119,8 +120,11 @@ impl Run {
         // Where several have to release it no grant is on offer: a single person gave it.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let granters =
-            lifts.then_some(Granters { assignment, people: &system.people, starter: self.starter() });
+        let granters = lifts.then_some(Granters {
+            assignment,
+            people: &system.people,
+            starter: self.begun_by().map(Actor::hand),
+        });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
@@ -162,11 +166,11 @@ impl Run {
         let may_decide = self.gate_of(call).assigned();
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
-            let by = interrupt.settled_by().filter(|made| made.option == "approve").map(|made| &made.by);
+            let by = interrupt.settled_by().filter(|made| made.option == "approve").map(Vote::hand);
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|by| may_decide.trusts(by, people, self.starter()))
+                && by.is_some_and(|by| may_decide.trusts(by, people, self.begun_by().map(Actor::hand)))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -198,7 +202,7 @@ impl Run {
         let may_decide = self.gate_of(call).assigned();
         let counts = |grant: &&Grant| {
             workspace == Some(&grant.matcher.workspace)
-                && may_decide.trusts(&grant.owner, people, self.starter())
+                && may_decide.trusts(&grant.owner, people, self.begun_by().map(Actor::hand))
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

@@ -32,7 +32,7 @@ pub(crate) fn people(system: &mut System) {
 
 pub(crate) fn actor(system: &System, id: &str) -> Actor {
     let role = system.people.roles(id).into_iter().next_back().unwrap_or(Role::Operator);
-    Actor { id: id.to_owned(), role, via: Some("rest".to_owned()) }
+    Actor { id: id.to_owned(), role, via: Some("rest".to_owned()), let_in_by: None }
 }
 
 pub(crate) fn names(of: &[&str]) -> Vec<String> {

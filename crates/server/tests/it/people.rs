@@ -16,7 +16,12 @@ impl Served {
 
     /// A browser that is signed in as somebody.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
-        let link = created(self.operator().post("/v1/login-links", &json!({"person": person})).await);
+        self.let_in_by(&self.operator(), person).await
+    }
+
+    /// The same with a link that somebody else made.
+    pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
+        let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
         let response = self.api(None).redeem(code).await;
         let cookie = response.headers()["set-cookie"].to_str().expect("text");
