@@ -50,6 +50,8 @@ pub enum Checked {
 pub enum Refusal {
     #[error("this role may not decide")]
     Role,
+    #[error("whoever is asked names a delegate for themselves: an admin or an operator does so for others")]
+    OfAnother,
     #[error("this interrupt is for others to decide")]
     NotAnApprover,
     #[error("whoever started the run or wrote the edit does not release it: somebody else has to")]
