@@ -69,12 +69,10 @@ impl Named {
     /// As these people can decide on them, who are left.
     pub fn left_to(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
-        let starter = |asked: &Asked| asked.starter.as_ref().map(|starter| starter.id.clone());
-        let left = |asked: Asked| wire::LeftInterrupt {
-            id: asked.id.to_string(),
-            kind: asked.kind,
-            others_may_decide: asked.assignment.lack(people, starter(&asked).as_deref()).is_none(),
-            title: asked.title,
+        let left = |Asked { id, kind, title, assignment, starter }: Asked| {
+            let starter = starter.as_ref().map(|starter| starter.id.as_str());
+            let others_may_decide = assignment.lack(people, starter).is_none();
+            wire::LeftInterrupt { id: id.to_string(), kind, title, others_may_decide }
         };
         wire::RemovedPerson { interrupts: asked.into_iter().map(left).collect(), more: is_cut }
     }
