@@ -42,6 +42,9 @@ pub struct Actor {
     /// The channel it came through: `rest`, `cli`, …; `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_in_by: Option<String>,
 }
 
 /// The person of a local start: whoever has the operator's token.
@@ -66,23 +69,40 @@ pub const RESERVED: [&str; 13] = [
 
 impl Actor {
     pub fn engine() -> Self {
-        Self { id: "engine".to_owned(), role: Role::Engine, via: None }
+        Self { id: "engine".to_owned(), role: Role::Engine, via: None, let_in_by: None }
     }
 
     pub fn operator(via: &str) -> Self {
-        Self { id: LOCAL_OPERATOR.to_owned(), role: Role::Operator, via: Some(via.to_owned()) }
+        Self {
+            id: LOCAL_OPERATOR.to_owned(),
+            role: Role::Operator,
+            via: Some(via.to_owned()),
+            let_in_by: None,
+        }
     }
 
     /// Somebody with the token of a role: until people have names they are called what they are.
     pub fn of(role: Role, via: &str) -> Self {
-        Self { id: role.word().to_owned(), role, via: Some(via.to_owned()) }
+        Self { id: role.word().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
 
     pub fn admin(id: &str, via: &str) -> Self {
-        Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()) }
+        Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
+    }
+
+    /// Whose it is, too, what they do: whoever let them in may have signed in so themselves. What the local operator let in
+    /// is that person's alone: whoever has the operator's token owns the server, and lets in everybody where there is no
+    /// provider.
+    pub fn hand(&self) -> &str {
+        hand(&self.id, self.let_in_by.as_deref())
     }
 
     pub fn agent(id: &str, via: &str) -> Self {
-        Self { id: id.to_owned(), role: Role::Agent, via: Some(via.to_owned()) }
+        Self { id: id.to_owned(), role: Role::Agent, via: Some(via.to_owned()), let_in_by: None }
     }
+}
+
+/// See [`Actor::hand`].
+pub(crate) fn hand<'a>(id: &'a str, let_in_by: Option<&'a str>) -> &'a str {
+    let_in_by.filter(|by| *by != LOCAL_OPERATOR).unwrap_or(id)
 }

@@ -108,6 +108,13 @@ pub fn is_zone(name: &str) -> bool {
     ZONES.get(name).is_ok()
 }
 
+/// What is wrong with the `time_zone` of a group or a person.
+pub(crate) fn check_zone(name: &str) -> Option<Problem> {
+    let shown = || name.chars().take(limits::NAME_BYTES).collect::<String>();
+    let why = || format!("there is no time zone `{}`: write one such as `Europe/Berlin`", shown());
+    (!is_zone(name)).then(|| Problem::new("/time_zone", why()))
+}
+
 /// A text that is no part of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -150,13 +157,7 @@ impl Hours {
     /// What is wrong with them. Pointers are those of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        if !is_zone(&self.time_zone) {
-            let zone: String = self.time_zone.chars().take(limits::NAME_BYTES).collect();
-            problems.push(Problem::new(
-                "/time_zone",
-                format!("there is no time zone `{zone}`: write one such as `Europe/Berlin`"),
-            ));
-        }
+        problems.extend(check_zone(&self.time_zone));
         if self.week.values().all(Vec::is_empty) {
             problems.push(Problem::new("/week", "names no hour: nobody would ever be at work"));
         }

@@ -85,6 +85,7 @@ pub enum Fact {
 pub struct Grant {
     pub id: GrantId,
     pub matcher: Matcher,
+    /// Whoever gave it, or let in whoever did.
     pub owner: String,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -268,7 +269,7 @@ impl Session {
                     Grant {
                         id: grant.clone(),
                         matcher: matcher.clone(),
-                        owner: actor.id.clone(),
+                        owner: actor.hand().to_owned(),
                         run: run.clone(),
                         interrupt: interrupt.clone(),
                         added_at: at,

@@ -32,7 +32,7 @@ pub(crate) fn of(interrupt: &Interrupt) -> Option<Told> {
 pub(crate) fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };
-    if let Some(you) = reader.you(interrupt, run.starter()) {
+    if let Some(you) = reader.you(interrupt, run.begun_by()) {
         data["you"] = json!(you);
     }
 }

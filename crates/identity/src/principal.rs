@@ -26,7 +26,10 @@ pub enum How {
     /// A token of the data folder.
     Token,
     /// A browser's login.
-    Login,
+    Login {
+        /// Whoever made the link that began it, where that is somebody else.
+        let_in_by: Option<String>,
+    },
     Key(KeyId),
     /// A token of an issuer.
     Jwt {
@@ -60,7 +63,8 @@ impl Principal {
 
     /// They, in a role of theirs.
     pub fn actor(&self, role: Role, via: &str) -> Actor {
-        Actor { id: self.id.clone(), role, via: Some(via.to_owned()) }
+        let let_in_by = if let How::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
+        Actor { id: self.id.clone(), role, via: Some(via.to_owned()), let_in_by }
     }
 
     /// Of agents alone, and not of whoever may do nothing.

@@ -102,9 +102,10 @@ impl Involved<'_> {
         let other =
             vote.in_place_of.as_deref().map(|who| format!(" for {}", plain::line(who))).unwrap_or_default();
         let named = vote.on_behalf_of.as_deref().map(on_behalf_of).unwrap_or_default();
+        let let_in = vote.let_in_by.as_deref().map(let_in_by).unwrap_or_default();
         let text = vote.text.as_deref().filter(|text| !text.is_empty());
         let text = text.map(|text| format!(": “{}”", plain::line(text))).unwrap_or_default();
-        format!("{}{other}{named}: {}{text}", plain::line(&vote.by), plain::line(label))
+        format!("{}{other}{named}{let_in}: {}{text}", plain::line(&vote.by), plain::line(label))
     }
 }
 
@@ -113,15 +114,21 @@ fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, as their client says)", plain::line(name))
 }
 
+/// What stands behind the name of who signed in with a link that somebody else made.
+fn let_in_by(name: &str) -> String {
+    format!(" (signed in with a link of {})", plain::line(name))
+}
+
 impl Resolution {
-    /// Who decided it, each with whom they decided for, as their clients say; where nobody did, what resolved it.
+    /// Who decided it, each with whom they decided for, as their clients say, and whoever let them in; where nobody did, what resolved it.
     pub fn who(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");
         }
         let who = |by: &String| {
             let named = self.on_behalf_of.get(by).map(|name| on_behalf_of(name)).unwrap_or_default();
-            format!("{}{named}", plain::line(by))
+            let let_in = self.let_in_by.get(by).map(|name| let_in_by(name)).unwrap_or_default();
+            format!("{}{named}{let_in}", plain::line(by))
         };
         self.by.iter().map(who).collect::<Vec<_>>().join(", ")
     }

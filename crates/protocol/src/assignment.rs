@@ -139,6 +139,9 @@ pub struct Vote {
     /// For whom they decided, as their client says: nobody has checked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
     /// In the run's stream.

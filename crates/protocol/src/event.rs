@@ -63,6 +63,9 @@ pub struct Actor {
     /// The channel it came through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_in_by: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -324,6 +324,9 @@ pub struct Resolution {
     /// For whom those of them decided who decided for somebody, as their clients say: nobody has checked it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
+    /// Who made the links that those of them had signed in with who were let in by somebody else.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub let_in_by: BTreeMap<String, String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
     /// The question whose answer this one was taken from, by a person or without asking (`reused`).

@@ -122,6 +122,7 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
         mailed: Some(delivery.delivery.clone()),
         option: None,
         there: None,
+        let_in_by: None,
     };
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }

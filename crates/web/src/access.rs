@@ -112,7 +112,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     let is = Standing::of(people, &login.person);
     let Standing { roles, groups } = is.clone();
     let name = people.get(&login.person).and_then(|person| person.name.clone());
-    let principal = Principal { id: login.person.clone(), name, roles, groups, how: How::Login };
+    let how = How::Login { let_in_by: login.let_in_by.clone() };
+    let principal = Principal { id: login.person.clone(), name, roles, groups, how };
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 

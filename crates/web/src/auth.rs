@@ -142,7 +142,7 @@ impl AuthState {
             (None, None) => "link",
         };
         let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
-        let mut holder = self.deciding(claim.person, &shown, via, since).await?;
+        let mut holder = self.deciding((claim.person, claim.let_in_by), &shown, via, since).await?;
         // Links for what is risky are not sent; should one be there, it is as good as none.
         if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
@@ -172,13 +172,14 @@ impl AuthState {
             let why = format!("several people here have the address `{address}` at `{channel}`");
             return Err(Refused::new(Code::ForbiddenRole, why));
         }
-        self.deciding(id.to_owned(), shown, channel, None).await
+        self.deciding((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Somebody who decides on one interrupt without having signed in. `since`: when they were given the means to.
+    /// Somebody who decides on one interrupt without having signed in, with whoever let them in where they were given the
+    /// means to. `since`: when they were.
     async fn deciding(
         &self,
-        person: String,
+        (person, let_in_by): (String, Option<String>),
         shown: &Shown,
         via: &str,
         since: Option<Since>,
@@ -192,7 +193,7 @@ impl AuthState {
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
-        let actor = Actor { id: person, role, via: Some(via.to_owned()) };
+        let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != shown.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
@@ -486,8 +487,12 @@ impl Caller {
 
     /// Whether an interrupt of a run is theirs to decide.
     fn takes_part(&self, run: &Run, id: &InterruptId, system: &System) -> Answer<()> {
-        let voter =
-            Voter { actor: &self.actor, people: &system.people, starter: run.starter(), now: self.app.now() };
+        let voter = Voter {
+            actor: &self.actor,
+            people: &system.people,
+            starter: run.begun_by(),
+            now: self.app.now(),
+        };
         let takes_part =
             run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok());
         if takes_part { Ok(()) } else { Err(others()) }

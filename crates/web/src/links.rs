@@ -73,6 +73,9 @@ pub struct Claim {
     /// Of the page that a sign-in led to: it ends with being signed out, also by what of these ends at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
+    /// Whoever had made the link that its person was signed in with, where that is somebody else.
+    #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
+    pub let_in_by: Option<String>,
 }
 
 impl Claim {
@@ -131,6 +134,7 @@ mod tests {
             mailed: None,
             option: None,
             there: None,
+            let_in_by: None,
         }
     }
 

@@ -71,12 +71,15 @@ pub struct Invited {
     pub seq: u64,
     /// What ends it where the identity provider says so, by digest.
     pub there: Vec<Digest>,
+    /// Whoever made the link, where that is somebody else.
+    pub let_in_by: Option<String>,
 }
 
 impl Invited {
     /// By a link.
     pub fn of(person: &str, seq: u64) -> Self {
-        Self { person: person.to_owned(), lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new() }
+        let person = person.to_owned();
+        Self { person, lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new(), let_in_by: None }
     }
 }
 
@@ -98,6 +101,9 @@ pub struct Login {
     /// What ends it where the identity provider says so, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
+    /// Whoever made the link that it began with, where that is somebody else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_in_by: Option<String>,
     pub expires_at: Timestamp,
 }
 
@@ -245,6 +251,7 @@ impl Logins {
                 created_at: now,
                 seq: Some(invited.seq),
                 there: invited.there.clone(),
+                let_in_by: invited.let_in_by.clone(),
                 expires_at,
             });
             let over = logins.len().saturating_sub(LOGINS);

@@ -279,7 +279,7 @@ impl From<DecisionRefusal> for Refused {
     fn from(refusal: DecisionRefusal) -> Self {
         let said = refusal.to_string();
         match refusal {
-            DecisionRefusal::Role => Self::new(Code::ForbiddenRole, said),
+            DecisionRefusal::Role | DecisionRefusal::OfAnother => Self::new(Code::ForbiddenRole, said),
             DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
             DecisionRefusal::OwnWork => Self::new(Code::OwnWork, said),
             DecisionRefusal::NotYourStage { .. } | DecisionRefusal::NeededElsewhere => {

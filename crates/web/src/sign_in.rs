@@ -417,7 +417,7 @@ impl AuthState {
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
         let person = principal.id.clone();
-        let invited = Invited { person, lasts_ms, to, bound: None, seq: system.seq, there };
+        let invited = Invited { person, lasts_ms, to, bound: None, seq: system.seq, there, let_in_by: None };
         Ok((invited, role, Known::issued(app, principal, access)))
     }
 }
@@ -447,6 +447,7 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
         mailed: None,
         option: None,
         there: Some(invited.there),
+        let_in_by: invited.let_in_by,
     };
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }

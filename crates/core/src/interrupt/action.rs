@@ -187,7 +187,7 @@ impl Interrupt {
             return Err(Refusal::AlreadyResolved);
         }
         if of_others && *from != voter.actor.id {
-            return Err(Refusal::Role);
+            return Err(Refusal::OfAnother);
         }
         let mut problems = Vec::new();
         if !self.asks(from, voter.people, voter.now) {

@@ -50,6 +50,8 @@ pub enum Checked {
 pub enum Refusal {
     #[error("this role may not decide")]
     Role,
+    #[error("whoever is asked names a delegate for themselves: an admin or an operator does so for others")]
+    OfAnother,
     #[error("this interrupt is for others to decide")]
     NotAnApprover,
     #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
@@ -89,6 +91,7 @@ pub fn check(
     interrupt.may_take_part(voter)?;
     let same = |made: &super::Vote| {
         made.by == actor.id
+            && made.hand() == actor.hand()
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit

@@ -36,8 +36,13 @@ pub fn group(name: &str) -> String {
 
 /// The marks of everything that is somebody's to decide now: in their own name, and in the place of others.
 pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
+    let others = people.stands_in_for(id, now);
     let mut marks = BTreeSet::new();
-    for id in people.stands_in_for(id, now).into_iter().chain([id]) {
+    // What is nobody's is for whoever stands in for an admin or an operator, too.
+    if others.iter().any(|other| people.decides_unassigned(other)) {
+        marks.insert(ANYBODY.to_owned());
+    }
+    for id in others.into_iter().chain([id]) {
         marks.insert(person(id));
         marks.extend(people.get(id).into_iter().flat_map(|person| &person.groups).map(|name| group(name)));
     }

@@ -31,10 +31,10 @@ pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use timing::{Due, Escalation, Reminded, Reminders, Timing, What};
 pub use usage::{Unusable, Usage};
-pub use vote::{Settled, Vote};
+pub use vote::{Author, Settled, Vote};
 pub use withhold::Withhold;
 
-use crate::actor::Role;
+use crate::actor::Actor;
 use crate::event::{self, Event};
 use crate::gate::{Reason, Source};
 use crate::id::{GrantId, InterruptId};
@@ -211,9 +211,9 @@ pub struct Interrupt {
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
     /// Who wrote what is asked about, where a person did: a plan that they wrote anew.
-    pub written_by: Option<String>,
-    /// Who wrote each edit and in which role, by the sequence of the decision that brought it.
-    pub authors: BTreeMap<u64, (String, Role)>,
+    pub written_by: Option<Author>,
+    /// Who wrote each edit, by the sequence of the decision that brought it.
+    pub authors: BTreeMap<u64, Author>,
     pub claim: Option<Claim>,
     /// How often it was claimed.
     pub claims: u32,
@@ -272,11 +272,11 @@ pub struct Resolution {
 
 impl Interrupt {
     /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
-    pub fn new(opened: Opened, content: Value, by: &str, at: Timestamp, seq: u64) -> Self {
+    pub fn new(opened: Opened, content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         // Of a plan that no step made.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
-            written_by: is_written.then(|| by.to_owned()),
+            written_by: is_written.then(|| Author::of(by)),
             assignment: opened.assignment.clone(),
             delegations: Vec::new(),
             due: opened.due(),

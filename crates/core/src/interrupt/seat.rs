@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
+use super::{Author, Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
 use crate::actor::{Actor, Role};
 use crate::rights::{self, Extent, Permission};
 use crate::system::people::People;
@@ -14,7 +14,7 @@ pub struct Voter<'a> {
     pub actor: &'a Actor,
     pub people: &'a People,
     /// Who started the run.
-    pub starter: Option<&'a str>,
+    pub starter: Option<&'a Actor>,
     pub now: Timestamp,
 }
 
@@ -45,12 +45,13 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // Nobody releases their own work, nor does anybody in their place, or whom they chose.
+        // Nobody releases their own work, nor does anybody in their place, whom they chose, or with a login of theirs.
         let is_own = |id: &str| {
-            let own = voter.starter == Some(id) || self.wrote(id, edit_of);
+            let started = voter.starter.is_some_and(|starter| starter.id == id || starter.hand() == id);
+            let own = started || self.wrote(id, edit_of);
             releases && !self.assignment.self_approval && own
         };
-        if is_own(who) {
+        if is_own(who) || is_own(voter.actor.hand()) {
             return Err(Refusal::OwnWork);
         }
         let is_counted = releases || self.is_gathered(offer);
@@ -69,8 +70,8 @@ impl Interrupt {
             only_own |= free.is_empty() && self.sits_in(voter, stage);
             let sits_elsewhere = |seat: &Seat| {
                 let is_same = |vote: &&Vote| {
-                    let of = [vote.by.as_str(), vote.principal()];
-                    of.contains(&who) || of.contains(&seat.principal(who))
+                    let of = [vote.by.as_str(), vote.principal(), vote.hand()];
+                    [who, seat.principal(who), voter.actor.hand()].iter().any(|id| of.contains(id))
                 };
                 self.assignment.distinct && votes.iter().filter(|vote| vote.seat.stage != stage).any(is_same)
             };
@@ -99,7 +100,7 @@ impl Interrupt {
             // It does not count, and what was there before it can still be agreed on.
             return true;
         }
-        let barred = self.whose_own(voter.starter, edit_of);
+        let barred = self.whose_own(voter.starter.map(|starter| starter.id.as_str()), edit_of);
         let is_replaced =
             |vote: &Vote| vote.by == who && (self.assignment.distinct || vote.seat.stage == seat.stage);
         let mut agreed = self.agreeing(offer, edit_of);
@@ -116,7 +117,8 @@ impl Interrupt {
 
     /// Those who may not release it, for it is theirs: whoever started the run, and wrote it, or this edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
-        starter.into_iter().chain(self.author(edit_of)).filter(|_| !self.assignment.self_approval).collect()
+        let authors = self.author(edit_of).into_iter().flat_map(Author::ids);
+        starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
     /// What a vote of somebody would count as who agrees with those who voted, or is the first.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::assignment::{Ballot, Seat};
 use super::{Cause, Effect, Interrupt, Kind, Offer};
-use crate::actor::Role;
+use crate::actor::{self, Actor, Role};
 use crate::event::{self, Event};
 use crate::id::InterruptId;
 use crate::run::Fact;
@@ -35,9 +35,32 @@ pub struct Vote {
     pub viewed_ms: Option<u64>,
     /// For whom they decided, as their client says.
     pub on_behalf_of: Option<String>,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    pub let_in_by: Option<String>,
     pub at: Timestamp,
     /// Of its `decision_made`, in the run's stream.
     pub seq: u64,
+}
+
+/// Who wrote something that is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    pub by: String,
+    /// Whose it is as much as theirs: see [`Actor::hand`].
+    pub hand: String,
+    /// In which role they came.
+    pub role: Role,
+}
+
+impl Author {
+    pub(super) fn of(actor: &Actor) -> Self {
+        Self { by: actor.id.clone(), hand: actor.hand().to_owned(), role: actor.role }
+    }
+
+    /// Those of whom it is the own work.
+    pub(super) fn ids(&self) -> [&str; 2] {
+        [&self.by, &self.hand]
+    }
 }
 
 /// The sequence of the decision that settled what was resolved by the event `seq`. Journals of version 1 do not name it:
@@ -76,6 +99,7 @@ impl Vote {
             seat: seat.clone().unwrap_or_default(),
             viewed_ms: *viewed_ms,
             on_behalf_of: on_behalf_of.clone(),
+            let_in_by: event.actor.let_in_by.clone(),
             at: event.at,
             seq,
         })
@@ -84,6 +108,20 @@ impl Vote {
     /// Whose vote it is: of whoever cast it, or whom they stood in for.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
+    }
+
+    /// Whose vote it is as much as theirs who cast it: see [`Actor::hand`](crate::actor::Actor::hand).
+    pub fn hand(&self) -> &str {
+        actor::hand(&self.by, self.let_in_by.as_deref())
+    }
+
+    /// Whether one person may have cast both, by letting themselves in as somebody else.
+    fn is_of_one_hand(&self, other: &Self) -> bool {
+        let is_let_in = |vote: &Self| vote.hand() != vote.by;
+        let is_same = self.hand() == other.hand()
+            || self.hand() == other.principal()
+            || self.principal() == other.hand();
+        (is_let_in(self) || is_let_in(other)) && is_same
     }
 }
 
@@ -123,23 +161,34 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Those of them that count: where nobody may release their own work, not that of who wrote it.
+    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one person who let
+    /// themselves in as several the first alone.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
-        let is_own =
-            |vote: &Vote| self.wrote(&vote.by, vote.edit_of) || self.wrote(vote.principal(), vote.edit_of);
-        let counts = |vote: &&&Vote| may_be_own || !is_own(vote);
-        agreed.iter().filter(counts).map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
+        let is_own = |vote: &Vote| {
+            let whose = [vote.by.as_str(), vote.principal(), vote.hand()];
+            whose.into_iter().any(|id| self.wrote(id, vote.edit_of))
+        };
+        let mut counted: Vec<&Vote> = Vec::new();
+        for vote in agreed.iter().copied().filter(|vote| may_be_own || !is_own(vote)) {
+            let is_once_more = |other: &&Vote| {
+                (self.assignment.distinct || other.seat.stage == vote.seat.stage)
+                    && vote.is_of_one_hand(other)
+            };
+            if !counted.iter().any(is_once_more) {
+                counted.push(vote);
+            }
+        }
+        counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Whether somebody wrote this edit; without one, what is asked about.
+    /// Whether somebody wrote this edit, or let in whoever did; without one, what is asked about.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        self.author(edit_of) == Some(who)
+        self.author(edit_of).is_some_and(|author| author.ids().contains(&who))
     }
 
-    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&str> {
-        let of_edit = |seq: u64| self.authors.get(&seq).map(|(author, _)| author);
-        edit_of.map_or(self.written_by.as_ref(), of_edit).map(String::as_str)
+    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&Author> {
+        edit_of.map_or(self.written_by.as_ref(), |seq| self.authors.get(&seq))
     }
 }
 
@@ -154,7 +203,8 @@ impl Interrupt {
         };
         self.votes.retain(|other| !replaces(other) && !resets(other));
         if let Some(seq) = vote.edit_of {
-            self.authors.entry(seq).or_insert_with(|| (vote.by.clone(), vote.role));
+            let author = || Author { by: vote.by.clone(), hand: vote.hand().to_owned(), role: vote.role };
+            self.authors.entry(seq).or_insert_with(author);
         }
         self.votes.push(vote);
     }
@@ -199,6 +249,12 @@ impl Interrupt {
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
+    }
+
+    /// Who made the links that those had signed in with who decided and were let in by somebody else: by who decided.
+    pub fn let_in_by(&self) -> BTreeMap<String, String> {
+        let agreed = self.agreed().into_iter();
+        agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
     /// Who agreed on how it was settled, in the order in which they did.

@@ -94,7 +94,9 @@ pub fn of_call(call: &ForeignCall) -> Vec<Text> {
 /// What an interrupt says of the work that its resolution may let go on; nothing where it can let none go on.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Vec<Text> {
     let is_after = matches!(opened.about, About::AfterStep(_));
-    if is_after || !opened.options.iter().any(Offer::releases) {
+    // An agent that runs elsewhere goes on with whatever answer it gets.
+    let lets_go_on = opened.about == About::External || opened.options.iter().any(Offer::releases);
+    if is_after || !lets_go_on {
         return Vec::new();
     }
     if let Some(call) = content.get("call").and_then(|call| serde_json::from_value(call.clone()).ok()) {
@@ -109,6 +111,9 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Vec<Text> {
         said("the title", "title");
         said("the message", "message");
         strings("the payload", "", payload, &mut texts);
+        // What it may be told to do; of other kinds the options are words about what is asked.
+        let choices = opened.options.iter().filter(|_| opened.kind == Kind::Choice);
+        texts.extend(choices.map(|offer| Text::words("the options", &offer.label)));
         return texts;
     }
     match opened.kind {

@@ -517,8 +517,8 @@ impl Run {
                     About::Interruption | About::Hold => self.rest_for(&id),
                     About::Phase(_) | About::External => {}
                 }
-                let (opened, content, by) = ((**opened).clone(), content.data.clone(), &event.actor.id);
-                let interrupt = Interrupt::new(opened, content, by, event.at, self.seq);
+                let (opened, content) = ((**opened).clone(), content.data.clone());
+                let interrupt = Interrupt::new(opened, content, &event.actor, event.at, self.seq);
                 self.interrupts.insert(id.clone(), Arc::new(interrupt));
             }
             Fact::DecisionMade { interrupt: id, .. }

@@ -8,6 +8,7 @@ use super::draft::Draft;
 use super::handle::check_text;
 use super::input::{Ask, Rejection};
 use super::{Fact, Run};
+use crate::actor::Actor;
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
@@ -45,7 +46,7 @@ impl Draft<'_> {
         Voter {
             actor: &self.cx.actor,
             people: &self.cx.system.people,
-            starter: self.run.starter(),
+            starter: self.run.begun_by(),
             now: self.now(),
         }
     }
@@ -235,6 +236,11 @@ pub fn undecidable(definition: &Definition, people: &People, starter: Option<&st
 impl Run {
     /// Who started it.
     pub fn starter(&self) -> Option<&str> {
-        self.started.as_ref().map(|started| started.by.id.as_str())
+        self.begun_by().map(|by| by.id.as_str())
+    }
+
+    /// The same, as they were let in.
+    pub fn begun_by(&self) -> Option<&Actor> {
+        self.started.as_ref().map(|started| &started.by)
     }
 }

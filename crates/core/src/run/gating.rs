@@ -8,6 +8,7 @@ use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
 use super::{stakes, undo};
+use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict};
@@ -119,8 +120,11 @@ impl Run {
         // Where several have to release it no grant is on offer: a single person gave it.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let granters =
-            lifts.then_some(Granters { assignment, people: &system.people, starter: self.starter() });
+        let granters = lifts.then_some(Granters {
+            assignment,
+            people: &system.people,
+            starter: self.begun_by().map(Actor::hand),
+        });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
         let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
@@ -159,14 +163,14 @@ impl Run {
         if self.definition.gates.same_action == SameAction::Ask {
             return None;
         }
-        let may_decide = self.gate_of(call).assigned();
+        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::hand));
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
             let by = interrupt.settled_by().filter(|made| made.option == "approve");
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|made| may_decide.still_trusts(&made.by, made.at, people, self.starter()))
+                && by.is_some_and(|made| may_decide.still_trusts(made.hand(), made.at, people, starter))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -195,10 +199,10 @@ impl Run {
             return BTreeSet::new();
         }
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
-        let may_decide = self.gate_of(call).assigned();
+        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::hand));
         let counts = |grant: &&Grant| {
             workspace == Some(&grant.matcher.workspace)
-                && may_decide.still_trusts(&grant.owner, grant.added_at, people, self.starter())
+                && may_decide.still_trusts(&grant.owner, grant.added_at, people, starter)
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

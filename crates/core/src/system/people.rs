@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::actor::{self, LOCAL_OPERATOR, Role};
-use crate::hours::Hours;
+use crate::hours::{self, Hours};
 use crate::limits;
 use crate::name::is_name;
 use crate::rights::{self, Extent, Permission};
@@ -407,14 +407,13 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     if person.name.as_ref().is_some_and(|name| !is_name(name, limits::NAME_BYTES)) {
         problems.push(Problem::new("/name", LINE));
     }
-    for (field, text) in [("/time_zone", &person.time_zone), ("/language", &person.language)] {
-        let is_tag = |text: &String| {
-            let tag = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
-            !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
-        };
-        if text.as_ref().is_some_and(|text| !is_tag(text)) {
-            problems.push(Problem::new(field, "is no such name: `Europe/Berlin`, `de`"));
-        }
+    problems.extend(person.time_zone.as_deref().and_then(hours::check_zone));
+    let is_tag = |text: &String| {
+        let tag = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+');
+        !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
+    };
+    if person.language.as_ref().is_some_and(|text| !is_tag(text)) {
+        problems.push(Problem::new("/language", "is no such name: `de`"));
     }
     if person.addresses.len() > limits::ADDRESSES {
         problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));

@@ -32,7 +32,7 @@ pub(crate) fn people(system: &mut System) {
 
 pub(crate) fn actor(system: &System, id: &str) -> Actor {
     let role = system.people.roles(id).into_iter().next_back().unwrap_or(Role::Operator);
-    Actor { id: id.to_owned(), role, via: Some("rest".to_owned()) }
+    Actor { id: id.to_owned(), role, via: Some("rest".to_owned()), let_in_by: None }
 }
 
 pub(crate) fn names(of: &[&str]) -> Vec<String> {
@@ -257,6 +257,7 @@ fn a_delegate_decides_in_the_place_of_somebody() {
         Rejection::Refused(Refusal::NotAnApprover)
     );
     assert_eq!(refused(&mut world, "audrey", delegate("anna", "ben")), Rejection::Refused(Refusal::Role));
+    assert_eq!(refused(&mut world, "anna", delegate("ben", "cleo")), Rejection::Refused(Refusal::OfAnother));
     for (from, to) in [("anna", "anna"), ("anna", "audrey"), ("anna", "nobody-here"), ("ben", "cleo")] {
         let invalid = refused(&mut world, "olga", delegate(from, to));
         assert!(matches!(invalid, Rejection::Refused(Refusal::Invalid(_))), "{from} {to}: {invalid:?}");

@@ -41,7 +41,7 @@ fn told(world: &mut World, actor: &Actor, input: Input) -> String {
 fn a_claim_is_one_persons_and_resolves_nothing() {
     let mut world = held();
     let (ann, bob) = (person("ann"), person("bob"));
-    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None };
+    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     let (claim, release) = (claim(&world), release(&world));
     let table = [
         (&bob, &release, "–"),
@@ -221,7 +221,7 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
     // What a client has no person lets go, for it may be running it.
     assert_eq!(told(&mut world, &operator, claim(3, None)), "interrupt_claimed");
-    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None };
+    let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     for actor in [&operator, &admin] {
         let release = Input::Release { interrupt: id.clone(), holder: None };
         assert_eq!(told(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");

@@ -11,16 +11,20 @@ use crate::world::{self, World, calls, says};
 
 /// The risk of an approval that is asked for with this payload.
 fn risk(title: &str, payload: Value) -> Risk {
+    risk_of(Ask { kind: Kind::ToolApproval, title: title.to_owned(), payload, ..ask() })
+}
+
+/// The risk of what an agent that runs elsewhere asks.
+fn risk_of(asked: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
     start.origin = Origin::External;
     let agent = Actor::agent("their-agent", "rest");
     world.try_send(&agent, Input::Start(start)).expect("it may start");
-    let title = title.to_owned();
-    let message = String::new();
-    let ask = Ask { kind: Kind::ToolApproval, title, message, payload, ..ask() };
-    world.try_send(&agent, Input::Ask(Box::new(ask))).expect("it may ask");
-    let id = world.open(Kind::ToolApproval);
+    let kind = asked.kind;
+    let asked = Ask { message: String::new(), ..asked };
+    world.try_send(&agent, Input::Ask(Box::new(asked))).expect("it may ask");
+    let id = world.open(kind);
     world.run.interrupts[&id].opened.risk.clone()
 }
 
@@ -90,6 +94,28 @@ fn words_raise_the_level_and_stand_on_the_card() {
             expected,
             "in the payload: {said}"
         );
+    }
+}
+
+/// It goes on with any answer, also where no option releases anything.
+#[test]
+fn questions_and_choices_of_agents_elsewhere_are_read() {
+    let choice = |label: &str| {
+        let options =
+            vec![("a".to_owned(), Some(label.to_owned())), ("b".to_owned(), Some("Wait".to_owned()))];
+        Ask { kind: Kind::Choice, options, ..ask() }
+    };
+    for (asked, expected) in [
+        (ask(), "medium"),
+        (
+            Ask { title: "Drop the production database?".to_owned(), ..ask() },
+            "critical destructive production",
+        ),
+        (Ask { payload: json!({"command": "sudo ls"}), ..ask() }, "high privilege"),
+        (choice("Go on"), "medium"),
+        (choice("Delete production"), "critical destructive production"),
+    ] {
+        assert_eq!(told(&risk_of(asked.clone())), expected, "{asked:?}");
     }
 }
 

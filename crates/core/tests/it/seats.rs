@@ -219,6 +219,52 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
+/// Whoever made the link that somebody signed in with is one person with them; but the local operator, who lets in everybody
+/// where there is no provider.
+#[test]
+fn whoever_lets_themselves_in_as_others_is_one_of_them() {
+    // Who decides, and who let them in.
+    type Votes = &'static [(&'static str, Option<&'static str>)];
+    let four = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 2)]) };
+    let in_turn = stages(vec![of_people(&["anna"], 1), of_people(&["ben"], 1)]);
+    let quorum = stages(vec![of_groups(&["legal"], 2)]);
+    let edited = || edit(json!({ "command": "make y" }));
+    let table: [(&str, &Assignment, Votes, bool); 7] = [
+        ("an own edit", &four, &[("anna", Some("ben")), ("ben", None), ("dirk", None)], true),
+        (
+            "an edit of whoever let them in",
+            &four,
+            &[("ben", None), ("anna", Some("ben")), ("dirk", None)],
+            true,
+        ),
+        ("two logins of one", &quorum, &[("anna", Some("olga")), ("ben", Some("olga"))], true),
+        ("one's own, and one that one made", &quorum, &[("ben", None), ("anna", Some("ben"))], true),
+        (
+            "two logins of one, and somebody else",
+            &quorum,
+            &[("anna", Some("olga")), ("ben", Some("olga")), ("dirk", None)],
+            false,
+        ),
+        (
+            "logins that the operator made",
+            &quorum,
+            &[("anna", Some("operator")), ("ben", Some("operator"))],
+            false,
+        ),
+        ("two stages", &in_turn, &[("anna", Some("olga")), ("ben", Some("olga"))], true),
+    ];
+    for (about, assignment, votes, is_open) in table {
+        let (mut world, id) = gated(assignment.clone());
+        let mut told = Vec::new();
+        for (who, let_in_by) in votes {
+            let by = Actor { let_in_by: let_in_by.map(str::to_owned), ..actor(&world.system, who) };
+            let decision = if assignment.self_approval { choose("approve") } else { edited() };
+            told.push(world.try_send(&by, Input::Decide { interrupt: id.clone(), decision, holder: None }));
+        }
+        assert_eq!(world.run.interrupts[&id].is_open(), is_open, "{about}: {told:?}");
+    }
+}
+
 #[test]
 fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));

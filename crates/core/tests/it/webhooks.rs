@@ -59,7 +59,7 @@ fn administrators_alone_register_and_remove() {
     let mut system = System::default();
     for role in [Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor, Role::Engine] {
         let input = Input::RegisterWebhook { webhook: id(1), is: webhook("a", WebhookKind::CustomUrl) };
-        let actor = Actor { id: "somebody".to_owned(), role, via: None };
+        let actor = Actor { id: "somebody".to_owned(), role, via: None, let_in_by: None };
         assert_eq!(send(&mut system, &actor, input), Err(Rejection::Role), "{role:?}");
     }
 }

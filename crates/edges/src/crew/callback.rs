@@ -209,6 +209,7 @@ pub(super) async fn make(
         mailed: None,
         option: Some(status.option().to_owned()),
         there: None,
+        let_in_by: caller.actor.let_in_by.clone(),
     };
     let link = app.links.token(&claim);
     let url = format!("{}/edges/crew/api/v1/webhooks/callback/{id}?link={link}", app.base);

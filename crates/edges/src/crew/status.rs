@@ -37,8 +37,12 @@ pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
 /// Whether somebody takes part in a review of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
-    let voter =
-        Voter { actor: &caller.actor, people: &system.people, starter: run.starter(), now: caller.app.now() };
+    let voter = Voter {
+        actor: &caller.actor,
+        people: &system.people,
+        starter: run.begun_by(),
+        now: caller.app.now(),
+    };
     let mut reviews = run.interrupts.values().filter(|each| each.opened.kind == Kind::Review);
     Ok(reviews.any(|each| each.may_take_part(&voter).is_ok()))
 }

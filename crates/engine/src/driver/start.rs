@@ -196,6 +196,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
+            // What the same request has done meanwhile is refused a second time: it is the answer.
+            Err(error @ Error::Rejected(_)) => self.known(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
     }

@@ -61,6 +61,7 @@ pub(crate) async fn make(
         mailed: None,
         option: None,
         there: None,
+        let_in_by: actor.let_in_by,
     };
     let url = format!("{}/d/{}", app.base, app.links.token(&claim));
     Ok((StatusCode::CREATED, Json(Link { url, expires_at: expires_at.to_string() })))

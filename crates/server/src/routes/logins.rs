@@ -10,6 +10,7 @@ use holdshort_protocol::{Identity, Link, Login, LoginLinkRequest, Redeem};
 use holdshort_web::app::{blocking, detached};
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::limits::LOGIN_CODE_MS;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::{access, logins, view};
 
@@ -29,10 +30,12 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     let request: LoginLinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let person = request.person.unwrap_or_else(|| actor.id.clone());
+    let let_in_by = Some(actor.hand()).filter(|by| *by != person).map(str::to_owned);
     // Before there is a code.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
-    let (code, expires_at) = app.logins.invite(&person, system.seq, app.now())?;
+    let invited = logins::Invited { let_in_by, ..logins::Invited::of(&person, system.seq) };
+    let (code, expires_at) = app.logins.invite_as(invited, app.now(), LOGIN_CODE_MS)?;
     let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
     Ok((StatusCode::CREATED, Json(link)))
 }

@@ -28,7 +28,7 @@ mod tests {
             position: Some("p7".to_owned()),
             run: None,
             at: "2026-01-31T09:30:00.000Z".to_owned(),
-            actor: Actor { id: "operator".to_owned(), role: Role::Operator, via: None },
+            actor: Actor { id: "operator".to_owned(), role: Role::Operator, via: None, let_in_by: None },
             kind: "frozen".to_owned(),
             data: json!({"content": {"text": "a \"word\"\n"}}),
         };

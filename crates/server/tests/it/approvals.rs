@@ -79,6 +79,16 @@ async fn of_many_at_once_one_uses_it() {
     let (used, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(status, _)| *status == 200);
     assert_eq!(used.len(), 1);
     assert!(refused.iter().all(|(status, body)| (*status, &body["code"]) == (409, &json!("approval_used"))));
+
+    // One request that is sent again before it is answered is no other use.
+    for _ in 0..4 {
+        let open = ask(&agent, json!({})).await;
+        ok(served.operator().decide(&open, &json!({"option": "approve"})).await);
+        let payload = &open["payload"];
+        let same = (0..8).map(|_| consume(&agent, &open, payload, Some(text(&open, "id"))));
+        let answers = futures::future::join_all(same).await;
+        assert!(answers.iter().all(|answer| *answer == answers[0] && answer.0 == 200), "{answers:?}");
+    }
 }
 
 #[tokio::test]

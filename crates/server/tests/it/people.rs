@@ -16,7 +16,12 @@ impl Served {
 
     /// A browser that is signed in as somebody.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
-        let link = created(self.operator().post("/v1/login-links", &json!({"person": person})).await);
+        self.let_in_by(&self.operator(), person).await
+    }
+
+    /// The same with a link that somebody else made.
+    pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
+        let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
         let response = self.api(None).redeem(code).await;
         let cookie = response.headers()["set-cookie"].to_str().expect("text");
@@ -92,6 +97,9 @@ async fn people_are_set_listed_changed_and_removed() {
     let wrong = put("operator", &whole).await;
     assert_eq!(code(&wrong), (422, "invalid_request"));
     assert_eq!(wrong.1["errors"][0]["pointer"], "/id");
+    let nowhere = put("x", &json!({"roles": ["reviewer"], "time_zone": "Europe/Berlln"})).await;
+    let place = &nowhere.1["errors"][0]["pointer"];
+    assert_eq!((code(&nowhere), place), ((422, "invalid_request"), &json!("/time_zone")));
     assert_eq!(code(&put("x", &json!({"roles": []})).await), (422, "invalid_request"));
     assert_eq!(code(&put("x", &json!({"roles": ["agent"]})).await), (422, "invalid_request"));
     assert_eq!(code(&put("x", &json!({"roles": ["reviewer"], "role": "x"})).await), (422, "invalid_request"));
@@ -262,6 +270,16 @@ async fn it_is_reassigned_and_delegated() {
     let stale = cleo.decide(&asked, &json!({"option": "approve", "version": 1})).await;
     assert_eq!(code(&stale), (409, "stale"));
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
+
+    // What is nobody's is theirs, too, who stand in for an operator.
+    let anybodys = served.ask_of(json!({})).await;
+    let open = async || ok(cleo.get("/v1/interrupts?status=open").await)["items"].clone();
+    assert_eq!(open().await, json!([]));
+    served.set("olga", &["operator"], &[]).await;
+    let path = "/v1/people/olga/away";
+    ok(said(served.operator().request(Method::PUT, path).json(&json!({"delegate": "cleo"}))).await);
+    let seen = open().await;
+    assert_eq!((&seen[0]["id"], &seen[0]["you"]["in_place_of"]), (&anybodys["id"], &json!("olga")));
 }
 
 /// A grant of theirs would cover nothing.
@@ -490,6 +508,9 @@ async fn out_of_office_with_a_delegate() {
     let away = |body: Value| said(anna.request(Method::PUT, "/v1/people/anna/away").json(&body));
     assert_eq!(code(&away(json!({"delegate": "anna"})).await), (422, "invalid_request"));
     assert_eq!(code(&away(json!({"until": "yesterday"})).await), (422, "invalid_request"));
+    let never = away(json!({"until": "9999-12-31T23:59:59Z"})).await;
+    let why = text(&never.1["errors"][0], "message");
+    assert!(code(&never) == (422, "invalid_request") && why.contains("before 9999-12-30T22:00:00Z"), "{why}");
     let set = ok(away(json!({"until": "2099-01-01T00:00:00Z", "delegate": "cleo"})).await);
     assert_eq!(set["away"]["delegate"], "cleo");
     let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;

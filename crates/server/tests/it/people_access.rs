@@ -202,6 +202,41 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
+/// An admin who signs in as others is one person with each of them, and the record says so.
+#[tokio::test]
+async fn whoever_signs_in_as_others_is_one_person() {
+    let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
+    let legal: String = ["anna", "ben", "cleo"].map(legal).concat();
+    let people = format!("people:\n  dora: {{roles: [admin]}}\n  otto: {{roles: [operator]}}\n{legal}");
+    let gate = "{groups: [legal], quorum: {required: 2}, self_approval: false}";
+    let (served, _folder) = looked_at(gate, &people).await;
+    let dora = served.signed_in_as("dora").await;
+    let (anna, ben) = (served.let_in_by(&dora, "anna").await, served.let_in_by(&dora, "ben").await);
+    let start = json!({"workflow": "own", "input": {"task": "t"}});
+    // Also what she began as somebody else.
+    for starter in [&dora, &served.let_in_by(&dora, "otto").await] {
+        let run = created(starter.post("/v1/runs", &start).await);
+        let own = served.next_of(text(&run, "id")).await;
+        assert_eq!(code(&approve(&anna, &own).await), (403, "own_work"));
+    }
+
+    let run = created(served.operator().post("/v1/runs", &start).await);
+    let held = served.next_of(text(&run, "id")).await;
+    ok(approve(&anna, &held).await);
+    let twice = ok(approve(&ben, &held).await);
+    assert_eq!((&twice["status"], &twice["votes"][1]["let_in_by"]), (&json!("open"), &json!("dora")));
+    let settled = ok(approve(&served.signed_in_as("cleo").await, &held).await);
+    assert_eq!(
+        settled["resolution"]["let_in_by"],
+        json!({"anna": "dora", "ben": "dora", "cleo": "operator"}),
+        "{settled}"
+    );
+    let page = format!("/v1/receipts/{}/page", text(&held, "id"));
+    let page = served.operator().request(Method::GET, &page).send().await.expect("it answers");
+    let page = page.text().await.expect("text");
+    assert!(page.contains("signed in with a link of <bdi>dora</bdi>"), "{page}");
+}
+
 /// A row names somebody in whose place the reader stands, who decides nothing any more: it is not the reader's either.
 #[tokio::test]
 async fn a_reviewer_is_listed_what_they_may_take_part_in() {

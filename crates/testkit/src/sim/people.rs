@@ -356,7 +356,7 @@ fn of_session(site: &Site, choices: &mut Choices) -> Deed {
 }
 
 pub(super) fn someone(name: &str) -> Actor {
-    Actor { id: name.to_owned(), role: Role::Operator, via: Some("sim".to_owned()) }
+    Actor { id: name.to_owned(), role: Role::Operator, via: Some("sim".to_owned()), let_in_by: None }
 }
 
 fn policy(choices: &mut Choices) -> Vec<Rule> {

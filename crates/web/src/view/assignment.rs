@@ -56,7 +56,7 @@ impl Reader {
     }
 
     /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.
-    pub fn you(&self, interrupt: &Interrupt, starter: Option<&str>) -> Option<wire::You> {
+    pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
         }
@@ -160,6 +160,7 @@ pub(super) fn votes(interrupt: &Interrupt) -> Vec<wire::Vote> {
         edit: if vote.edit_of.is_some() { vote.edit.clone() } else { Value::Null },
         viewed_ms: vote.viewed_ms,
         on_behalf_of: vote.on_behalf_of.clone(),
+        let_in_by: vote.let_in_by.clone(),
         at: vote.at.to_string(),
         seq: vote.seq,
     };

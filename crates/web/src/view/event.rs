@@ -79,7 +79,8 @@ fn show(event: Event, seq: u64) -> wire::Event {
 }
 
 fn actor(actor: Actor) -> wire::Actor {
-    wire::Actor { id: actor.id, role: role(actor.role), via: actor.via }
+    let Actor { id, role: of, via, let_in_by } = actor;
+    wire::Actor { id, role: role(of), via, let_in_by }
 }
 
 pub fn role(role: Role) -> wire::Role {

@@ -36,7 +36,7 @@ pub async fn of_page(
 ) -> Answer<wire::Interrupt> {
     let (interrupt, starter) = read(app, row).await?;
     let subject = subject::of(app, &row.run).await?;
-    let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_deref());
+    let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_ref());
     shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.content.is_null() {
         // On the heap, for it is rare.
@@ -52,7 +52,7 @@ pub async fn of_page(
 pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
-    let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.starter());
+    let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.begun_by());
     shown.erased = run.erased.as_ref().map(erased::of).map(Box::new);
     if interrupt.is_open() {
         tell_what_became(&ends(run), &mut shown.payload);
@@ -145,7 +145,7 @@ fn show_to(
     (run, session): (&RunId, &SessionId),
     subject: Subject,
     interrupt: &Interrupt,
-    starter: Option<&str>,
+    starter: Option<&Actor>,
 ) -> wire::Interrupt {
     let you = reader.you(interrupt, starter);
     let frozen = reader.frozen(run, &subject.workflow, interrupt);
@@ -170,7 +170,7 @@ fn show_to(
 
 /// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
 /// started the run, where it depends on that who may decide.
-pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<String>)> {
+pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
@@ -178,10 +178,9 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
-        return Ok(((**found).clone(), run.starter().map(str::to_owned)));
+        return Ok(((**found).clone(), run.begun_by().cloned()));
     }
-    let mut interrupt =
-        Interrupt::new(*opened, event.content.data, &event.actor.id, event.at, row.opened_seq);
+    let mut interrupt = Interrupt::new(*opened, event.content.data, &event.actor, event.at, row.opened_seq);
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
@@ -291,6 +290,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         edit: given.edit,
         by: interrupt.decided_by(),
         on_behalf_of: interrupt.on_behalf_of(),
+        let_in_by: interrupt.let_in_by(),
         cause: word(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),

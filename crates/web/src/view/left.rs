@@ -1,5 +1,6 @@
 //! What somebody who is removed leaves: the open interrupts that name them.
 
+use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Assignment, mark};
 use holdshort_core::system::people::People;
@@ -23,7 +24,7 @@ struct Asked {
     kind: wire::Kind,
     title: String,
     assignment: Assignment,
-    starter: Option<String>,
+    starter: Option<Actor>,
 }
 
 /// What can not be read keeps nobody from being removed.
@@ -68,11 +69,10 @@ impl Named {
     /// As these people can decide on them, who are left.
     pub fn left_to(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
-        let left = |asked: Asked| wire::LeftInterrupt {
-            id: asked.id.to_string(),
-            kind: asked.kind,
-            title: asked.title,
-            others_may_decide: asked.assignment.lack(people, asked.starter.as_deref()).is_none(),
+        let left = |Asked { id, kind, title, assignment, starter }: Asked| {
+            let starter = starter.as_ref().map(|starter| starter.id.as_str());
+            let others_may_decide = assignment.lack(people, starter).is_none();
+            wire::LeftInterrupt { id: id.to_string(), kind, title, others_may_decide }
         };
         wire::RemovedPerson { interrupts: asked.into_iter().map(left).collect(), more: is_cut }
     }

@@ -48,6 +48,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("people:\n  \" anna\": {roles: [reviewer]}\n", "2:3"),
         ("people:\n  anna: {roles: [reviewer], groups: [\"a\\u200bb\"]}\n", "2:37"),
         ("people:\n  anna: {roles: [reviewer], time_zone: \"Berlin, Germany\"}\n", "2:40"),
+        ("people:\n  anna: {roles: [reviewer], time_zone: Europe/Berlln}\n", "2:40"),
         ("people:\n  anna: {roles: [reviewer]}\n  anna: {roles: [auditor]}\n", "3:3"),
         ("people:\n  - anna\n", "2:3"),
         ("people: {}\ngroups:\n  legal: {}\n", "3:10"),

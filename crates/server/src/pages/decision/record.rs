@@ -34,6 +34,8 @@ struct Step {
     by: String,
     /// The channel that they came through.
     via: String,
+    /// Whoever made the link that they signed in with, where that is somebody else.
+    let_in_by: String,
     option: String,
     /// Of a decision: for whom it was made, as the client of whoever decided says.
     on_behalf_of: String,
@@ -56,6 +58,7 @@ impl Step {
             what: event.kind.replace('_', " "),
             by: event.actor.id.clone(),
             via: event.actor.via.clone().unwrap_or_default(),
+            let_in_by: event.actor.let_in_by.clone().unwrap_or_default(),
             option: said(event.data.get("option").or_else(|| event.data.get("outcome"))),
             on_behalf_of: said(event.data.get("on_behalf_of")),
             viewed: event.data.get("viewed_ms").and_then(Value::as_u64).map(seconds).unwrap_or_default(),

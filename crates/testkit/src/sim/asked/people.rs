@@ -50,7 +50,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, Person)> {
 }
 
 pub(super) fn actor(id: &str, role: Role) -> Actor {
-    Actor { id: id.to_owned(), role, via: Some("sim".to_owned()) }
+    Actor { id: id.to_owned(), role, via: Some("sim".to_owned()), let_in_by: None }
 }
 
 /// Somebody leaves, comes back, changes groups, or is away. Admin and the first operator stay.
