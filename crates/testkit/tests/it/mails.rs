@@ -272,7 +272,14 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
         (mails.len() == 2).then_some(mails)
     })
     .await;
-    let ben = link(&server, to(&mails, "ben@example.org"));
+    let [anna, ben] = ["anna", "ben"].map(|who| link(&server, to(&mails, &format!("{who}@example.org"))));
+    // Nor has whoever is not asked any more: they see nothing of it.
+    assert_eq!(page(&server, &anna, None).await.0, 200);
+    let to_ben = json!({"assignment": {"approvers": ["ben"]}});
+    server.post(&format!("/v1/interrupts/{id}/reassign"), &to_ben).await.ok();
+    let (status, shown) = page(&server, &anna, None).await;
+    assert!(status == 410 && !shown.contains("Roe"), "{status} {shown}");
+    assert_eq!(page(&server, &ben, None).await.0, 200);
     server.send(server.request(Method::DELETE, "/v1/people/ben")).await;
     assert_eq!(page(&server, &ben, None).await.0, 410);
 }
