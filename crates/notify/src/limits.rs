@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of an answer that are read, and kept: enough for the words of an error.
 pub const ANSWER_BYTES: usize = 1024;
+/// Bytes that a mail server may say in one conversation, certificates included: far more than one about one mail takes.
+pub const SMTP_BYTES: usize = 256 * 1024;
 /// Characters of a title: one line on a card.
 pub const TITLE_CHARS: usize = 150;
 /// Characters of the subject of a mail: what lists of mails show, and more.

@@ -1,10 +1,11 @@
 //! E-mail: one message to one address, in plain text and in HTML, and its headers.
 //!
 //! Nothing remote is loaded, no picture, no style sheet. What is not ours is one line, escaped where HTML reads it, encoded where
-//! a header holds it. `smtp.rs` hands it over.
+//! a header holds it. `smtp.rs` hands it over, on the connections of `wire.rs`.
 
 mod body;
 mod smtp;
+mod wire;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Mail;
+use super::{Mail, wire};
 use crate::channel::{Channel, Smtp};
 use crate::limits::ANSWER_BYTES;
 use crate::send::{Sent, Verdict};
@@ -46,16 +46,16 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
         Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
         Ok(Err(Failed::Smtp(error))) => {
-            let status = error.status().map(u16::from);
-            of(Verdict::Again(None), status, Some(why(&error)), None)
+            let Said { status, error, answer } = Said::of(&error);
+            of(Verdict::Again(None), status, Some(error), answer)
         }
         Ok(Err(Failed::Mail(error))) => {
-            let status = error.status().map(u16::from);
+            let Said { status, error, answer } = Said::of(&error);
             let verdict = match status {
                 Some(500..) => Verdict::Refused,
                 _ => Verdict::Again(None),
             };
-            of(verdict, status, Some(why(&error)), None)
+            of(verdict, status, Some(error), answer)
         }
         Ok(Ok((response, mut server))) => {
             // It has it: how it takes the farewell changes nothing.
@@ -80,16 +80,13 @@ async fn hand_over(
         return Err(Failed::Unreached(why.to_owned()));
     }
     let hello = ClientId::Domain(smtp.from.email.domain().to_owned());
-    let tls = match smtp.security {
-        Security::None => None,
-        Security::Tls | Security::Starttls => Some(TlsParameters::new(smtp.host.clone())?),
-    };
-    let at_once = tls.clone().filter(|_| smtp.security == Security::Tls);
-    let addresses = checked.addresses();
-    let mut server =
-        AsyncSmtpConnection::connect_tokio1(addresses, Some(within), &hello, at_once, None).await?;
-    if let Some(tls) = tls.filter(|_| smtp.security == Security::Starttls) {
-        server.starttls(tls, &hello).await?;
+    let at_once = (smtp.security == Security::Tls).then_some(&*smtp.host);
+    let connected = wire::connect(checked.addresses(), at_once).await;
+    let stream =
+        connected.map_err(|error| Failed::Unreached(format!("the server is not reached: {error}")))?;
+    let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await?;
+    if smtp.security == Security::Starttls {
+        server.starttls(TlsParameters::new(smtp.host.clone())?, &hello).await?;
     }
     if let Some((user, password)) = &smtp.credentials {
         let credentials = Credentials::new(user.clone(), password.clone());
@@ -99,7 +96,31 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// Why it did not work, without what the server repeats of a password.
+/// What a failure says. What the server said may name whom a mail was for: that is part of its answer, which is kept for a
+/// shorter time than why it failed.
+struct Said {
+    status: Option<u16>,
+    error: String,
+    answer: Option<String>,
+}
+
+impl Said {
+    fn of(error: &SmtpError) -> Self {
+        let status = error.status().map(u16::from);
+        let theirs = || std::error::Error::source(error).map(|said| words(&said.to_string(), ANSWER_BYTES));
+        match status {
+            Some(code) => Self { status, error: format!("answered {code}"), answer: theirs() },
+            None if error.is_response() => {
+                let error =
+                    "the server ended the conversation, or what it answered can not be read".to_owned();
+                Self { status, error, answer: theirs() }
+            }
+            None => Self { status, error: why(error), answer: None },
+        }
+    }
+}
+
+/// Why nothing was answered.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

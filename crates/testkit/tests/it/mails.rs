@@ -19,6 +19,12 @@ pub(crate) fn channel(mailbox: &Mailbox, more: &str) -> String {
     )
 }
 
+/// Another channel of mails, after that one.
+fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
+    let channel = channel(mailbox, more);
+    channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
+}
+
 pub(crate) fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
     TestServer::setup()
         .channels(&channel(mailbox, more))
@@ -135,8 +141,25 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     let second = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
-    assert_eq!(failed["status"], 550);
+    // Its words name people: they are kept as what was answered, and that for a shorter time.
+    assert_eq!((&failed["status"], &failed["error"]), (&json!(550), &json!("answered 550")));
+    let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
+    assert!(text(&shown, "/tried/0/answer").contains("refused by the test: legal@example.org"), "{shown:#}");
     assert_eq!(mailbox.mails().len(), 1);
+}
+
+/// What came in the clear is no answer of the server whose certificate was looked at; and no server is listened to without end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_breaks_the_rules_is_believed_nothing() {
+    let (injects, endless) = (Mailbox::hostile("injects"), Mailbox::hostile("endless"));
+    let more = ", to: [legal@example.org], attempts: 1";
+    let channels = format!("{}{}", channel(&injects, more), again("endless", &endless, more));
+    let server = mailed(&injects, more).channels(&channels).start().await;
+    ask(&server, json!({})).await;
+    let failed = wait_state(&server, "failed", 2).await;
+    let of = |channel: &str| failed.iter().find(|each| each["channel"] == channel).unwrap();
+    assert!(!of("mail").to_string().contains("FORGED"), "{failed:#?}");
+    assert!(text(of("endless"), "/error").contains("more than 262144 bytes"), "{failed:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
