@@ -106,7 +106,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     let told = match opened(auth, payload).await {
         Ok((view, look)) => {
             let trigger = text(payload, "/trigger_id");
-            let why = channel.open_form(trigger, &view).await.err();
+            let why = channel.open_form(trigger, &view, auth.now()).await.err();
             if let Some(look) = look.filter(|_| why.is_none()) {
                 look.keep().await;
             }
