@@ -52,7 +52,8 @@ pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed>
     let head = Head {
         id: format!("<{}@{domain}>", message.id),
         thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
-        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS),
+        // What an agent wrote is no encoded word (RFC 2047): programs would decode it to what a title may not hold.
+        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
         language: message.words().tag,
         date: at(message.notice.at),
     };

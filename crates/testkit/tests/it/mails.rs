@@ -69,7 +69,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         .await;
     person(&server, "ben", json!({})).await;
     person(&server, "cleo", json!({"groups": ["finance"]})).await;
-    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"&";
+    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"& =?utf-8?q?=E2=80=AE?=";
     let id = ask(&server, to_legal(&json!({"title": title, "expires_in_ms": 3_600_000}))).await;
     let mails = mailbox.wait_for(2).await;
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
@@ -79,6 +79,8 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay Bcc: all@example.com <b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
+        // Nor does a program decode it to what no title may hold.
+        assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
         assert!(text(mail, "/text").contains(one_line), "{mail:#}");
         let html = text(mail, "/html");
         assert!(html.contains("&lt;b onclick=x&gt;now&lt;/b&gt; &quot;&amp;"), "{html}");
