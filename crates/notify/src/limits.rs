@@ -12,6 +12,8 @@ pub const TITLE_CHARS: usize = 150;
 pub const SUBJECT_CHARS: usize = 200;
 /// Things that one message lists; more are counted. Slack takes 50 blocks.
 pub const LISTED: usize = 40;
+/// Bytes of the lines that one message of ntfy lists: its servers refuse a message of more than 4,096, or make a file of it.
+pub const NTFY_BYTES: usize = 4_000;
 /// Names that a message lists; more are counted.
 pub const NAMES_TOLD: usize = 20;
 /// Bytes of a file with a secret or a URL.

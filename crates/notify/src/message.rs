@@ -76,13 +76,27 @@ impl Several<'_> {
 
     /// What else there is.
     pub(crate) fn not_listed(&self) -> Option<String> {
-        let more = self.messages.len().saturating_sub(LISTED);
-        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
+        self.more_than(self.listed().len())
     }
 
     /// Lines of plain text.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.listed().iter().map(Message::entry).chain(self.not_listed()).collect()
+        self.first_lines(self.listed().len())
+    }
+
+    /// The same in so many bytes: what does not fit is counted, too.
+    pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
+        let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
+        (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
+    }
+
+    fn first_lines(&self, n: usize) -> Vec<String> {
+        self.messages[..n].iter().map(Message::entry).chain(self.more_than(n)).collect()
+    }
+
+    fn more_than(&self, n: usize) -> Option<String> {
+        let more = self.messages.len().saturating_sub(n);
+        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
     }
 }
 

@@ -150,6 +150,28 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     assert_eq!(mailbox.mails().len(), 1);
 }
 
+/// A link that has ended helps nobody.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
+    let mut mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mut server = mailed(&mailbox, ", attempts: 1").start().await;
+    person(&server, "anna", json!({})).await;
+    mailbox.refuse(&[550]);
+    let id = ask(&server, to_legal(&json!({}))).await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    server.kill();
+    let journal = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
+    let week = 7 * 24 * 60 * 60 * 1_000;
+    journal.execute("UPDATE deliveries SET created_at = created_at - ?1", [week]).unwrap();
+    drop(journal);
+    server.restart().await;
+    let path = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
+    server.post(&path, &json!({})).await.ok();
+    let mails = mailbox.wait_for(1).await;
+    let text = text(&mails[0], "/text");
+    assert!(text.contains(&format!("{}/inbox/{id}", server.base())) && !text.contains("/d/"), "{text}");
+}
+
 /// What came in the clear is no answer of the server whose certificate was looked at; and no server is listened to without end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_breaks_the_rules_is_believed_nothing() {
