@@ -186,11 +186,11 @@ impl Message {
 
     /// What else there is to know, label by label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        let Notice { risk, people, groups, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
+        let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
         let words = self.words();
         let mut facts = vec![(words.risk, words.level(*risk).to_owned())];
         if occasion.asks() {
-            facts.push((words.asks, asked(words, people, groups)));
+            facts.push((words.asks, asked(words, &self.notice)));
             facts.extend(expires_at.map(|at| (words.expires, self.time(at))));
         } else {
             if !by.is_empty() {
@@ -241,9 +241,13 @@ fn shown(at: Timestamp, zone: Option<&str>) -> String {
     }
 }
 
-fn asked(words: &Words, people: &[String], groups: &[String]) -> String {
-    let all: Vec<String> = groups.iter().chain(people).cloned().collect();
-    if all.is_empty() { words.everybody.to_owned() } else { names(words, &all) }
+fn asked(words: &Words, notice: &Notice) -> String {
+    let all: Vec<String> = notice.groups.iter().chain(&notice.people).cloned().collect();
+    match (all.is_empty(), notice.operators) {
+        (true, _) => words.everybody.to_owned(),
+        (false, true) => format!("{}, {}", words.everybody, names(words, &all)),
+        (false, false) => names(words, &all),
+    }
 }
 
 fn names(words: &Words, names: &[String]) -> String {

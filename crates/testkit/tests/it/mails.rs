@@ -150,6 +150,39 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     assert_eq!(mailbox.mails().len(), 1);
 }
 
+/// Also from whom it was taken, and all who decide what is nobody's where one of them handed on.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_was_asked_is_told_how_it_ended() {
+    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let server = mailed(&mailbox, "").start().await;
+    person(&server, "anna", json!({})).await;
+    person(&server, "ben", json!({})).await;
+    person(&server, "carol", json!({"roles": ["admin"]})).await;
+    let told = async |after: usize, wanted: &[&str]| {
+        let mails = mailbox.wait_for(after + wanted.len()).await;
+        let mut told: Vec<&str> = mails[after..].iter().map(|mail| text(mail, "/to/0")).collect();
+        told.sort_unstable();
+        assert_eq!(told, wanted, "{mails:#?}");
+        wait_state(&server, "delivered", mails.len()).await;
+    };
+    let (anna, ben, carol) = ("anna@example.org", "ben@example.org", "carol@example.org");
+    let approvers = |who: &str| json!({"assignment": {"approvers": [who, "operator"]}});
+    let id = ask(&server, approvers("anna")).await;
+    told(0, &[anna]).await;
+    server.post(&format!("/v1/interrupts/{id}/reassign"), &approvers("ben")).await.ok();
+    told(1, &[ben]).await;
+    resolve(&server, &id).await;
+    told(2, &[anna, ben]).await;
+
+    let id = ask(&server, json!({})).await;
+    told(4, &[carol]).await;
+    let handed = json!({"from": "carol", "to": "ben"});
+    server.post(&format!("/v1/interrupts/{id}/delegate"), &handed).await.ok();
+    told(5, &[ben]).await;
+    resolve(&server, &id).await;
+    told(6, &[ben, carol]).await;
+}
+
 /// A link that has ended helps nobody.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
