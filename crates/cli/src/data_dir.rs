@@ -20,6 +20,8 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
+/// Beside the journal: where it ended.
+const PIN: &str = "holdshort.head";
 /// Locked by the process that uses the folder; the kernel releases the lock with the process.
 const LOCK: &str = "holdshort.lock";
 
@@ -74,6 +76,14 @@ impl DataDir {
     /// Whether something was ever stored here.
     pub(crate) fn holds_journal(&self) -> bool {
         self.path.join(DATABASE).exists()
+    }
+
+    /// Why there is none where one was.
+    pub(crate) fn lost_journal(&self) -> Option<String> {
+        let is_lost = !self.holds_journal() && self.path.join(PIN).exists();
+        is_lost.then(|| {
+            format!("{} has {PIN}, so it had a journal, and {DATABASE} is gone", self.path.display())
+        })
     }
 
     /// Where the server that uses this folder listens, if there is one.

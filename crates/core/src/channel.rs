@@ -227,14 +227,20 @@ impl Rule {
     }
 
     pub fn takes(&self, notice: &Notice) -> bool {
-        let is_named = |names: &BTreeSet<String>, of: &[String]| of.iter().any(|name| names.contains(name));
-        let is_for_all = self.people.is_empty() && self.groups.is_empty();
+        self.is_about(notice) && self.names(notice)
+    }
+
+    /// Whether it takes such a notice, whoever is asked.
+    pub fn is_about(&self, notice: &Notice) -> bool {
         (self.occasions.is_empty() || self.occasions.contains(&notice.occasion))
             && (self.kinds.is_empty() || self.kinds.contains(&notice.kind))
             && (self.workflows.is_empty() || self.workflows.contains(&notice.workflow))
             && self.risk.is_none_or(|least| notice.risk >= least)
-            && (is_for_all
-                || is_named(&self.people, &notice.people)
-                || is_named(&self.groups, &notice.groups))
+    }
+
+    fn names(&self, notice: &Notice) -> bool {
+        let is_named = |names: &BTreeSet<String>, of: &[String]| of.iter().any(|name| names.contains(name));
+        let is_for_all = self.people.is_empty() && self.groups.is_empty();
+        is_for_all || is_named(&self.people, &notice.people) || is_named(&self.groups, &notice.groups)
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::LOCAL_OPERATOR;
 use crate::event::{self, Event};
 use crate::id::{InterruptId, PushId, RunId, SessionId};
-use crate::interrupt::{Interrupt, Kind, Level, Outcome};
+use crate::interrupt::{Interrupt, Kind, Level, Outcome, Stage};
 use crate::limits;
 use crate::run::{Fact, Run};
 use crate::system::System;
@@ -92,6 +92,9 @@ pub struct Notice {
     /// Who is asked, or told again, by id. With no group either: admins and operators.
     pub people: Vec<String>,
     pub groups: Vec<String>,
+    /// Admins and operators too, where others are named.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operators: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +102,7 @@ pub struct Notice {
     /// Whose votes settled it, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Whom a reminder or an escalation names, by id: of those who are asked, who has not voted.
+    /// Whom it names, by id: a reminder or an escalation those who are asked and have not voted; to whom one of them handed on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
     /// Whom the delivery is for, where a channel has one for each.
@@ -131,23 +134,25 @@ impl Recipient {
 
 impl Notice {
     /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody
-    /// is, who may decide what is assigned to nobody. In the place of whoever is away, who stands in for them. None that is
+    /// is, or they are asked too, who may decide what is assigned to nobody. In the place of whoever is away, who stands in for them. None that is
     /// only a key.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
         }
-        let is_for_all = self.people.is_empty() && self.groups.is_empty();
+        let asks_operators = self.asks_operators();
         let is_asked = |id: &str| {
-            if is_for_all {
-                return people.decides_unassigned(id);
-            }
-            self.people.iter().any(|name| name == id)
+            (asks_operators && people.decides_unassigned(id))
+                || self.people.iter().any(|name| name == id)
                 || self.groups.iter().any(|group| people.is_in(id, group))
         };
         let asked = people.iter().map(|(id, _)| id).filter(|id| people.can_decide(id) && is_asked(id));
         let stand_in = asked.map(|id| people.standing_in(id, now));
         stand_in.filter(|id| people.get(id).is_some()).map(str::to_owned).collect()
+    }
+
+    fn asks_operators(&self) -> bool {
+        self.operators || (self.people.is_empty() && self.groups.is_empty())
     }
 
     /// The browsers of the people that it is for. The operator of this machine, whom no source names, is one of these.
@@ -157,7 +162,7 @@ impl Notice {
         }
         let asked = self.recipients(&system.people, now);
         let named = if self.told.is_empty() { &self.people } else { &self.told };
-        let is_for_all = self.told.is_empty() && self.people.is_empty() && self.groups.is_empty();
+        let is_for_all = self.told.is_empty() && self.asks_operators();
         let asks_operator = is_for_all || named.iter().any(|id| id == LOCAL_OPERATOR);
         let is_asked = |id: &str| if id == LOCAL_OPERATOR { asks_operator } else { asked.contains(id) };
         let told = system.push.iter().filter(|(_, known)| is_asked(&known.is.person));
@@ -223,7 +228,7 @@ fn notice(
     occasion: Occasion,
     told: Option<&[String]>,
 ) -> Option<Notice> {
-    let (people, groups) = asked(interrupt, occasion, told);
+    let Asked { people, groups, operators } = asked(interrupt, occasion, told);
     Some(Notice {
         occasion,
         at,
@@ -236,6 +241,7 @@ fn notice(
         risk: interrupt.opened.risk.level,
         people,
         groups,
+        operators,
         expires_at: interrupt.opened.expires_at,
         outcome: interrupt.resolution.as_ref().map(|resolution| resolution.outcome),
         by: interrupt.decided_by(),
@@ -259,8 +265,12 @@ fn occasion<'f>(
     if let Fact::InterruptEscalated { interrupt, to, .. } = fact {
         return Some((interrupt, Occasion::Escalated, Some(to)));
     }
-    if let Fact::InterruptReassigned { interrupt, .. } | Fact::InterruptDelegated { interrupt, .. } = fact {
+    if let Fact::InterruptReassigned { interrupt, .. } = fact {
         return Some((interrupt, Occasion::Asked, None));
+    }
+    // The others were asked before, and are still.
+    if let Fact::InterruptDelegated { interrupt, delegation } = fact {
+        return Some((interrupt, Occasion::Asked, Some(std::slice::from_ref(&delegation.to))));
     }
     if let Fact::DecisionMade { interrupt, .. } = fact {
         let stage = |run: &Run| run.interrupts.get(interrupt).map(|interrupt| interrupt.stage_now());
@@ -273,8 +283,14 @@ fn occasion<'f>(
     None
 }
 
+struct Asked {
+    people: Vec<String>,
+    groups: Vec<String>,
+    operators: bool,
+}
+
 /// Whom it is for. While it is open these are the people and groups of the stage that it is at; then all who were asked.
-fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> (Vec<String>, Vec<String>) {
+fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> Asked {
     let cut = |names: Vec<String>| names.into_iter().take(limits::ASSIGNED).collect::<Vec<_>>();
     let stages = &interrupt.assignment.stages;
     let of = if occasion.asks() { interrupt.stage_now()..interrupt.stage_now() + 1 } else { 0..stages.len() };
@@ -287,5 +303,6 @@ fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> 
         names.sort();
         names.dedup();
     }
-    (cut(people), cut(groups))
+    let is_named = !people.is_empty() || !groups.is_empty();
+    Asked { people: cut(people), groups: cut(groups), operators: is_named && of.iter().any(Stage::is_open) }
 }

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 /// Bytes of an answer that are read, and kept: enough for the words of an error.
 pub const ANSWER_BYTES: usize = 1024;
+/// Bytes that a mail server may say in one conversation, certificates included: far more than one about one mail takes.
+pub const SMTP_BYTES: usize = 256 * 1024;
 /// Characters of a title: one line on a card.
 pub const TITLE_CHARS: usize = 150;
 /// Characters of the subject of a mail: what lists of mails show, and more.
 pub const SUBJECT_CHARS: usize = 200;
 /// Things that one message lists; more are counted. Slack takes 50 blocks.
 pub const LISTED: usize = 40;
+/// Bytes of the lines that one message of ntfy lists: its servers refuse a message of more than 4,096, or make a file of it.
+pub const NTFY_BYTES: usize = 4_000;
 /// Names that a message lists; more are counted.
 pub const NAMES_TOLD: usize = 20;
 /// Bytes of a file with a secret or a URL.

@@ -76,13 +76,27 @@ impl Several<'_> {
 
     /// What else there is.
     pub(crate) fn not_listed(&self) -> Option<String> {
-        let more = self.messages.len().saturating_sub(LISTED);
-        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
+        self.more_than(self.listed().len())
     }
 
     /// Lines of plain text.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.listed().iter().map(Message::entry).chain(self.not_listed()).collect()
+        self.first_lines(self.listed().len())
+    }
+
+    /// The same in so many bytes: what does not fit is counted, too.
+    pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
+        let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
+        (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
+    }
+
+    fn first_lines(&self, n: usize) -> Vec<String> {
+        self.messages[..n].iter().map(Message::entry).chain(self.more_than(n)).collect()
+    }
+
+    fn more_than(&self, n: usize) -> Option<String> {
+        let more = self.messages.len().saturating_sub(n);
+        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
     }
 }
 
@@ -172,11 +186,11 @@ impl Message {
 
     /// What else there is to know, label by label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        let Notice { risk, people, groups, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
+        let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
         let words = self.words();
         let mut facts = vec![(words.risk, words.level(*risk).to_owned())];
         if occasion.asks() {
-            facts.push((words.asks, asked(words, people, groups)));
+            facts.push((words.asks, asked(words, &self.notice)));
             facts.extend(expires_at.map(|at| (words.expires, self.time(at))));
         } else {
             if !by.is_empty() {
@@ -227,9 +241,13 @@ fn shown(at: Timestamp, zone: Option<&str>) -> String {
     }
 }
 
-fn asked(words: &Words, people: &[String], groups: &[String]) -> String {
-    let all: Vec<String> = groups.iter().chain(people).cloned().collect();
-    if all.is_empty() { words.everybody.to_owned() } else { names(words, &all) }
+fn asked(words: &Words, notice: &Notice) -> String {
+    let all: Vec<String> = notice.groups.iter().chain(&notice.people).cloned().collect();
+    match (all.is_empty(), notice.operators) {
+        (true, _) => words.everybody.to_owned(),
+        (false, true) => format!("{}, {}", words.everybody, names(words, &all)),
+        (false, false) => names(words, &all),
+    }
 }
 
 fn names(words: &Words, names: &[String]) -> String {

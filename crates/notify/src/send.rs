@@ -57,7 +57,7 @@ impl Channel {
         }
         if let Some(bot) = &self.slack {
             let conversation = conversation(bot, message);
-            return self.bot(format::slack_calls(message, conversation)).await;
+            return self.bot(format::slack_calls(message, conversation), now).await;
         }
         if self.definition.via == Via::Push {
             return self.push(format::push(message, now), message.reader.as_ref(), now).await;
@@ -89,7 +89,8 @@ impl Channel {
             return self.mail(smtp, mail::of_several(several, &smtp.from)).await;
         }
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
-            let sent = self.bot(format::slack_calls_of_several(several, conversation(bot, first))).await;
+            let calls = format::slack_calls_of_several(several, conversation(bot, first));
+            let sent = self.bot(calls, now).await;
             // It tells of others, too: what becomes of one of them does not take its place.
             return Sent { answer: None, ..sent };
         }
@@ -101,12 +102,12 @@ impl Channel {
     }
 
     /// All of them, until one fails: what was changed before is changed again when it is tried again.
-    async fn bot(&self, calls: Vec<Call>) -> Sent {
+    async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of(bodies.concat().as_bytes()).as_bytes());
         let mut sent = Sent { verdict: Verdict::Delivered, status: None, error: None, digest, answer: None };
         for call in &calls {
-            match self.call_slack(call).await {
+            match self.call_slack(call, now).await {
                 Ok(answered) => {
                     sent.verdict = answered.verdict;
                     sent.status = Some(answered.status);
@@ -151,8 +152,7 @@ impl Channel {
             }
         };
         let status = response.status();
-        let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let verdict = verdict(status, wait.and_then(|wait| retry_after(wait, now)));
+        let verdict = verdict(status, wait_of(&response, now));
         let error = (verdict != Verdict::Delivered).then(|| refused(status));
         // The status is the answer: a body that drips, or never ends, is cut off.
         let answer = beginning(&mut response, until).await;
@@ -186,10 +186,10 @@ pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url)
     Ok((client, checked.url().clone()))
 }
 
-/// The header that says when to come back, as seconds alone.
-pub(crate) fn wait_of(response: &Response) -> Option<Duration> {
+/// What the header says of when to come back.
+pub(crate) fn wait_of(response: &Response, now: Timestamp) -> Option<Duration> {
     let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok())?;
-    retry_after(wait, Timestamp::from_millis(0))
+    retry_after(wait, now)
 }
 
 pub(crate) fn verdict(status: StatusCode, wait: Option<Duration>) -> Verdict {

@@ -102,9 +102,9 @@ impl Channel {
     }
 
     /// Opens a form for whoever pressed a button; why it could not, where it could not.
-    pub async fn open_form(&self, trigger: &str, view: &Value) -> Result<(), String> {
+    pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
-        let answered = self.call_slack(&call).await?;
+        let answered = self.call_slack(&call, now).await?;
         match answered.error {
             None => Ok(()),
             Some(error) => Err(error),
@@ -132,7 +132,7 @@ impl Channel {
         if answer.status().is_success() { Ok(()) } else { Err(format!("answered {}", answer.status())) }
     }
 
-    pub(crate) async fn call_slack(&self, call: &Call) -> Result<Answered, String> {
+    pub(crate) async fn call_slack(&self, call: &Call, now: Timestamp) -> Result<Answered, String> {
         let bot = self.slack.as_ref().ok_or("the channel has no bot")?;
         let url = self.url.join(call.method).map_err(|_| "the URL has no place for methods".to_owned())?;
         let ms = self.definition.timeout_ms;
@@ -149,7 +149,7 @@ impl Channel {
         };
         let mut answer = timeout_at(until, post).await.map_err(|_| late())??;
         let status = answer.status();
-        let wait = crate::send::wait_of(&answer);
+        let wait = crate::send::wait_of(&answer, now);
         if !status.is_success() {
             let verdict = crate::send::verdict(status, wait);
             return Ok(Answered {

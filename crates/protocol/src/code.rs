@@ -138,7 +138,7 @@ codes! {
         "`holdshort link INTERRUPT` makes another one.";
     BodyTooLarge = "body_too_large", 413, "The body is too large",
         "Send at most 1 MiB; put large things into files and name them.";
-    UnsupportedMediaType = "unsupported_media_type", 415, "The body is not declared as JSON",
+    UnsupportedMediaType = "unsupported_media_type", 415, "The body is of another type than is taken here",
         "Send `Content-Type: application/json`.";
     WrongHost = "wrong_host", 421, "The request is addressed to another host",
         "Use the address that the server printed: a loopback name with its port, or its public URL.";

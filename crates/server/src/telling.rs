@@ -106,11 +106,15 @@ impl Pages for Telling {
     }
 }
 
-/// The same for each attempt. Where it is risky they sign in: whoever reads their mail is not them.
+/// The same for each attempt. Where it is risky they sign in: whoever reads their mail is not them. So they do where an attempt
+/// is so late that the link would have ended.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.asked(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
     let expires_at = delivery.created_at.plus_ms(LINK_DEFAULT_MS);
+    if expires_at <= app.now() {
+        return Ok(None);
+    }
     let claim = Claim {
         interrupt: delivery.interrupt.clone(),
         person: person.to_owned(),

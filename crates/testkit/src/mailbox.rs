@@ -37,8 +37,6 @@ pub const PASSWORD: &str = "pass-of-the-mail-server";
 impl Mailbox {
     /// Of the TLS it has the certificate for `localhost` that the tests of the command line trust.
     pub fn start(speaks: Speaks, wants_user: bool) -> Self {
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks"));
-        assert!(folder.join("node_modules/smtp-server").exists(), "run `npm ci` in {}", folder.display());
         let mut options = json!({"implicit": speaks == Speaks::Tls});
         if speaks != Speaks::Clear {
             options["certificate"] = tls("certificate.pem").into();
@@ -48,8 +46,20 @@ impl Mailbox {
             options["user"] = USER.into();
             options["password"] = PASSWORD.into();
         }
+        Self::run("smtp.js", &options)
+    }
+
+    /// One that breaks the rules, and takes no mail: `injects` or `endless` (`webhooks/hostile-smtp.js`).
+    pub fn hostile(how: &str) -> Self {
+        let (certificate, key) = (tls("certificate.pem"), tls("key.pem"));
+        Self::run("hostile-smtp.js", &json!({"how": how, "certificate": certificate, "key": key}))
+    }
+
+    fn run(script: &str, options: &Value) -> Self {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks"));
+        assert!(folder.join("node_modules/smtp-server").exists(), "run `npm ci` in {}", folder.display());
         let mut child = Command::new("node")
-            .arg(folder.join("smtp.js"))
+            .arg(folder.join(script))
             .arg(options.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -23,9 +23,9 @@ const server = new SMTPServer({
     if (isKnown) done(null, { user });
     else done(Object.assign(new Error(`not ${auth.username}`), { responseCode: 535 }));
   },
-  onRcptTo(_, session, done) {
+  onRcptTo({ address }, session, done) {
     const code = codes.shift();
-    if (code) done(Object.assign(new Error("refused by the test"), { responseCode: code }));
+    if (code) done(Object.assign(new Error(`refused by the test: ${address}`), { responseCode: code }));
     else done();
   },
   onData(stream, session, done) {

@@ -187,13 +187,20 @@ impl AuthState {
         let app = self.0.clone();
         let asked = app.asked(&shown.interrupt).await?;
         let people = &app.driver.system().await?.people;
-        let role = rights::acting(&people.roles(&person), Permission::Decide);
+        let roles = people.roles(&person);
+        let role = rights::acting(&roles, Permission::Decide);
         // Whoever left and came back is given links anew.
         let has_left = since.is_some_and(|since| people.has_left(&person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
+        // As over the API: others than those who read everything see what is asked of them, as it is assigned now.
+        let reads =
+            rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
+        if reads != Some(Extent::All) && !is_asked(&app, &actor, &asked).await? {
+            return Err(Refused::new(Code::LinkExpired, "this interrupt is for others to decide"));
+        }
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != shown.subject {
             return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
@@ -440,12 +447,9 @@ impl Caller {
             Extent::All => {}
             Extent::Own => self.sees(&asked.run).await?,
             Extent::Assigned | Extent::Unassigned => {
-                // As the journal has it: whoever hears that it became theirs looks before memory has it.
-                let run = match self.app.driver.current(&asked.run).await {
-                    Some(run) => run,
-                    None => self.app.driver.load(&asked.run).await?,
-                };
-                self.takes_part(&run, id, &*self.app.driver.glance_system().await?)?;
+                if !is_asked(&self.app, &self.actor, &asked).await? {
+                    return Err(others());
+                }
             }
             Extent::Nothing => return Err(others()),
         }
@@ -455,7 +459,7 @@ impl Caller {
     /// Whether an interrupt was theirs to decide before an event of its run.
     pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
         let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
-        Ok(self.takes_part(&before, id, &*self.app.driver.glance_system().await?).is_ok())
+        Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
     /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
@@ -485,22 +489,25 @@ impl Caller {
         }
     }
 
-    /// Whether an interrupt of a run is theirs to decide.
-    fn takes_part(&self, run: &Run, id: &InterruptId, system: &System) -> Answer<()> {
-        let voter = Voter {
-            actor: &self.actor,
-            people: &system.people,
-            starter: run.begun_by(),
-            now: self.app.now(),
-        };
-        let takes_part =
-            run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok());
-        if takes_part { Ok(()) } else { Err(others()) }
-    }
-
     pub fn is(&self, actor: &Actor) -> bool {
         actor.role == self.actor.role && actor.id == self.actor.id
     }
+}
+
+/// Whether an interrupt is somebody's to decide, as the journal has it: whoever hears that it became theirs looks before memory
+/// has it.
+async fn is_asked(app: &App, actor: &Actor, asked: &Asked) -> Answer<bool> {
+    let run = match app.driver.current(&asked.run).await {
+        Some(run) => run,
+        None => app.driver.load(&asked.run).await?,
+    };
+    Ok(takes_part(app, actor, &run, &asked.interrupt, &*app.driver.glance_system().await?))
+}
+
+/// The same of a run as it is given.
+fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
+    let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
+    run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
 }
 
 /// Who has a token, and what it is let in by.

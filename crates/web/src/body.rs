@@ -65,7 +65,8 @@ impl Body {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
         if !is_form {
-            return Err(Refused::of(Code::UnsupportedMediaType));
+            let rule = "Send a form: `Content-Type: application/x-www-form-urlencoded`.";
+            return Err(Refused::new(Code::UnsupportedMediaType, rule));
         }
         serde_urlencoded::from_bytes(&bytes).map_err(|error| Refused::invalid_at("", error.to_string()))
     }

@@ -82,7 +82,7 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
     };
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
-        return Err(no_server);
+        return Err(data_dir.lost_journal().map_or(no_server, damage));
     }
     let words = journal::words(scene, at)?;
     match Store::open_to_read(&data_dir.path, journal::location(scene, at)).await {

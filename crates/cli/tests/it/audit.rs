@@ -68,6 +68,23 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     );
 }
 
+/// It is neither one of an earlier version, nor a folder that never had one.
+#[test]
+fn a_journal_that_was_emptied_or_taken_away_is_said_to_be_gone() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    home.json(&["freeze", "--reason", "a look"]);
+    assert_eq!(serving.stop().0, 0);
+    let database = home.data().join("holdshort.db");
+    fs::write(&database, "").unwrap();
+    let ran = home.run(&["audit", "verify"]);
+    let said = "the database has 0 events, and 1 were written";
+    assert_eq!((ran.code, ran.err.contains(said)), (2, true), "{ran:?}");
+    fs::remove_file(database).unwrap();
+    let ran = home.run(&["audit", "verify"]);
+    assert_eq!((ran.code, ran.err.contains("holdshort.db is gone")), (2, true), "{ran:?}");
+}
+
 #[test]
 fn what_is_no_head_is_said_to_be_none() {
     let home = Home::new();

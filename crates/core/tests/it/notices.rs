@@ -161,6 +161,9 @@ fn recipients_are_those_who_may_decide() {
     let told_all = told((nobody, people.clone(), now));
     let is_told = |id: &str| told_all.split(' ').any(|told| told == id);
     assert!(is_told("olga") && !is_told("anna"), "whoever decides what is nobody's: {told_all}");
+    let too = Notice { groups: vec!["legal".to_owned()], operators: true, ..notice.clone() };
+    let told_too = told((too, people.clone(), now));
+    assert_eq!(told_too.split(' ').filter(|id| ["anna", "olga"].contains(id)).count(), 2, "{told_too}");
     let reminded = Notice { told: vec!["ben".to_owned(), "gone".to_owned()], ..notice.clone() };
     assert_eq!(told((reminded, people.clone(), now)), "ben");
     let away = |id: &str, delegate: &str| {

@@ -155,6 +155,7 @@ fn notice(people: &[&str], groups: &[&str], told: &[&str]) -> Notice {
         risk: Level::High,
         people: names(people),
         groups: names(groups),
+        operators: false,
         expires_at: None,
         outcome: None,
         by: Vec::new(),

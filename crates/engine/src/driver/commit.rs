@@ -205,7 +205,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ..Append::default()
         };
         let first_seq = loaded.chain.seq + 1;
-        append.deliveries = self.deliveries(&loaded.run, first_seq, &run, &events, system, &mut draw);
+        let deliveries = self.deliveries(&loaded.run, first_seq, &run, &events, system, &mut draw);
+        append.deliveries = Box::pin(deliveries).await?;
         let tells = !append.deliveries.is_empty();
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
         // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is

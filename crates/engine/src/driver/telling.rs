@@ -12,12 +12,12 @@ use holdshort_core::run::Run;
 use holdshort_core::system::System;
 use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
-use holdshort_store::Journal;
+use holdshort_store::{DeliveryFilter, Journal};
 use serde::Serialize;
 
 use super::Driver;
-use crate::outbox::limits::RECIPIENTS;
-use crate::{Clock, Executor};
+use crate::outbox::limits::{ASKED_OVER, RECIPIENTS};
+use crate::{Clock, Error, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// These are the channels from here on: before anything is driven, and whenever one is registered or removed.
@@ -31,7 +31,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// The deliveries of the events that follow the run as it was `before`.
-    pub(super) fn deliveries(
+    pub(super) async fn deliveries(
         &self,
         before: &Run,
         first_seq: u64,
@@ -39,25 +39,58 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         events: &[Event],
         system: &System,
         draw: &mut Draw,
-    ) -> Vec<Delivery> {
+    ) -> Result<Vec<Delivery>, Error> {
         let (channels, now) = (self.channels(), self.clock.now());
         let mut deliveries = Vec::new();
         for notice in callbacks(run, first_seq, events) {
             deliveries.push(about(&notice, CALLBACKS, now, draw));
         }
         if channels.is_empty() {
-            return deliveries;
+            return Ok(deliveries);
         }
         for notice in notices(before, run, first_seq, events) {
-            for channel in channels.iter().filter(|channel| channel.rule.takes(&notice)) {
-                for to in recipients(channel, &notice, system, now) {
+            for channel in channels.iter() {
+                for to in self.whom(channel, &notice, system, now).await? {
                     let notice = Notice { to, ..notice.clone() };
                     let next_at = Some(channel.held_until(&notice, now, &system.people).unwrap_or(now));
                     deliveries.push(Delivery { next_at, ..about(&notice, &channel.name, now, draw) });
                 }
             }
         }
-        deliveries
+        Ok(deliveries)
+    }
+
+    /// Whom a channel has a delivery of a notice for. Whoever was asked over it is told how it ended, whoever is asked by then.
+    async fn whom(
+        &self,
+        channel: &Channel,
+        notice: &Notice,
+        system: &System,
+        now: Timestamp,
+    ) -> Result<Vec<Option<Recipient>>, Error> {
+        let takes = channel.rule.takes(notice);
+        let mut whom = if takes { recipients(channel, notice, system, now) } else { Vec::new() };
+        let is_told_all = takes && channel.to != To::People;
+        if notice.occasion.asks() || is_told_all || !channel.rule.is_about(notice) {
+            return Ok(whom);
+        }
+        let filter = DeliveryFilter {
+            channel: Some(channel.name.clone()),
+            state: None,
+            interrupt: Some(notice.interrupt.clone()),
+        };
+        for told in self.journal.deliveries(&filter, None, ASKED_OVER).await?.items {
+            let is_there = told.state == DeliveryState::Delivered || told.node.is_some();
+            if !told.occasion.asks() || !is_there {
+                continue;
+            }
+            // What it said is forgotten in the end, and with it whom it was for.
+            let Ok(Notice { to, .. }) = json::from_slice(told.notice.as_bytes()) else { continue };
+            if !whom.contains(&to) {
+                whom.push(to);
+            }
+        }
+        Ok(whom)
     }
 
     /// Those of a checkpoint, for the channels that ask for one. Each is of the event that is to be written.

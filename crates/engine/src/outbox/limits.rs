@@ -21,6 +21,8 @@ pub const PUT_OFF_MOST: Duration = Duration::from_mins(1);
 pub const GATHERED: usize = 500;
 /// Messages that one more of the same interrupt changes: reminders have a limit far below.
 pub const UPDATED: usize = 100;
+/// Deliveries of one interrupt over one channel that are looked through for whom it asked: to all recipients, and reminders.
+pub const ASKED_OVER: usize = 1_000;
 /// People that one notice is told to over one channel, by a delivery each: all of them are rows of the append that asks.
 pub const RECIPIENTS: usize = 200;
 /// The longest wait between two attempts, before what is drawn at random.

@@ -51,6 +51,7 @@ fn told(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery
         risk,
         people: Vec::new(),
         groups: Vec::new(),
+        operators: false,
         expires_at: None,
         outcome: None,
         by: Vec::new(),

@@ -4,6 +4,7 @@ use holdshort_core::interrupt::Level;
 use reqwest::Url;
 use serde_json::{Value, json};
 
+use crate::limits::NTFY_BYTES;
 use crate::message::{Message, Several};
 
 /// The address of the server, and what is published. The topic is the last part of the URL's path.
@@ -26,7 +27,7 @@ pub(super) fn several(url: &Url, several: Several<'_>) -> (Url, Value) {
     let body = json!({
         "topic": topic,
         "title": several.headline(),
-        "message": several.lines().join("\n"),
+        "message": several.lines_within(NTFY_BYTES).join("\n"),
         "click": several.inbox,
         "priority": several.messages.iter().map(priority).max().unwrap_or(3),
     });

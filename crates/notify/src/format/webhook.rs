@@ -20,6 +20,7 @@ pub(super) fn body(message: &Message) -> Value {
         risk,
         people,
         groups,
+        operators: _,
         expires_at,
         outcome,
         by,

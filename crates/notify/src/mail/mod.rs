@@ -1,10 +1,11 @@
 //! E-mail: one message to one address, in plain text and in HTML, and its headers.
 //!
 //! Nothing remote is loaded, no picture, no style sheet. What is not ours is one line, escaped where HTML reads it, encoded where
-//! a header holds it. `smtp.rs` hands it over.
+//! a header holds it. `smtp.rs` hands it over, on the connections of `wire.rs`.
 
 mod body;
 mod smtp;
+mod wire;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -51,7 +52,8 @@ pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed>
     let head = Head {
         id: format!("<{}@{domain}>", message.id),
         thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
-        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS),
+        // What an agent wrote is no encoded word (RFC 2047): programs would decode it to what a title may not hold.
+        subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
         language: message.words().tag,
         date: at(message.notice.at),
     };

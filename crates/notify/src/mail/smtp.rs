@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Mail;
+use super::{Mail, wire};
 use crate::channel::{Channel, Smtp};
 use crate::limits::ANSWER_BYTES;
 use crate::send::{Sent, Verdict};
@@ -46,16 +46,16 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
         Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
         Ok(Err(Failed::Smtp(error))) => {
-            let (status, why, said) = refused(&error);
-            of(Verdict::Again(None), status, Some(why), said)
+            let Said { status, error, answer } = Said::of(&error);
+            of(Verdict::Again(None), status, Some(error), answer)
         }
         Ok(Err(Failed::Mail(error))) => {
-            let (status, why, said) = refused(&error);
+            let Said { status, error, answer } = Said::of(&error);
             let verdict = match status {
                 Some(500..) => Verdict::Refused,
                 _ => Verdict::Again(None),
             };
-            of(verdict, status, Some(why), said)
+            of(verdict, status, Some(error), answer)
         }
         Ok(Ok((response, mut server))) => {
             // It has it: how it takes the farewell changes nothing.
@@ -80,16 +80,13 @@ async fn hand_over(
         return Err(Failed::Unreached(why.to_owned()));
     }
     let hello = ClientId::Domain(smtp.from.email.domain().to_owned());
-    let tls = match smtp.security {
-        Security::None => None,
-        Security::Tls | Security::Starttls => Some(TlsParameters::new(smtp.host.clone())?),
-    };
-    let at_once = tls.clone().filter(|_| smtp.security == Security::Tls);
-    let addresses = checked.addresses();
-    let mut server =
-        AsyncSmtpConnection::connect_tokio1(addresses, Some(within), &hello, at_once, None).await?;
-    if let Some(tls) = tls.filter(|_| smtp.security == Security::Starttls) {
-        server.starttls(tls, &hello).await?;
+    let at_once = (smtp.security == Security::Tls).then_some(&*smtp.host);
+    let connected = wire::connect(checked.addresses(), at_once).await;
+    let stream =
+        connected.map_err(|error| Failed::Unreached(format!("the server is not reached: {error}")))?;
+    let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await?;
+    if smtp.security == Security::Starttls {
+        server.starttls(TlsParameters::new(smtp.host.clone())?, &hello).await?;
     }
     if let Some((user, password)) = &smtp.credentials {
         let credentials = Credentials::new(user.clone(), password.clone());
@@ -99,19 +96,31 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// With what code the server refused it, why it did not work, and what the server said. Its words may repeat an address or
-/// a title: they are an answer, which is forgotten before the reason is, and no part of that.
-fn refused(error: &SmtpError) -> (Option<u16>, String, Option<String>) {
-    let status = error.status().map(u16::from);
-    let said = || std::error::Error::source(error).map(|said| words(&said.to_string(), ANSWER_BYTES));
-    match status {
-        Some(code) => (status, format!("answered {code}"), said()),
-        None if error.is_response() => (None, "what it answered can not be read".to_owned(), said()),
-        None => (None, why(error), None),
+/// What a failure says. What the server said may name whom a mail was for: that is part of its answer, which is kept for a
+/// shorter time than why it failed.
+struct Said {
+    status: Option<u16>,
+    error: String,
+    answer: Option<String>,
+}
+
+impl Said {
+    fn of(error: &SmtpError) -> Self {
+        let status = error.status().map(u16::from);
+        let theirs = || std::error::Error::source(error).map(|said| words(&said.to_string(), ANSWER_BYTES));
+        match status {
+            Some(code) => Self { status, error: format!("answered {code}"), answer: theirs() },
+            None if error.is_response() => {
+                let error =
+                    "the server ended the conversation, or what it answered can not be read".to_owned();
+                Self { status, error, answer: theirs() }
+            }
+            None => Self { status, error: why(error), answer: None },
+        }
     }
 }
 
-/// Why it did not work, where the server said nothing of it.
+/// Why nothing was answered.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

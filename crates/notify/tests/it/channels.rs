@@ -55,6 +55,7 @@ pub(crate) fn message() -> Message {
             risk: Level::High,
             people: vec!["anna".to_owned()],
             groups: vec!["legal".to_owned()],
+            operators: false,
             expires_at: Some(at(1_760_003_600_000)),
             outcome: None,
             by: Vec::new(),

@@ -5,6 +5,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::Occasion;
 use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
+use holdshort_notify::limits::NTFY_BYTES;
 use holdshort_notify::{Message, Reader, Verdict, title};
 use serde_json::{Value, json};
 
@@ -208,6 +209,23 @@ async fn ntfy_is_published_to_the_topic_of_its_url() {
     );
     assert_eq!(told, wanted);
     assert!(body["message"].as_str().unwrap().contains("Asked: legal, anna"), "{body}");
+}
+
+/// Its servers refuse what is larger, and with it all that was gathered.
+#[tokio::test]
+async fn what_does_not_fit_into_a_message_of_ntfy_is_counted() {
+    let sink = Sink::start(Answer::Bytes(OK)).await;
+    let channels = open(definition(Via::Ntfy, &sink.url())).unwrap();
+    let messages = vec![Message { title: Some("ä".repeat(55)), ..message() }; 45];
+    let inbox = "https://hold.example.org/inbox";
+    channels.get("tested").unwrap().send_several(&messages, inbox, at(1_760_000_001_000)).await;
+    let (_, body) = sink.requests().remove(0);
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let text = body["message"].as_str().unwrap();
+    assert!(text.len() <= NTFY_BYTES, "{text}");
+    let listed = text.lines().count() - 1;
+    assert!(listed > 10, "{text}");
+    assert_eq!(text.lines().last(), Some(&*format!("and {} more", 45 - listed)));
 }
 
 #[test]

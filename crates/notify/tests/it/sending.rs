@@ -46,6 +46,27 @@ async fn the_status_decides_what_becomes_of_it() {
     assert_eq!((cut.verdict, cut.status), (Verdict::Again(None), None), "{cut:?}");
 }
 
+/// Of the API of Slack as of all others: as seconds, or as a date.
+#[tokio::test]
+async fn slack_says_when_to_come_back() {
+    for (answer, seconds) in [
+        (&b"HTTP/1.1 429 Slow Down\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n"[..], 7),
+        (
+            b"HTTP/1.1 429 Slow Down\r\nretry-after: Thu, 09 Oct 2025 08:54:21 GMT\r\ncontent-length: 0\r\n\r\n",
+            60,
+        ),
+    ] {
+        let sink = Sink::start(Answer::Bytes(answer)).await;
+        let app = channel::SlackApp {
+            conversation: "C0123456789".to_owned(),
+            token: Source::Plain("xoxb-of-the-tests".to_owned()),
+            signing_secret: Source::Plain("of-the-tests".to_owned()),
+        };
+        let sent = send(channel::Channel { slack: Some(app), ..definition(Via::Slack, &sink.url()) }).await;
+        assert_eq!(sent.verdict, Verdict::Again(Some(Duration::from_secs(seconds))), "{sent:?}");
+    }
+}
+
 #[tokio::test]
 async fn no_redirect_is_followed() {
     let metadata = Answer::Bytes(

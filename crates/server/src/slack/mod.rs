@@ -2,7 +2,7 @@
 //!
 //! Slack signs what it sends, and says which of its users it is; whose address that is says who decides. Whoever may not is told
 //! so, and nobody else is. A button decides nothing: what is decided was shown in the form to who decides it, and the decision
-//! is for its digest. `modal.rs` has the form. Slack sends things twice; the same decision again is no other.
+//! is for its digest. `modal.rs` has the form. Slack sends things twice; a form counts once.
 
 mod modal;
 
@@ -14,7 +14,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use holdshort_core::actor::Actor;
+use holdshort_core::digest::Digest;
 use holdshort_core::run::Input;
+use holdshort_engine::IdempotencyKey;
 use holdshort_notify::{Channel, Channels, Tone};
 use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer};
 use holdshort_web::app::App;
@@ -89,7 +91,7 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
         .map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))?;
     match text(&payload, "/type") {
         "block_actions" => pressed(auth, channel, &payload).await,
-        "view_submission" => Box::pin(submitted(auth, &payload)).await,
+        "view_submission" => Box::pin(submitted(auth, &payload, signature)).await,
         // Nothing else is asked for.
         _ => Ok(StatusCode::OK.into_response()),
     }
@@ -104,7 +106,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     let told = match opened(auth, payload).await {
         Ok((view, look)) => {
             let trigger = text(payload, "/trigger_id");
-            let why = channel.open_form(trigger, &view).await.err();
+            let why = channel.open_form(trigger, &view, auth.now()).await.err();
             if let Some(look) = look.filter(|_| why.is_none()) {
                 look.keep().await;
             }
@@ -192,17 +194,13 @@ enum Reply {
 }
 
 /// Somebody has sent the form.
-async fn submitted(auth: &AuthState, payload: &Value) -> Answer<Response> {
+async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
         return Err(Refused::new(Code::NotFound, "this form is none of this server's"));
     };
-    let typed = text(payload, modal::TYPED).trim();
-    let answer = match Box::pin(decided(auth, payload, &press, typed)).await {
-        Ok(interrupt) if interrupt.status == InterruptStatus::Resolved => Reply::Clear,
-        Ok(_) => Reply::Update {
-            view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
-        },
+    let answer = match Box::pin(decided(auth, payload, &press, signature)).await {
+        Ok(reply) => reply,
         Err(refused) if refused.code() == Code::InvalidRequest && modal::has_field(payload) => {
             Reply::Errors { errors: json!({ (modal::FIELD): words(&refused) }) }
         }
@@ -211,15 +209,21 @@ async fn submitted(auth: &AuthState, payload: &Value) -> Answer<Response> {
     Ok(Json(answer).into_response())
 }
 
-async fn decided(auth: &AuthState, payload: &Value, press: &Press, typed: &str) -> Answer<Interrupt> {
+async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
     let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
+    let once = once(&actor, payload, signature);
     // What the form did not show is not decided by it. Of what is resolved it is told how.
     if interrupt.status == InterruptStatus::Open {
+        // What it decided may have been taken back since: it is not decided again.
+        if app.is_used(&once).await? {
+            return Ok(Reply::Clear);
+        }
         let offer = offered(&interrupt, press)?;
         if !modal::shows_all(&interrupt, offer) {
             return Err(Refused::new(Code::ForbiddenRole, "it does not all fit in here: open the inbox"));
         }
     }
+    let typed = text(payload, modal::TYPED).trim();
     let decision = Decision {
         option: press.option.clone(),
         text: Some(typed.to_owned()).filter(|text| !text.is_empty()),
@@ -227,7 +231,22 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, typed: &str) 
         ..Decision::default()
     };
     auth.decides(&actor)?;
-    decide::decide(&app, &asked, actor, decision).await
+    let decided = decide::decide_on_page(&app, &asked, actor, decision, Some(once)).await?;
+    Ok(match decided.status {
+        InterruptStatus::Resolved => Reply::Clear,
+        InterruptStatus::Open => Reply::Update {
+            view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
+        },
+    })
+}
+
+/// What a form counts once by: the id that Slack gave it when it opened; where it has none, what was signed.
+fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
+    let id = text(payload, "/view/id");
+    let form = if id.is_empty() { signature } else { id };
+    // Whatever it decided: it is used.
+    let digest = Digest::of(form.as_bytes());
+    IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
 /// Why something is refused, as a sentence.

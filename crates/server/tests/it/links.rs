@@ -226,7 +226,10 @@ async fn only_a_form_of_our_own_page_decides() {
         assert_eq!(refusal(&refused), (403, "wrong_origin", vec![]), "{value}");
     }
     let json = api.request(Method::POST, &path).json(&json!({"option": "approve"}));
-    assert_eq!(shown(json).await.status, 415);
+    let refused = shown(json).await;
+    assert_eq!(refused.status, 415);
+    let says_what = refused.text.contains("x-www-form-urlencoded") && !refused.text.contains("JSON");
+    assert!(says_what, "{}", refused.text);
     for fields in
         [&[("option", "approve"), ("colour", "red")][..], &[("option", "approve"), ("option", "reject")]]
     {

@@ -121,7 +121,14 @@ impl Sqlite {
         let database = folder::database_of(folder);
         wal::check(&database)?;
         let has_log = pin::has_log(&database);
-        let pool = Pool::of(|| schema::lone_reader(&database, has_log))?;
+        let pool = match Pool::of(|| schema::lone_reader(&database, has_log)) {
+            // One that was emptied looks like one of an earlier version: its pin knows better.
+            Err(outdated @ Error::Outdated { .. }) => {
+                Evidence::gather(folder, &database)?.check(&database)?;
+                return Err(outdated);
+            }
+            opened => opened?,
+        };
         let connection = schema::lone_reader(&database, has_log)?;
         let (_, position) = watch::channel(read::last_position(&connection)?);
         let node = Node { first_epoch: 0, last_epoch: AtomicU64::new(0), opened_at: now() };

@@ -19,6 +19,12 @@ pub(crate) fn channel(mailbox: &Mailbox, more: &str) -> String {
     )
 }
 
+/// Another channel of mails, after that one.
+fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
+    let channel = channel(mailbox, more);
+    channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
+}
+
 pub(crate) fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
     TestServer::setup()
         .channels(&channel(mailbox, more))
@@ -63,7 +69,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         .await;
     person(&server, "ben", json!({})).await;
     person(&server, "cleo", json!({"groups": ["finance"]})).await;
-    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"&";
+    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"& =?utf-8?q?=E2=80=AE?=";
     let id = ask(&server, to_legal(&json!({"title": title, "expires_in_ms": 3_600_000}))).await;
     let mails = mailbox.wait_for(2).await;
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
@@ -73,6 +79,8 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay Bcc: all@example.com <b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
+        // Nor does a program decode it to what no title may hold.
+        assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
         assert!(text(mail, "/text").contains(one_line), "{mail:#}");
         let html = text(mail, "/html");
         assert!(html.contains("&lt;b onclick=x&gt;now&lt;/b&gt; &quot;&amp;"), "{html}");
@@ -135,13 +143,80 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     let second = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
-    // What it said may name whom the mail was for: that is forgotten before the reason is.
+    // Its words name people: they are kept as what was answered, and that for a shorter time.
     assert_eq!((&failed["status"], &failed["error"]), (&json!(550), &json!("answered 550")));
-    let path = format!("/v1/deliveries/{}", failed["id"].as_str().unwrap());
-    let tried = server.get(&path).await.ok()["tried"][0].clone();
-    assert_eq!((&tried["error"], &tried["status"]), (&failed["error"], &failed["status"]));
-    assert!(tried["answer"].as_str().unwrap().contains("refused by the test"), "{tried}");
+    let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
+    assert!(text(&shown, "/tried/0/answer").contains("refused by the test: legal@example.org"), "{shown:#}");
     assert_eq!(mailbox.mails().len(), 1);
+}
+
+/// Also from whom it was taken, and all who decide what is nobody's where one of them handed on.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_was_asked_is_told_how_it_ended() {
+    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let server = mailed(&mailbox, "").start().await;
+    person(&server, "anna", json!({})).await;
+    person(&server, "ben", json!({})).await;
+    person(&server, "carol", json!({"roles": ["admin"]})).await;
+    let told = async |after: usize, wanted: &[&str]| {
+        let mails = mailbox.wait_for(after + wanted.len()).await;
+        let mut told: Vec<&str> = mails[after..].iter().map(|mail| text(mail, "/to/0")).collect();
+        told.sort_unstable();
+        assert_eq!(told, wanted, "{mails:#?}");
+        wait_state(&server, "delivered", mails.len()).await;
+    };
+    let (anna, ben, carol) = ("anna@example.org", "ben@example.org", "carol@example.org");
+    let approvers = |who: &str| json!({"assignment": {"approvers": [who, "operator"]}});
+    let id = ask(&server, approvers("anna")).await;
+    told(0, &[anna]).await;
+    server.post(&format!("/v1/interrupts/{id}/reassign"), &approvers("ben")).await.ok();
+    told(1, &[ben]).await;
+    resolve(&server, &id).await;
+    told(2, &[anna, ben]).await;
+
+    let id = ask(&server, json!({})).await;
+    told(4, &[carol]).await;
+    let handed = json!({"from": "carol", "to": "ben"});
+    server.post(&format!("/v1/interrupts/{id}/delegate"), &handed).await.ok();
+    told(5, &[ben]).await;
+    resolve(&server, &id).await;
+    told(6, &[ben, carol]).await;
+}
+
+/// A link that has ended helps nobody.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
+    let mut mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mut server = mailed(&mailbox, ", attempts: 1").start().await;
+    person(&server, "anna", json!({})).await;
+    mailbox.refuse(&[550]);
+    let id = ask(&server, to_legal(&json!({}))).await;
+    let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
+    server.kill();
+    let journal = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
+    let week = 7 * 24 * 60 * 60 * 1_000;
+    journal.execute("UPDATE deliveries SET created_at = created_at - ?1", [week]).unwrap();
+    drop(journal);
+    server.restart().await;
+    let path = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
+    server.post(&path, &json!({})).await.ok();
+    let mails = mailbox.wait_for(1).await;
+    let text = text(&mails[0], "/text");
+    assert!(text.contains(&format!("{}/inbox/{id}", server.base())) && !text.contains("/d/"), "{text}");
+}
+
+/// What came in the clear is no answer of the server whose certificate was looked at; and no server is listened to without end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_breaks_the_rules_is_believed_nothing() {
+    let (injects, endless) = (Mailbox::hostile("injects"), Mailbox::hostile("endless"));
+    let more = ", to: [legal@example.org], attempts: 1";
+    let channels = format!("{}{}", channel(&injects, more), again("endless", &endless, more));
+    let server = mailed(&injects, more).channels(&channels).start().await;
+    ask(&server, json!({})).await;
+    let failed = wait_state(&server, "failed", 2).await;
+    let of = |channel: &str| failed.iter().find(|each| each["channel"] == channel).unwrap();
+    assert!(!of("mail").to_string().contains("FORGED"), "{failed:#?}");
+    assert!(text(of("endless"), "/error").contains("more than 262144 bytes"), "{failed:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -277,7 +352,14 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
         (mails.len() == 2).then_some(mails)
     })
     .await;
-    let ben = link(&server, to(&mails, "ben@example.org"));
+    let [anna, ben] = ["anna", "ben"].map(|who| link(&server, to(&mails, &format!("{who}@example.org"))));
+    // Nor has whoever is not asked any more: they see nothing of it.
+    assert_eq!(page(&server, &anna, None).await.0, 200);
+    let to_ben = json!({"assignment": {"approvers": ["ben"]}});
+    server.post(&format!("/v1/interrupts/{id}/reassign"), &to_ben).await.ok();
+    let (status, shown) = page(&server, &anna, None).await;
+    assert!(status == 410 && !shown.contains("Roe"), "{status} {shown}");
+    assert_eq!(page(&server, &ben, None).await.0, 200);
     server.send(server.request(Method::DELETE, "/v1/people/ben")).await;
     assert_eq!(page(&server, &ben, None).await.0, 410);
 }

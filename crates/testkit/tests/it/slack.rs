@@ -7,10 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use holdshort_testkit::server::{Setup, TestServer};
 use holdshort_testkit::slack::Slack;
-use reqwest::Url;
+use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::mails::{person, to_legal};
+use crate::push::{as_person, sign_in};
 use crate::telling::{ask, wait_state};
 
 const TOKEN: &str = "xoxb-of-the-tests";
@@ -88,6 +89,7 @@ fn press(slack: &Slack, user: &str, value: &Value) -> Value {
 
 fn send(user: &str, view: &Value, words: &str) -> Value {
     json!({"type": "view_submission", "user": {"id": user}, "view": {
+        "id": "V1",
         "private_metadata": view["private_metadata"],
         "state": {"values": {"words": {"text": {"type": "plain_text_input", "value": words}}}},
     }})
@@ -216,7 +218,7 @@ async fn whoever_has_left_since_decides_nothing() {
     let value = button(&posted.body, "Approve");
     assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
     let form = slack.wait_for(OPEN, 1).await.remove(0).body["view"].clone();
-    server.send(server.request(reqwest::Method::DELETE, "/v1/people/ben")).await;
+    server.send(server.request(Method::DELETE, "/v1/people/ben")).await;
     let (status, answer) = interact(&server, &send("U222", &form, ""), SIGNING, now()).await;
     assert_eq!((status, &answer["response_action"]), (200, &json!("update")), "{answer:#}");
     assert_eq!(interact(&server, &press(&slack, "U222", &value), SIGNING, now()).await.0, 200);
@@ -245,7 +247,7 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     assert_eq!(server.interrupt(&id).await["status"], "resolved");
 }
 
-/// What was not answered in time Slack sends again, also while the first is under way.
+/// What was not answered in time Slack sends again, also while the first is under way, or after what it decided was taken back.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_slack_sends_again_counts_once() {
     let slack = Slack::start().await;
@@ -268,6 +270,23 @@ async fn what_slack_sends_again_counts_once() {
         assert_eq!(interrupt["status"], if n == 0 { "open" } else { "resolved" }, "{interrupt:#}");
         let votes = interrupt["votes"].as_array().map(Vec::len);
         assert!(n == 1 || votes == Some(1), "{interrupt:#}");
+        if n == 1 {
+            break;
+        }
+        // Taken back it is not cast again by the form that cast it, however often that is sent.
+        let anna = sign_in(&server, "anna").await;
+        let path = format!("/v1/interrupts/{id}/decisions");
+        assert_eq!(as_person(&server, &anna, Method::DELETE, &path, None).await.0, 200);
+        for at in [at, at - 1] {
+            let answer = sent(&server, &submitted, (SIGNING, at), 5).await;
+            assert_eq!(answer, (200, json!({"response_action": "clear"})));
+        }
+        assert!(server.interrupt(&id).await["votes"].is_null(), "no vote stands");
+        // By a form that she opens anew, it is.
+        let mut anew = submitted;
+        anew["view"]["id"] = json!("V2");
+        let (_, answer) = sent(&server, &anew, (SIGNING, at), 0).await;
+        assert_eq!(answer["response_action"], "update", "{answer:#}");
     }
     assert_eq!(server.interrupt(&id).await["resolution"]["by"], json!(["anna", "ben"]));
 }
