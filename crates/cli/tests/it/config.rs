@@ -171,6 +171,46 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
 }
 
+/// What `serve` would not start with the doctor says, and with the same exit code: also of the files that are named, and of the
+/// environment.
+#[test]
+fn the_doctor_reads_what_a_start_reads() {
+    let home = Home::new();
+    let with = |verb: &[&str], text: &str, (name, value): (&str, &str)| {
+        write(&home, text);
+        let mut command = home.command(BINARY);
+        Ran::of(command.args(verb).env(name, value).output().unwrap())
+    };
+    let nothing = ("UNUSED", "");
+    let secret = ISSUER
+        .replace("ES256", "HS256")
+        .replace("jwks_url = \"https://issuer.example/keys\"", "secret_file = \"gone\"");
+    let table = [
+        ("people = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("rules = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("channels = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("workflows = \"gone\"", nothing, "gone"),
+        ("checkpoint_file = \"gone/kept.txt\"", nothing, "gone/kept.txt"),
+        (&*secret, nothing, "`secret_file`"),
+        ("", ("HITL_ENABLED", "maybe"), "HITL_ENABLED"),
+        ("", ("HOLDSHORT_STORE", "x"), "postgresql://"),
+        ("", ("HOLDSHORT_LOG", "verbose"), "HOLDSHORT_LOG"),
+        ("", ("HOLDSHORT_MODEL", "whatever"), "whatever"),
+    ];
+    for (text, variable, said) in table {
+        let doctor = with(&["doctor"], text, variable);
+        let serve = with(&["serve", "--listen", "127.0.0.1:0"], text, variable);
+        assert_eq!((doctor.code, serve.code), (2, 2), "{text} {variable:?}: {doctor:?} {serve:?}");
+        let joined = |text: &str| text.split_whitespace().collect::<String>();
+        let shown = (joined(&doctor.out), joined(&serve.err));
+        assert!(shown.0.contains('✗') && shown.0.contains(said), "{text} {variable:?}: {doctor:?}");
+        assert!(shown.1.contains(said), "{text} {variable:?}: {serve:?}");
+    }
+    assert!(!home.data().join("gone").exists(), "looking makes nothing");
+    let doctor = with(&["doctor"], "", ("HITL_ENABLED", "yes"));
+    assert_eq!(doctor.code, 0, "{doctor:?}");
+}
+
 /// A database's password is told to nobody.
 #[test]
 fn a_secret_stays_in_its_file() {
