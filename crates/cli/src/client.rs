@@ -406,13 +406,21 @@ impl Client {
             );
         }
         if problem.code == Code::Unauthenticated {
-            problem.detail = self.unknown_token();
+            problem.detail = self.unknown_token(&problem.detail);
         }
         Refused(problem).into()
     }
 
-    fn unknown_token(&self) -> String {
+    /// Why a token lets nobody in, where the server says it, and what to do; `said`: by the server.
+    fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
+        let Target { token, from, .. } = self.target();
+        if said != Code::Unauthenticated.fix() && from != From::Login {
+            return match said.strip_prefix("the token:") {
+                Some(why) if from == From::Environment => format!("the token in HOLDSHORT_TOKEN:{why}"),
+                _ => said.to_owned(),
+            };
+        }
         if self.is_signed_in() {
             return format!(
                 "the login at {at} has ended; sign in again with `{} login --server {}`",
@@ -420,7 +428,20 @@ impl Client {
                 quoted(&at)
             );
         }
-        if self.target().from == From::Environment {
+        let token = token.unwrap_or_default();
+        if from == From::Environment && token.starts_with("ey") && token.split('.').count() == 3 {
+            return format!(
+                "the token in HOLDSHORT_TOKEN is no JWT of an issuer that the server at {at} believes, or not signed as \
+                 [[identity.jwt]] of its holdshort.toml says; with HOLDSHORT_LOG=debug its log says which"
+            );
+        }
+        if from == From::Environment && token.starts_with("hs_key_") {
+            return format!(
+                "the key in HOLDSHORT_TOKEN is not one of the server at {at}, or has ended; `{} keys` lists those that count",
+                holdshort()
+            );
+        }
+        if from == From::Environment {
             return format!(
                 "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
                  server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"

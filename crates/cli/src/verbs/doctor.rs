@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use holdshort_models::Source;
-use holdshort_protocol::{Info, System, plain};
+use holdshort_protocol::{Frozen, Info, plain};
 use holdshort_server::StartError;
 use holdshort_store::postgres;
 use serde_json::{Value, json};
@@ -139,14 +139,15 @@ async fn server(scene: &Scene) -> Value {
     };
     match client.get::<Info>("/v1/info").await {
         Ok(info) => {
-            let system = client.get::<System>("/v1/system").await.ok();
+            let freezes = system::freezes(&client).await;
+            let is_all = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
             json!({
                 "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
                 "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
                 "public_url": info.public_url, "certificate_problem": info.certificate_problem,
-                "frozen": system.as_ref().map(|system| system.frozen),
-                "freezes": system.as_ref().map(|system| &system.freezes),
-                "held": system.map(|system| system::warnings(&system, client.words(), |_| true)),
+                "frozen": freezes.iter().any(is_all),
+                "held": system::warnings(&freezes, client.words(), |_| true),
+                "freezes": freezes,
             })
         }
         Err(error) => {
