@@ -21,7 +21,6 @@ use crate::output;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
-    refuse_server(scene, "serve")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -96,16 +95,6 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyho
         hooks: scene.hooks,
         json: scene.json || log::is_json(),
     })
-}
-
-/// A server that is named and not asked would be a surprise. In the environment it is there for the other verbs.
-pub(super) fn refuse_server(scene: &Scene, verb: &str) -> anyhow::Result<()> {
-    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
-        let listen = if verb == "serve" { "--listen ADDRESS says where, " } else { "" };
-        let rule = format!("`{verb}` starts a server of its own; {listen}--server is for the other verbs");
-        return Err(usage(rule));
-    }
-    Ok(())
 }
 
 /// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.
