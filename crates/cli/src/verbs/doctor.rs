@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use holdshort_models::Source;
 use holdshort_protocol::{Frozen, Info, plain};
-use holdshort_server::StartError;
+use holdshort_server::{Crew, StartError};
 use holdshort_store::postgres;
 use serde_json::{Value, json};
 
@@ -57,6 +57,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "store_warning": address.as_deref().and_then(postgres::warning),
         "config": config,
+        "crew": Crew::of(&|name| std::env::var(name).ok()).map(|crew| crew.notices).unwrap_or_default(),
         "certificate": certificate,
         "model": model,
         "sandbox": confined().await?,
@@ -204,6 +205,9 @@ fn tell(report: &Value) {
             let said = format!("{} = {}, from {file}", text("key"), text("value"));
             marked(Mark::Good, "config", &said);
         }
+    }
+    for notice in report["crew"].as_array().into_iter().flatten() {
+        line(false, "crew", notice.as_str().unwrap_or_default());
     }
     match (string("/certificate/path"), string("/certificate/problem")) {
         (_, Some(problem)) => marked(Mark::Bad, "tls", problem),

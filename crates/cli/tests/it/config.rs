@@ -207,8 +207,10 @@ fn the_doctor_reads_what_a_start_reads() {
         assert!(shown.1.contains(said), "{text} {variable:?}: {serve:?}");
     }
     assert!(!home.data().join("gone").exists(), "looking makes nothing");
-    let doctor = with(&["doctor"], "", ("HITL_ENABLED", "yes"));
-    assert_eq!(doctor.code, 0, "{doctor:?}");
+    for (value, is_told) in [("yes", false), ("no", true)] {
+        let doctor = with(&["doctor"], "", ("HITL_ENABLED", value));
+        assert_eq!((doctor.code, doctor.out.contains("HITL_ENABLED is false")), (0, is_told), "{doctor:?}");
+    }
 }
 
 /// A database's password is told to nobody.
