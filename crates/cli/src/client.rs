@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
+use holdshort_http::answers::refused_certificate;
 use holdshort_protocol::{Code, Event, FieldError, List, Problem, Resolution, header, plain};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
@@ -357,7 +358,12 @@ impl Client {
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
         let response = request.send().await.map_err(|source| {
             let address = self.address();
-            if source.is_connect() {
+            if let Some(why) = refused_certificate(&source) {
+                usage(format!(
+                    "the certificate of {address} does not count here: {why}; where an authority of your own gave it, \
+                     SSL_CERT_FILE names the file with all that count"
+                ))
+            } else if source.is_connect() {
                 no_server(format!(
                     "no server answers at {address}; start one with `{} serve`, or name its address with \
                      --server URL",
