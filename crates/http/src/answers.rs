@@ -33,7 +33,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {
-        if let Some(refused @ rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+        if let Some(refused @ rustls::Error::InvalidCertificate(_)) = error.downcast_ref::<rustls::Error>() {
             return Some(refused.to_string());
         }
         // Of an error of I/O the source is that of what it holds, not what it holds.

@@ -122,6 +122,19 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     mixed["events"].as_array_mut().unwrap().push(strange);
     fs::write(&path, mixed.to_string()).unwrap();
     assert!(checked(&path, &key, id).unwrap_err().starts_with("bad: "), "an event of another interrupt");
+    // What is no receipt, or no key, is said to be bad, too.
+    let none = home.path().join("none.json");
+    fs::write(&none, "{}").unwrap();
+    fs::write(&path, receipt.to_string()).unwrap();
+    for (path, key) in [
+        (home.path().join("gone.json"), key.clone()),
+        (none, key.clone()),
+        (path.clone(), format!("{key}x")),
+        (path.clone(), key.replace('+', "-")),
+    ] {
+        let said = checked(&path, &key, id).unwrap_err();
+        assert!(said.starts_with("bad: ") && said.lines().count() == 1, "{key}: {said}");
+    }
     fs::write(&path, receipt.to_string()).unwrap();
     let other = Home::new();
     let _other = other.serve(&[]);
