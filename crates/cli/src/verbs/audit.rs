@@ -187,7 +187,11 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
                 kept.noted.push(Noted::root(checkpoint.size, &checkpoint.root));
             }
             // Whoever wrote it was cut off: the others count.
-            Err(error @ Malformed::Text) => kept.left_out.push(format!("{place} is left out: {error}")),
+            Err(error @ Malformed::Text) => {
+                // A head may have been noted right behind it; its own is not signed.
+                kept.noted.extend(note.lines().filter(|line| !line.starts_with("head ")).filter_map(noted));
+                kept.left_out.push(format!("{place} is left out: {error}"));
+            }
             Err(error @ Malformed::Signature) => return Err(usage(format!("{place}: {error}"))),
         }
     }

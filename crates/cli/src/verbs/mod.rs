@@ -149,12 +149,12 @@ fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     }
     let does = match verb {
         "demo" => "starts a server of its own",
-        "serve" => "starts a server of its own; --listen ADDRESS says where",
+        "serve" => "starts a server of its own, and --listen ADDRESS says where",
         "init" => "writes files on this machine",
         _ => {
-            "works on the data folder of this machine, or on a database: on the machine of the server name its folder with --data DIR"
+            "asks no server, and works on a data folder of this machine, or on a database: run it on the machine of the server, with --data DIR"
         }
     };
     let named = if is_said { "--server" } else { "HOLDSHORT_SERVER" };
-    Err(usage(format!("`{verb}` {does}, and asks none; {named} is for the other verbs")))
+    Err(usage(format!("`{verb}` {does}; {named} is for the other verbs")))
 }
