@@ -83,7 +83,7 @@ const ENVIRONMENT: &str = "\
 Environment:
   HOLDSHORT_DATA, HOLDSHORT_SERVER   as --data and --server
   HOLDSHORT_TOKEN                    the token, in place of the data folder's
-  SSL_CERT_FILE                      the authorities whose certificates count, in
+  SSL_CERT_FILE                      authorities whose certificates count, in
                                      place of those that this machine trusts
   HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
