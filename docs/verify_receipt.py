@@ -2,8 +2,8 @@
 """Checks a receipt without Holdshort: python3 verify_receipt.py RECEIPT.json KEY INTERRUPT
 KEY is the key that you kept, as `holdshort audit checkpoint` told it. Standard library only."""
 import base64, datetime, hashlib, json, sys
-p, q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493  # Ed25519 (RFC 8032, 5.1), extended coordinates
-d = -121665 * pow(121666, -1, p) % p
+sys.excepthook = lambda kind, error, _: print(f"bad: no receipt, or no key as it was told ({kind.__name__}: {error})", file=sys.stderr)
+p = 2**255 - 19; q, d = 2**252 + 27742317777372353535851937790883648493, -121665 * pow(121666, -1, p) % p  # Ed25519 (RFC 8032, 5.1), extended coordinates
 def need(holds, otherwise):  # Not `assert`: Python leaves that out when it optimises.
     if not holds: sys.exit(f"bad: {otherwise}")
 def add(a, b):

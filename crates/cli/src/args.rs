@@ -53,6 +53,8 @@ pub(crate) struct Args {
 
 /// Verbs that start a server and ask no other.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
+/// Verbs that work on files of this machine, and ask none.
+const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
     /// The grammar. `--server` is there for every verb; those that refuse it do not show it.
@@ -61,7 +63,7 @@ impl Args {
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
             whole = whole.long_about(spelled(&about));
         }
-        OWN_SERVER.into_iter().fold(whole, |command, verb| {
+        OWN_SERVER.into_iter().chain(NO_SERVER).fold(whole, |command, verb| {
             command.mut_subcommand(verb, |command| {
                 command.arg(Arg::new("server").long("server").value_name("URL").hide(true))
             })
@@ -81,6 +83,8 @@ const ENVIRONMENT: &str = "\
 Environment:
   HOLDSHORT_DATA, HOLDSHORT_SERVER   as --data and --server
   HOLDSHORT_TOKEN                    the token, in place of the data folder's
+  SSL_CERT_FILE                      authorities whose certificates count, in
+                                     place of those that this machine trusts
   HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
                                      keys of providers; with _FILE after the

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
+use holdshort_http::answers::refused_certificate;
 use holdshort_protocol::{Code, Event, FieldError, List, Problem, Resolution, header, plain};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde::Serialize;
@@ -357,7 +358,12 @@ impl Client {
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
         let response = request.send().await.map_err(|source| {
             let address = self.address();
-            if source.is_connect() {
+            if let Some(why) = refused_certificate(&source) {
+                usage(format!(
+                    "the certificate of {address} does not count here: {why}; where an authority of your own gave it, \
+                     SSL_CERT_FILE names the file with all that count"
+                ))
+            } else if source.is_connect() {
                 no_server(format!(
                     "no server answers at {address}; start one with `{} serve`, or name its address with \
                      --server URL",
@@ -406,13 +412,21 @@ impl Client {
             );
         }
         if problem.code == Code::Unauthenticated {
-            problem.detail = self.unknown_token();
+            problem.detail = self.unknown_token(&problem.detail);
         }
         Refused(problem).into()
     }
 
-    fn unknown_token(&self) -> String {
+    /// Why a token lets nobody in, where the server says it, and what to do; `said`: by the server.
+    fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
+        let Target { token, from, .. } = self.target();
+        if said != Code::Unauthenticated.fix() && from != From::Login {
+            return match said.strip_prefix("the token:") {
+                Some(why) if from == From::Environment => format!("the token in HOLDSHORT_TOKEN:{why}"),
+                _ => said.to_owned(),
+            };
+        }
         if self.is_signed_in() {
             return format!(
                 "the login at {at} has ended; sign in again with `{} login --server {}`",
@@ -420,7 +434,20 @@ impl Client {
                 quoted(&at)
             );
         }
-        if self.target().from == From::Environment {
+        let token = token.unwrap_or_default();
+        if from == From::Environment && token.starts_with("ey") && token.split('.').count() == 3 {
+            return format!(
+                "the token in HOLDSHORT_TOKEN is no JWT of an issuer that the server at {at} believes, or not signed as \
+                 [[identity.jwt]] of its holdshort.toml says; with HOLDSHORT_LOG=debug its log says which"
+            );
+        }
+        if from == From::Environment && token.starts_with("hs_key_") {
+            return format!(
+                "the key in HOLDSHORT_TOKEN is not one of the server at {at}, or has ended; `{} keys` lists those that count",
+                holdshort()
+            );
+        }
+        if from == From::Environment {
             return format!(
                 "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
                  server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"

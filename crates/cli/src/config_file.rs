@@ -3,6 +3,8 @@
 //! An unknown key is refused, with its line and column. The file holds no secret: it names files that do. It decides
 //! who is let in as what, so nobody but its owner may change it. `docs/reference/config.md` has every key.
 
+mod place;
+
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
@@ -28,6 +30,7 @@ use crate::embed::database_words;
 use crate::exit::usage;
 use crate::limits::CONFIG_BYTES;
 use crate::log::{self, Format};
+use place::{place_of, placed};
 
 /// Its name in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
@@ -55,7 +58,9 @@ struct File {
     people: Option<PathBuf>,
     rules: Option<PathBuf>,
     channels: Option<PathBuf>,
+    #[serde(deserialize_with = "model")]
     model: Option<String>,
+    #[serde(deserialize_with = "base_url")]
     base_url: Option<String>,
     #[serde(deserialize_with = "store")]
     store: Option<String>,
@@ -128,8 +133,8 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         Some(path) => Some(std::path::absolute(path)?),
         None => Some(data_dir.path.join(NAME)).filter(|path| path.exists()),
     };
-    let file = path.as_deref().map_or_else(|| Ok(File::default()), read)?;
-    let mut telling = Telling { path, told: Vec::new() };
+    let (file, text) = path.as_deref().map_or_else(|| Ok((File::default(), String::new())), read)?;
+    let mut telling = Telling { path, text, told: Vec::new() };
 
     let default: SocketAddr = LISTEN.parse()?;
     let listen =
@@ -159,7 +164,10 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
             match (certificate, key) {
                 (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
                 (None, None) => None,
-                _ => return Err(usage("`tls_cert` and `tls_key` are a pair: name both")),
+                (certificate, _) => {
+                    let key = if certificate.is_some() { "tls_cert" } else { "tls_key" };
+                    return Err(telling.wrong(key, "`tls_cert` and `tls_key` are a pair: name both"));
+                }
             }
         },
         cors: Cors::default(),
@@ -199,6 +207,15 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
             Clone::clone,
         ),
     };
+    let named = [("people", &people), ("rules", &rules), ("channels", &channels), ("workflows", &workflows)];
+    for (key, path) in named.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?))) {
+        fs::metadata(path).map_err(|error| {
+            telling.wrong(key, &format!("`{key}` {} can not be read: {error}", path.display()))
+        })?;
+    }
+    if telling.is_from_file("base_url") && telling.of("model").is_none_or(|told| told.value.is_none()) {
+        return Err(telling.wrong("base_url", "`base_url` is asked for no model: name one with `model`"));
+    }
     let said = serve.store.store.clone();
     let store = StoreArgs {
         store: telling
@@ -208,7 +225,8 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     };
     let node = store.node.clone();
     if store.store.is_none() && (store.node.is_some() || store.lease.is_some()) {
-        return Err(usage(
+        return Err(telling.wrong(
+            if store.node.is_some() { "node" } else { "lease" },
             "`node` and `lease` are of a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
         ));
     }
@@ -337,10 +355,30 @@ fn otlp(
 
 struct Telling {
     path: Option<PathBuf>,
+    /// Of the file.
+    text: String,
     told: Vec<Told>,
 }
 
 impl Telling {
+    fn of(&self, key: &str) -> Option<&Told> {
+        self.told.iter().find(|told| told.key == key)
+    }
+
+    fn is_from_file(&self, key: &str) -> bool {
+        self.of(key).is_some_and(|told| told.from.starts_with("file "))
+    }
+
+    /// Why a key is refused, behind the place where the file says it.
+    fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
+        match &self.path {
+            Some(path) if self.is_from_file(key) => {
+                usage(format!("{}, {}: {why}", path.display(), place_of(&self.text, &[key])))
+            }
+            _ => usage(why),
+        }
+    }
+
     /// A flag wins over the environment, that over the file, and that over the default. What the environment says is
     /// looked up again where it is used, so it is not given back unless the flag took it up.
     fn pick<T>(
@@ -384,7 +422,7 @@ fn was_said(flag: &str) -> bool {
     })
 }
 
-fn read(path: &Path) -> anyhow::Result<File> {
+fn read(path: &Path) -> anyhow::Result<(File, String)> {
     let shown = path.display();
     let file = fs::File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => usage(format!("{shown} is not there")),
@@ -423,25 +461,25 @@ fn read(path: &Path) -> anyhow::Result<File> {
     for path in paths.chain(of_issuers).chain(of_provider).flatten() {
         *path = folder.join(&path);
     }
-    jwt::check(&file.identity.jwt).map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
+    let of_issuer = |wrong: jwt::Wrong| {
+        let number = wrong.at.split(' ').next().and_then(|word| word.parse::<usize>().ok());
+        let number = number.map_or_else(String::new, |number| (number - 1).to_string());
+        let key = wrong.at.split('`').nth(1).unwrap_or_default();
+        let steps = if number.is_empty() { vec!["oidc", key] } else { vec!["jwt", &number, key] };
+        usage(format!("{shown}, {}: {wrong}", place_of(&text, &[&["identity"][..], &steps[..]].concat())))
+    };
+    jwt::check(&file.identity.jwt).map_err(of_issuer)?;
     let provider = file.identity.oidc.as_ref().map_or(Ok(()), |oidc| oidc.check(&file.identity.jwt));
-    provider.map_err(|wrong| usage(format!("{shown}: {wrong}")))?;
+    provider.map_err(of_issuer)?;
     if let Some(secret) = &file.store_file {
+        let place = place_of(&text, &["store_file"]);
         if file.store.is_some() {
-            return Err(usage(format!("{shown}: name one of `store` and `store_file`")));
+            return Err(usage(format!("{shown}, {place}: name one of `store` and `store_file`")));
         }
-        let of_file = secret_of("store_file", secret).map_err(|error| usage(format!("{shown}: {error}")))?;
-        file.store = Some(of_file);
+        let of_file = secret_of("store_file", secret);
+        file.store = Some(of_file.map_err(|error| usage(format!("{shown}, {place}: {error}")))?);
     }
-    Ok(file)
-}
-
-/// Where something is wrong, and what. Shows no line of the file: somebody may have put a secret there.
-fn placed(text: &str, error: &toml::de::Error) -> String {
-    let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-    format!("line {line}, column {column}: {}", error.message())
+    Ok((file, text))
 }
 
 /// What a file holds that its owner alone may read, such as the address of a database. `key` names the file.
@@ -453,18 +491,20 @@ fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
 /// A value as the flag of the same name takes it.
 fn as_flag<'de, D: Deserializer<'de>, T>(
     from: D,
+    such: &str,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, D::Error> {
-    let text = String::deserialize(from)?;
+    let text = String::deserialize(from)
+        .map_err(|_| de::Error::custom(format_args!("expected a text in quotes, such as `\"{such}\"`")))?;
     read(&text).map(Some).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
 }
 
 fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    as_flag(from, args::listen)
+    as_flag(from, "127.0.0.1:7349", args::listen)
 }
 
 fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D::Error> {
-    as_flag(from, args::public_url)
+    as_flag(from, "https://holdshort.example.org", args::public_url)
 }
 
 fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
@@ -475,35 +515,37 @@ fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::E
 /// Values as the flag of the same name takes each of them.
 fn as_flags<'de, D: Deserializer<'de>>(
     from: D,
+    such: &str,
     read: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Option<Vec<String>>, D::Error> {
-    let named = Vec::<String>::deserialize(from)?;
+    let named = Vec::<String>::deserialize(from)
+        .map_err(|_| de::Error::custom(format_args!("expected a list of texts, such as `[\"{such}\"]`")))?;
     let read = |text: String| read(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")));
     named.into_iter().map(read).collect::<Result<_, _>>().map(Some)
 }
 
 fn proxies<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    as_flags(from, args::proxy)
+    as_flags(from, "127.0.0.1", args::proxy)
 }
 
 fn callback_reach<'de, D: Deserializer<'de>>(from: D) -> Result<Option<CallbackReach>, D::Error> {
-    as_flag(from, args::callback_reach)
+    as_flag(from, "public", args::callback_reach)
 }
 
 fn callback_networks<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    as_flags(from, args::callback_network)
+    as_flags(from, "10.0.0.0/8", args::callback_network)
 }
 
 fn lease<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    as_flag(from, args::lease)
+    as_flag(from, "15s", args::lease)
 }
 
 fn checkpoint_every<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    as_flag(from, args::checkpoint_every)
+    as_flag(from, "1h", args::checkpoint_every)
 }
 
 fn keep_content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    as_flag(from, args::keep_content)
+    as_flag(from, "90d", args::keep_content)
 }
 
 fn agent_requests<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
@@ -521,10 +563,25 @@ fn amount<'de, D: Deserializer<'de>>(from: D, each: &str) -> Result<Option<u32>,
     }
 }
 
+fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    let is_empty = text.trim().is_empty();
+    if is_empty { Err(de::Error::custom("is empty: name a model, or leave it out")) } else { Ok(Some(text)) }
+}
+
+/// Not shown where it does not fit: a password may stand in it.
+fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    let such = "is no URL such as `http://127.0.0.1:8080/v1`";
+    if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
+}
+
 /// Never with a password: a configuration is copied and shown around.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
-    let url = Url::parse(&text).map_err(|_| de::Error::custom("is no URL such as `postgres://host/name`"))?;
+    let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));
+    let url = url.ok_or_else(|| de::Error::custom("is no URL such as `postgres://host/name`"))?;
     let holds = url.password().is_some() || url.query_pairs().any(|(name, _)| name.contains("password"));
     if holds {
         return Err(de::Error::custom(

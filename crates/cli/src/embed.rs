@@ -58,6 +58,34 @@ pub(crate) struct Plan {
     pub json: bool,
 }
 
+impl Plan {
+    /// As the server takes it.
+    pub(crate) fn options(self) -> anyhow::Result<Options> {
+        let played = self.hooks.played;
+        Ok(Options {
+            listen: self.listen,
+            data: self.data_dir.path,
+            database: self.database.map(|config| postgres::Config { played, ..config }),
+            workflows: self.workflows,
+            people: self.people,
+            rules: self.rules,
+            channels: self.channels,
+            model: model::settings(&self.model),
+            agent_requests: self.agent_requests,
+            per_minute: self.per_minute,
+            issuers: self.issuers,
+            provider: self.provider,
+            front: self.front,
+            callbacks: self.callbacks,
+            checkpoints: self.checkpoints,
+            keep_content: self.keep_content,
+            crew: self.crew,
+            otlp: self.otlp,
+            sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
+        })
+    }
+}
+
 pub(crate) struct Embedded {
     pub server: Server,
     /// Where the commands of this machine reach it.
@@ -70,41 +98,21 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) async fn start(plan: Plan) -> anyhow::Result<Self> {
-        let Hooks { store, rehearsing, played } = plan.hooks;
-        let database = plan.database;
-        let (kept, journal) = match &database {
+        let Hooks { store, rehearsing, .. } = plan.hooks;
+        let (data_dir, json) = (plan.data_dir.clone(), plan.json);
+        let options = plan.options()?;
+        let (kept, journal) = match &options.database {
             Some(config) => ("the database", database_words(&config.url)),
-            None => ("the data folder", format!("the data folder {}", plan.data_dir.path.display())),
-        };
-        let options = Options {
-            listen: plan.listen,
-            data: plan.data_dir.path.clone(),
-            database: database.map(|config| postgres::Config { played, ..config }),
-            workflows: plan.workflows,
-            people: plan.people,
-            rules: plan.rules,
-            channels: plan.channels,
-            model: model::settings(&plan.model),
-            agent_requests: plan.agent_requests,
-            per_minute: plan.per_minute,
-            issuers: plan.issuers,
-            provider: plan.provider,
-            front: plan.front,
-            callbacks: plan.callbacks,
-            checkpoints: plan.checkpoints,
-            keep_content: plan.keep_content,
-            crew: plan.crew,
-            otlp: plan.otlp,
-            sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
+            None => ("the data folder", format!("the data folder {}", data_dir.path.display())),
         };
         let tuning = Tuning { store, rehearsing, ..Tuning::default() };
         let server = holdshort_server::start_tuned(options, tuning)
             .await
             .map_err(|error| not_started(error, kept, &journal))?;
         let local = server.local();
-        let announced = plan.data_dir.announce(local)?;
-        tokio::spawn(end_with(server.failed(), journal, plan.json));
-        Ok(Self { server, local, words: plan.data_dir.words(), announced })
+        let announced = data_dir.announce(local)?;
+        tokio::spawn(end_with(server.failed(), journal, json));
+        Ok(Self { server, local, words: data_dir.words(), announced })
     }
 
     /// A client of this server, whatever else listens on this machine.

@@ -72,8 +72,8 @@ pub(crate) fn is_json() -> bool {
     FORM.get() == Some(&Format::Json)
 }
 
-/// Begins to log; `HOLDSHORT_LOG` says what (`debug`, `holdshort_engine=debug` …).
-pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
+/// What `HOLDSHORT_LOG` says is logged (`debug`, `holdshort_engine=debug` …).
+pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
     // A client library that logs what providers answer has no place in our log.
     let quiet = |filter: &str| format!("{filter},genai=off");
@@ -81,12 +81,17 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
         Some(part) => Err(format!("`{part}` is neither a level ({}) nor a part with one", LEVELS.join(", "))),
         None => EnvFilter::try_new(quiet(&filter)).map_err(|error| error.to_string()),
     };
-    let filter = parsed.map_err(|why| {
+    parsed.map_err(|why| {
         usage(format!(
             "HOLDSHORT_LOG is `{filter}`, and must be a level such as `info`, or parts such as `holdshort_engine=debug`: \
              {why}"
         ))
-    })?;
+    })
+}
+
+/// Begins to log.
+pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
+    let filter = filter(default)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
     let begun = match format {
         Format::Text => log.try_init(),

@@ -1,6 +1,7 @@
 //! What an answer says of when to come back, and what an error says of why there was none.
 
 use std::error::Error;
+use std::io;
 use std::time::{Duration, SystemTime};
 
 /// How long a `Retry-After` asks to wait: seconds, of which some send a part, or an HTTP date (RFC 9110, 10.2.3). `None`:
@@ -26,4 +27,20 @@ pub fn innermost(error: &reqwest::Error) -> String {
         source = error.source();
     }
     why
+}
+
+/// What is wrong with the certificate that a server shows, where that is why a request had no answer.
+pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
+    let mut source: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = source {
+        if let Some(refused @ rustls::Error::InvalidCertificate(_)) = error.downcast_ref::<rustls::Error>() {
+            return Some(refused.to_string());
+        }
+        // Of an error of I/O the source is that of what it holds, not what it holds.
+        source = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(held) => Some(held),
+            None => error.source(),
+        };
+    }
+    None
 }

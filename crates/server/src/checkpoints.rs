@@ -29,6 +29,17 @@ pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
+/// Whether it could be, without making it.
+pub(crate) fn could_write(file: &Path) -> io::Result<()> {
+    match OpenOptions::new().append(true).open(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if folder.unwrap_or(Path::new(".")).is_dir() { Ok(()) } else { Err(error) }
+        }
+        opened => opened.map(drop),
+    }
+}
+
 /// Signs one at each interval, unless the journal stands where the last one left it. What can not be written is told in the
 /// log, and tried again at the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {

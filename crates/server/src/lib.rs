@@ -7,6 +7,7 @@
 mod asyncapi;
 mod checkpoint_key;
 mod checkpoints;
+mod configured;
 mod convert;
 mod library;
 mod openapi;
@@ -23,6 +24,7 @@ mod vapid_key;
 
 pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
+pub use configured::check;
 pub use holdshort_edges::crew::{Settings as Crew, Wrong as WrongCrew};
 pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};

@@ -53,6 +53,11 @@ fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     told.into_iter().map(|why| format!("the workflow `{name}` waits for ever: {why}")).collect()
 }
 
+/// Whether a folder can be read and holds workflows; whether these are right depends on who may decide.
+pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
+    read(folder).map(drop)
+}
+
 /// Workflow files that were looked at, and what is wrong with them and with the rehearsals beside them.
 #[derive(Debug)]
 pub struct Checked {

@@ -8,15 +8,15 @@ use std::time::Duration;
 use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
-use holdshort_core::system::people::{People, Roster};
+use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::{Network, keep_sending};
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
 use holdshort_engine::{Clock, Ends, keep_erasing};
-use holdshort_identity::jwt::{self, Issuers, Jwt};
-use holdshort_identity::oidc::{Oidc, Provider};
+use holdshort_identity::jwt::{self, Jwt};
+use holdshort_identity::oidc::Oidc;
 use holdshort_models::{Description, Source};
 use holdshort_notify::Vapid;
 use holdshort_store::{Location, Store, postgres, sqlite};
@@ -48,12 +48,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::checkpoints::{self, CHECKPOINT_EVERY_MS, KeepCheckpoints};
+use crate::configured::Configured;
 use crate::telling::Telling;
-use crate::tls::Tls;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
-
-/// The variable of the environment that holds the secret of this server at its provider.
-const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
@@ -189,37 +186,9 @@ pub struct Tuning {
 
 /// The same, tuned.
 pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
-    let public_url = options.front.public_url.as_ref();
-    let is_local = options.listen.ip().is_loopback();
-    if !is_local && public_url.is_none() {
-        return Err(StartError::NoPublicUrl(options.listen));
-    }
-    let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_loopback());
-    let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
-    // Where there is no journal yet nobody else can have been set.
-    let is_new = options.database.is_none() && !options.data.exists();
-    if needs_identity && is_new && options.people.is_none() {
-        return Err(StartError::NoIdentity);
-    }
-    let tls = options.front.tls.clone().map(Tls::open).transpose().map_err(StartError::Tls)?;
-    let people = options.people.as_deref().map(library::people).transpose()?;
-    let rules = options.rules.as_deref().map(library::rules).transpose()?;
-    let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
-    // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
-    if is_new {
-        let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
-        library::open(options.workflows.as_deref(), &people)?;
-    }
-    let env = |name: &str| std::env::var(name).ok();
-    let issuers = Issuers::open(&options.issuers)?;
-    let issuers = match &options.provider {
-        Some(oidc) => issuers.beside(&oidc.issuer, &oidc.prefix),
-        None => issuers,
-    };
-    let secret = || env(SECRET).filter(|secret| !secret.is_empty());
-    let provider = options.provider.as_ref().map(|oidc| Provider::open(oidc, &options.issuers, secret()));
-    let provider = provider.transpose()?;
-    let (model, described) = match holdshort_models::from_env(&options.model, &env)? {
+    let Configured { tls, people, rules, channels, tells, issuers, provider, model, needs_identity, .. } =
+        Configured::read(&options)?;
+    let (model, described) = match model {
         Source::Provider(model) => {
             let described = model.describe();
             (Some(model), described)
@@ -258,10 +227,6 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     if let Some(file) = &kept {
         let file = file.clone();
         checkpoints::try_file(&file).map_err(|source| StartError::Checkpoints { file, source })?;
-    }
-    let tells = channels.definitions().iter().any(|channel| channel.rule.takes_checkpoints());
-    if options.checkpoints.is_some() && kept.is_none() && !tells {
-        return Err(StartError::NoCheckpoints);
     }
     let engine = Box::pin(real::open(Setup {
         data: options.data.clone(),

@@ -21,11 +21,13 @@ fn no_line_below_the_options_is_wider_than_a_terminal() {
 
 #[test]
 fn what_starts_a_server_of_its_own_offers_no_other() {
-    for verb in OWN_SERVER {
+    for verb in OWN_SERVER.into_iter().chain(NO_SERVER) {
         let mut command = Args::described();
         let shown = command.find_subcommand_mut(verb).unwrap().render_long_help().to_string();
-        assert!(!shown.contains("--server") && shown.contains("--model"), "{verb}: {shown}");
-        let named = ["holdshort", verb, "--server", "http://127.0.0.1:1"];
+        assert!(!shown.contains("--server"), "{verb}: {shown}");
+        assert_eq!(shown.contains("--model"), OWN_SERVER.contains(&verb), "{verb}: {shown}");
+        let place = matches!(verb, "backup" | "export" | "import" | "init").then_some("place");
+        let named = ["holdshort", verb].into_iter().chain(place).chain(["--server", "http://127.0.0.1:1"]);
         let parsed = Args::parse(named).unwrap();
         assert_eq!(parsed.reach.server.as_deref(), Some("http://127.0.0.1:1"), "{verb}: refused with words");
     }

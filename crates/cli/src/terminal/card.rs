@@ -3,6 +3,7 @@
 //! What the runtime knows is printed plain. What an agent says is printed behind a bar, escaped and capped.
 //! Look-alike letters are printed as their code points.
 
+use holdshort_core::actor::Actor;
 use holdshort_protocol::{
     Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
     LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, told_lines, withheld_words,
@@ -187,6 +188,7 @@ fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let mut who = match (&interrupt.agent, interrupt.origin) {
         (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
+        (Some(agent), Origin::External) if *agent == Actor::engine().id => "the server".to_owned(),
         (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
         (None, _) => "the workflow".to_owned(),
     };

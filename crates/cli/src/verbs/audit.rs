@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use holdshort_core::head::Noted;
 use holdshort_engine::audit;
-use holdshort_engine::evidence::{Checkpoint, Malformed, VerifyingKey, are_notes, notes};
+use holdshort_engine::evidence::{Checkpoint, Malformed, VerifyingKey, are_notes, mail_text, notes};
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
 use holdshort_server::{journal_head, verification};
 use holdshort_store::{self as store, Log, Store, postgres};
@@ -43,8 +43,9 @@ pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> 
 
 pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exit> {
     let Verify { against, key, store } = verify;
-    let noted = against.as_ref().map(|against| heads(against, key)).transpose()?.unwrap_or_default();
-    let found: Value = match source(scene, store).await? {
+    let kept = against.as_ref().map(|against| heads(against, key)).transpose()?.unwrap_or_default();
+    let Kept { noted, left_out } = kept;
+    let mut found: Value = match source(scene, store).await? {
         Source::Server(client) => {
             let mut path = "/v1/audit/verify".to_owned();
             if !noted.is_empty() {
@@ -61,9 +62,15 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
     };
     let report: Verification = serde_json::from_value(found.clone())?;
     if scene.json {
+        if !left_out.is_empty() {
+            found["left_out"] = left_out.into();
+        }
         document(&found)?;
     } else {
         tell(&report);
+        for why in &left_out {
+            say(&format!("  {}", plain::line(why)));
+        }
     }
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
@@ -108,10 +115,23 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// What was noted: a head on the command line, a file that holds one a line, or a file of checkpoints.
-fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
+/// What was noted and is compared, and what of a file could not be: an end that was cut off.
+#[derive(Default)]
+struct Kept {
+    noted: Vec<Noted>,
+    left_out: Vec<String>,
+}
+
+impl From<Vec<Noted>> for Kept {
+    fn from(noted: Vec<Noted>) -> Self {
+        Self { noted, left_out: Vec::new() }
+    }
+}
+
+/// What was noted: a head on the command line, a file that holds one a line, a file of checkpoints, or a mail with one.
+fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
     let malformed = match against.parse::<Noted>() {
-        Ok(noted) => return Ok(vec![noted]),
+        Ok(noted) => return Ok(vec![noted].into()),
         Err(malformed) => malformed,
     };
     if !Path::new(against).is_file() {
@@ -120,6 +140,7 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
     // A mail that was kept has the line ends of mails.
     let text = text.replace("\r\n", "\n");
+    let text = mail_text(&text).unwrap_or(text);
     if are_notes(&text) {
         return checkpoints(against, &text, keys);
     }
@@ -128,16 +149,20 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
         noted(line).ok_or_else(|| usage(format!("{against}, line {number}: {malformed}")))
     });
     let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
-    match noted.len() {
-        0 => Err(usage(format!("{against} holds no head"))),
-        1..=MAX_HEADS => Ok(noted),
-        many => Err(usage(format!("{against} holds {many} heads; at most {MAX_HEADS} are compared at once"))),
+    at_most(against, &noted)?;
+    if noted.is_empty() { Err(usage(format!("{against} holds no head"))) } else { Ok(noted.into()) }
+}
+
+fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
+    match heads.len() {
+        ..=MAX_HEADS => Ok(()),
+        many => Err(usage(format!("{file} holds {many} heads; at most {MAX_HEADS} are compared at once"))),
     }
 }
 
-/// The newest checkpoints of a file. Whoever could write the journal could have signed some, too: which key they are to be
-/// signed with is said by whoever kept it.
-fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Vec<Noted>> {
+/// The heads of a file of checkpoints that stand outside of these, and its newest checkpoints. Whoever could write the journal
+/// could have signed some, too: which key they are to be signed with is said by whoever kept it.
+fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> {
     if keys.is_empty() {
         let told = "`audit checkpoint` told it beside the checkpoint, and the journal has it as `checkpoint_key_set`";
         return Err(usage(format!(
@@ -148,22 +173,49 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Vec<No
         .iter()
         .map(|key| key.parse::<VerifyingKey>().map_err(|error| usage(format!("--key {key}: {error}"))));
     let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
-    let all = notes(text);
-    let newest = (1..).zip(&all).skip(all.len().saturating_sub(MAX_HEADS));
-    let noted = newest.filter_map(|(number, note)| {
+    let (all, outside) = notes(text);
+    let outside = outside.into_iter().filter_map(|(number, line)| beside(file, number, line).transpose());
+    let mut kept = Kept::from(outside.collect::<anyhow::Result<Vec<_>>>()?);
+    at_most(file, &kept.noted)?;
+    let room = MAX_HEADS - kept.noted.len();
+    let mut is_whole = false;
+    for (number, note) in (1..).zip(&all).skip(all.len().saturating_sub(room)) {
         let place = format!("{file}, checkpoint {number}");
         match Checkpoint::open(note, &keys) {
-            Ok(checkpoint) => Some(Ok(Noted::root(checkpoint.size, &checkpoint.root))),
+            Ok(checkpoint) => {
+                is_whole = true;
+                kept.noted.push(Noted::root(checkpoint.size, &checkpoint.root));
+            }
             // Whoever wrote it was cut off: the others count.
             Err(error @ Malformed::Text) => {
-                crate::output::tell(&format!("{place} is left out: {error}"));
-                None
+                // A head may have been noted right behind it; its own is not signed.
+                kept.noted.extend(note.lines().filter(|line| !line.starts_with("head ")).filter_map(noted));
+                kept.left_out.push(format!("{place} is left out: {error}"));
             }
-            Err(error @ Malformed::Signature) => Some(Err(usage(format!("{place}: {error}")))),
+            Err(error @ Malformed::Signature) => return Err(usage(format!("{place}: {error}"))),
         }
-    });
-    let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
-    if noted.is_empty() { Err(usage(format!("{file} holds no whole checkpoint"))) } else { Ok(noted) }
+    }
+    if is_whole { Ok(kept) } else { Err(usage(format!("{file} holds no whole checkpoint"))) }
+}
+
+/// The head that a line beside checkpoints ends with, if it does. What begins like one and is none was cut off: taken for other
+/// text, nothing would be compared with it.
+fn beside(file: &str, number: usize, line: &str) -> anyhow::Result<Option<Noted>> {
+    let is_like_one = |word: &str| {
+        word.split_once(':').is_some_and(|(events, digits)| {
+            let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
+            // A time has two digits there.
+            is_number && digits.len() > 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    };
+    match noted(line) {
+        Some(noted) => Ok(Some(noted)),
+        None if line.split_whitespace().next_back().is_some_and(is_like_one) => {
+            let malformed = holdshort_core::head::Malformed;
+            Err(usage(format!("{file}, line {number}: {malformed}")))
+        }
+        None => Ok(None),
+    }
 }
 
 /// The last word of a line, so that a date may stand before it; or what `audit head --json` printed.

@@ -12,7 +12,6 @@ use holdshort_workflow::{Shipped, shipped};
 
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of, output_words};
-use super::serve::refuse_server;
 use super::{Scene, coach, compliance};
 use crate::args::ModelArgs;
 use crate::called::holdshort;
@@ -26,7 +25,6 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
-    refuse_server(scene, "demo")?;
     let sample = shipped().iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
         let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
         usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))

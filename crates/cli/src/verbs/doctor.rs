@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use holdshort_models::Source;
-use holdshort_protocol::{Info, System, plain};
+use holdshort_protocol::{Frozen, Info, plain};
+use holdshort_server::{Crew, StartError};
 use holdshort_store::postgres;
 use serde_json::{Value, json};
 
-use super::serve::sandbox;
-use super::{Scene, system};
+use super::serve::{self, sandbox};
+use super::{Scene, system, workflows};
 use crate::args::{ModelArgs, Serve, StoreArgs};
 use crate::called::holdshort;
 use crate::client::Client;
-use crate::config_file;
+use crate::config_file::{self, Settled};
 use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::Exit;
+use crate::log;
 use crate::model;
 use crate::output::{document, say};
 use crate::shell;
@@ -37,18 +39,27 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         Ok(settled) => settled.store.store.clone(),
         Err(_) => embed::store_of_environment(),
     };
-    let (model, config) = match &settled {
-        Ok(settled) => (settled.model.clone(), json!({"keys": settled.told})),
-        Err(error) => (model, json!({"problem": crate::output::error(error)})),
+    let (model, config) = match settled {
+        Ok(settled) => {
+            let (model, keys) = (settled.model.clone(), json!(settled.told));
+            let mut config = json!({"keys": keys});
+            if let Err(error) = would_start(scene, &data_dir, settled).await {
+                config["problem"] = crate::output::error(&error).into();
+            }
+            (model, config)
+        }
+        Err(error) => (model, json!({"problem": crate::output::error(&error)})),
     };
+    let model = configured(&model).await;
     let report = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"path": data_dir.path, "journal": data_dir.holds_journal(), "problem": data_dir.trouble()},
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "store_warning": address.as_deref().and_then(postgres::warning),
         "config": config,
+        "crew": Crew::of(&|name| std::env::var(name).ok()).map(|crew| crew.notices).unwrap_or_default(),
         "certificate": certificate,
-        "model": configured(&model).await,
+        "model": model,
         "sandbox": confined().await?,
         "server": server(scene).await,
         "programs": {"git": shell::program("git"), "python3": shell::program("python3")},
@@ -60,7 +71,27 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         tell(&report);
     }
     // A server would refuse to start with it.
-    Ok(if report.pointer("/config/problem").is_some() { Exit::Usage } else { Exit::Ok })
+    Ok(if refused(&report) { Exit::Usage } else { Exit::Ok })
+}
+
+fn refused(report: &Value) -> bool {
+    let is_there = |pointer: &str| report.pointer(pointer).is_some_and(|found| !found.is_null());
+    is_there("/config/problem") || is_there("/certificate/problem") || report["model"]["wrong"] == true
+}
+
+/// Reads what `serve` reads before it starts. What is told of the certificate and of the model on lines of their own is not said
+/// twice.
+async fn would_start(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<()> {
+    log::filter("warn")?;
+    let plan = serve::plan(scene, data_dir, settled)?;
+    let people = match &plan.workflows {
+        Some(_) => workflows::read_people(scene).await.ok(),
+        None => None,
+    };
+    match holdshort_server::check(&plan.options()?, people.as_ref()) {
+        Ok(()) | Err(StartError::Tls(_) | StartError::Model(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A server whose address is known is asked whether it is there. `answers` is null where nobody was asked.
@@ -109,14 +140,15 @@ async fn server(scene: &Scene) -> Value {
     };
     match client.get::<Info>("/v1/info").await {
         Ok(info) => {
-            let system = client.get::<System>("/v1/system").await.ok();
+            let freezes = system::freezes(&client).await;
+            let is_all = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
             json!({
                 "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
                 "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
                 "public_url": info.public_url, "certificate_problem": info.certificate_problem,
-                "frozen": system.as_ref().map(|system| system.frozen),
-                "freezes": system.as_ref().map(|system| &system.freezes),
-                "held": system.map(|system| system::warnings(&system, client.words(), |_| true)),
+                "frozen": freezes.iter().any(is_all),
+                "held": system::warnings(&freezes, client.words(), |_| true),
+                "freezes": freezes,
             })
         }
         Err(error) => {
@@ -164,17 +196,18 @@ fn tell(report: &Value) {
     if let Some(warning) = string("/store_warning") {
         line(false, "store", warning);
     }
-    match string("/config/problem") {
-        Some(problem) => marked(Mark::Bad, "config", problem),
-        None => {
-            for told in report["config"]["keys"].as_array().into_iter().flatten() {
-                let text = |key: &str| told[key].as_str().unwrap_or_default();
-                if text("from").starts_with("file ") {
-                    let said = format!("{} = {}, from {}", text("key"), text("value"), &text("from")[5..]);
-                    marked(Mark::Good, "config", &said);
-                }
-            }
+    if let Some(problem) = string("/config/problem") {
+        marked(Mark::Bad, "config", problem);
+    }
+    for told in report["config"]["keys"].as_array().into_iter().flatten() {
+        let text = |key: &str| told[key].as_str().unwrap_or_default();
+        if let Some(file) = text("from").strip_prefix("file ") {
+            let said = format!("{} = {}, from {file}", text("key"), text("value"));
+            marked(Mark::Good, "config", &said);
         }
+    }
+    for notice in report["crew"].as_array().into_iter().flatten() {
+        line(false, "crew", notice.as_str().unwrap_or_default());
     }
     match (string("/certificate/path"), string("/certificate/problem")) {
         (_, Some(problem)) => marked(Mark::Bad, "tls", problem),

@@ -45,7 +45,7 @@ use std::path::Path;
 use crate::Hooks;
 use crate::args::{Args, Audit, Reach, Verb, Workflows};
 use crate::client::Client;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 
 /// What every verb is told.
 struct Scene {
@@ -62,6 +62,7 @@ impl Scene {
 
 pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
     let scene = Scene { reach: args.reach, json: args.json, hooks };
+    refuse_server(&scene, &args.verb)?;
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
         Verb::Run(run) => Box::pin(run::run(&scene, run)).await,
@@ -127,4 +128,33 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Import(import) => transfer::import(&scene, import).await,
         Verb::Doctor { config, model } => doctor::doctor(&scene, config, model).await,
     }
+}
+
+/// A server that is named and not asked would be a surprise. One in the environment is there for the other verbs, and keeps nobody
+/// from starting another or from writing a sample; what is done to a journal would be done to another one than they mean.
+fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
+    let (verb, is_of_journal) = match verb {
+        Verb::Demo { .. } => ("demo", false),
+        Verb::Serve(_) => ("serve", false),
+        Verb::Init { .. } => ("init", false),
+        Verb::Backup { .. } => ("backup", true),
+        Verb::Export(_) => ("export", true),
+        Verb::Import(_) => ("import", true),
+        Verb::Rebuild { .. } => ("rebuild", true),
+        _ => return Ok(()),
+    };
+    let is_said = std::env::var_os("HOLDSHORT_SERVER").is_none();
+    if scene.reach.server.is_none() || !(is_said || is_of_journal) {
+        return Ok(());
+    }
+    let does = match verb {
+        "demo" => "starts a server of its own",
+        "serve" => "starts a server of its own, and --listen ADDRESS says where",
+        "init" => "writes files on this machine",
+        _ => {
+            "asks no server, and works on a data folder of this machine, or on a database: run it on the machine of the server, with --data DIR"
+        }
+    };
+    let named = if is_said { "--server" } else { "HOLDSHORT_SERVER" };
+    Err(usage(format!("`{verb}` {does}; {named} is for the other verbs")))
 }

@@ -2,6 +2,7 @@
 
 use holdshort_protocol::Info;
 use holdshort_server::Crew;
+use holdshort_store::postgres;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,58 +21,17 @@ use crate::output;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
-    refuse_server(scene, "serve")?;
     raise_files();
     // Before the server starts: a signal that comes early stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
-    let Settled {
-        listen,
-        workflows,
-        people,
-        rules,
-        channels,
-        model,
-        store,
-        agent_requests,
-        per_minute,
-        issuers,
-        provider,
-        front,
-        callbacks,
-        checkpoints,
-        keep_content,
-        log_format,
-        otlp,
-        ..
-    } = config_file::settle(&serve, &data_dir)?;
-    log::start("warn", log_format)?;
-    let crew = Crew::of(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
-    let public_url = front.public_url.as_ref().map(ToString::to_string);
-    let scheme = if front.tls.is_some() { "https" } else { "http" };
-    let plan = Plan {
-        listen,
-        data_dir: data_dir.clone(),
-        workflows,
-        people,
-        rules,
-        channels,
-        model: model.clone(),
-        database: embed::database(&store),
-        agent_requests,
-        per_minute,
-        issuers,
-        provider,
-        front,
-        callbacks,
-        checkpoints,
-        keep_content,
-        crew,
-        otlp,
-        hooks: scene.hooks,
-        json: scene.json || log::is_json(),
-    };
+    let settled = config_file::settle(&serve, &data_dir)?;
+    log::start("warn", settled.log_format)?;
+    let model = settled.model.clone();
+    let public_url = settled.front.public_url.as_ref().map(ToString::to_string);
+    let scheme = if settled.front.tls.is_some() { "https" } else { "http" };
+    let plan = plan(scene, &data_dir, settled)?;
     let embedded = Embedded::start(plan).await?;
     let listening = format!("{scheme}://{}", embedded.server.address());
     let local = format!("http://{}", embedded.local);
@@ -106,14 +66,35 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// A server that is named and not asked would be a surprise. In the environment it is there for the other verbs.
-pub(super) fn refuse_server(scene: &Scene, verb: &str) -> anyhow::Result<()> {
-    if scene.reach.server.is_some() && std::env::var_os("HOLDSHORT_SERVER").is_none() {
-        let listen = if verb == "serve" { "--listen ADDRESS says where, " } else { "" };
-        let rule = format!("`{verb}` starts a server of its own; {listen}--server is for the other verbs");
-        return Err(usage(rule));
+/// What a server with these settings is started with.
+pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<Plan> {
+    let crew = Crew::of(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
+    let database = embed::database(&settled.store);
+    if let Some(config) = &database {
+        postgres::check(&config.url).map_err(|wrong| usage(wrong.to_string()))?;
     }
-    Ok(())
+    Ok(Plan {
+        listen: settled.listen,
+        data_dir: data_dir.clone(),
+        workflows: settled.workflows,
+        people: settled.people,
+        rules: settled.rules,
+        channels: settled.channels,
+        model: settled.model,
+        database,
+        agent_requests: settled.agent_requests,
+        per_minute: settled.per_minute,
+        issuers: settled.issuers,
+        provider: settled.provider,
+        front: settled.front,
+        callbacks: settled.callbacks,
+        checkpoints: settled.checkpoints,
+        keep_content: settled.keep_content,
+        crew,
+        otlp: settled.otlp,
+        hooks: scene.hooks,
+        json: scene.json || log::is_json(),
+    })
 }
 
 /// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.

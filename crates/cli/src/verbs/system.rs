@@ -1,6 +1,6 @@
 //! `freeze`, `unfreeze`: the installation as a whole, or a part of it.
 
-use holdshort_protocol::{Freeze, FreezeOf, Frozen, List, Run, System, Workflow, plain};
+use holdshort_protocol::{Freeze, FreezeOf, Frozen, Interrupt, List, Run, System, Workflow, plain};
 use holdshort_workflow::nearest;
 
 use super::Scene;
@@ -13,18 +13,32 @@ use crate::output::{document, say_all, tell, tell_all};
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Says where somebody would wonder why nothing goes on: what is frozen, by whom and why. Whoever may not ask is not told.
+/// Says where somebody would wonder why nothing goes on: what is frozen, by whom and why.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
-    let Ok(system) = client.get::<System>("/v1/system").await else { return };
     let paint = Paint::stderr();
-    for line in warnings(&system, client.words(), matters) {
+    for line in warnings(&freezes(client).await, client.words(), matters) {
         tell_all(&paint.message(&paint.yellow(&line), 0));
     }
 }
 
+/// What is frozen: all of it, or what holds the questions of whoever may read no more than these.
+pub(super) async fn freezes(client: &Client) -> Vec<Frozen> {
+    if let Ok(system) = client.get::<System>("/v1/system").await {
+        return system.freezes;
+    }
+    let open = client.list("/v1/interrupts", &[("status", "open")]).await.unwrap_or_default();
+    let mut freezes: Vec<Frozen> = Vec::new();
+    for frozen in open.into_iter().filter_map(|item| serde_json::from_value::<Interrupt>(item).ok()?.frozen) {
+        if !freezes.contains(&frozen) {
+            freezes.push(frozen);
+        }
+    }
+    freezes
+}
+
 /// One line for each freeze that matters, and at most so many.
-pub(super) fn warnings(system: &System, words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
-    let matter: Vec<&Frozen> = system.freezes.iter().filter(|frozen| matters(frozen)).collect();
+pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
+    let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
     if matter.len() > WARNINGS {
         let more = matter.len() - WARNINGS;

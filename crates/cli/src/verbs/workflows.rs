@@ -99,7 +99,7 @@ async fn of_server(scene: &Scene) -> Option<People> {
     }
 }
 
-async fn read_people(scene: &Scene) -> anyhow::Result<People> {
+pub(super) async fn read_people(scene: &Scene) -> anyhow::Result<People> {
     let mut people: Vec<(String, holdshort_core::system::people::Person)> = Vec::new();
     for item in scene.client()?.list("/v1/people", &[]).await? {
         let Person { id, roles, groups, source, .. } = serde_json::from_value(item)?;

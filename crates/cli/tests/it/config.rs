@@ -119,11 +119,28 @@ fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let home = Home::new();
-    let table: [(String, &[&str]); 24] = [
+    let table: [(String, &[&str]); 35] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
         ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
-        ("listen = 7349".into(), &["line 1, column 10", "expected a string"]),
+        (
+            "listen = 7349".into(),
+            &["line 1, column 10", "expected a text in quotes, such as `\"127.0.0.1:7349\"`"],
+        ),
+        ("proxy = \"127.0.0.1\"".into(), &["line 1, column 9", "such as `[\"127.0.0.1\"]`"]),
+        ("keep_content = 90".into(), &["line 1, column 16", "such as `\"90d\"`"]),
+        ("agent_requests = \"7\"".into(), &["line 1, column 18", "expected a whole number"]),
+        ("\npeople = \"gone.yaml\"".into(), &["line 2, column 10", "`people`", "gone.yaml can not be read"]),
+        ("workflows = \"gone\"".into(), &["line 1, column 13", "`workflows`", "gone can not be read"]),
+        ("tls_key = \"k\"".into(), &["line 1, column 11", "are a pair"]),
+        ("model = \"\"".into(), &["line 1, column 9", "name a model, or leave it out"]),
+        ("base_url = \"x\"".into(), &["line 1, column 12", "is no URL such as"]),
+        (
+            "base_url = \"http://127.0.0.1:9/v1\"".into(),
+            &["line 1, column 12", "`base_url` is asked for no model"],
+        ),
+        ("store = \"mysql://x\"".into(), &["line 1, column 9", "is no URL such as `postgres://"]),
+        (ISSUER.replace("\"operator\"", "\"owner\""), &["line 7", "unknown variant `owner`", "`auditor`"]),
         ("lease = \"1s\"".into(), &["line 1", "must be from `2s` to `10m`"]),
         ("agent_requests = 0".into(), &["line 1", "must be from 1 to 1000000"]),
         (
@@ -139,14 +156,17 @@ fn what_is_wrong_is_told_with_its_line() {
         (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
         (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
-        (PROVIDER.replace("https:", "http:"), &["[identity.oidc] `issuer`", "must be `https`"]),
+        (
+            PROVIDER.replace("https:", "http:"),
+            &["line 3, column 10: [identity.oidc] `issuer`", "must be `https`"],
+        ),
         (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
         ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
         ("log_format = \"xml\"".into(), &["line 1, column 14", "unknown variant `xml`", "`json`"]),
         ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is no URL such as"]),
         ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
         ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
-        (format!("{ISSUER}{ISSUER}"), &["2 `issuer`: is there twice"]),
+        (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is there twice"]),
     ];
     for (text, said) in table {
         let told = refused(&home, &text);
@@ -155,6 +175,7 @@ fn what_is_wrong_is_told_with_its_line() {
             assert!(told.contains(part), "{text}: {told}");
         }
         assert!(told.contains("holdshort.toml"), "{text}: {told}");
+        assert!(!told.contains("`engine`"), "nobody's role: {told}");
         assert!(!told.contains("secret@"), "what stands in the file is not shown: {told}");
     }
     let doctor = home.run(&["doctor", "--json"]);
@@ -169,6 +190,48 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(ran.code == 2 && ran.err.contains("can be changed by others"), "{ran:?}");
     let ran = home.run(&["serve", "--config", "/nowhere/holdshort.toml"]);
     assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
+}
+
+/// What `serve` would not start with the doctor says, and with the same exit code: also of the files that are named, and of the
+/// environment.
+#[test]
+fn the_doctor_reads_what_a_start_reads() {
+    let home = Home::new();
+    let with = |verb: &[&str], text: &str, (name, value): (&str, &str)| {
+        write(&home, text);
+        let mut command = home.command(BINARY);
+        Ran::of(command.args(verb).env(name, value).output().unwrap())
+    };
+    let nothing = ("UNUSED", "");
+    let secret = ISSUER
+        .replace("ES256", "HS256")
+        .replace("jwks_url = \"https://issuer.example/keys\"", "secret_file = \"gone\"");
+    let table = [
+        ("people = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("rules = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("channels = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("workflows = \"gone\"", nothing, "gone"),
+        ("checkpoint_file = \"gone/kept.txt\"", nothing, "gone/kept.txt"),
+        (&*secret, nothing, "`secret_file`"),
+        ("", ("HITL_ENABLED", "maybe"), "HITL_ENABLED"),
+        ("", ("HOLDSHORT_STORE", "x"), "postgresql://"),
+        ("", ("HOLDSHORT_LOG", "verbose"), "HOLDSHORT_LOG"),
+        ("", ("HOLDSHORT_MODEL", "whatever"), "whatever"),
+    ];
+    for (text, variable, said) in table {
+        let doctor = with(&["doctor"], text, variable);
+        let serve = with(&["serve", "--listen", "127.0.0.1:0"], text, variable);
+        assert_eq!((doctor.code, serve.code), (2, 2), "{text} {variable:?}: {doctor:?} {serve:?}");
+        let joined = |text: &str| text.split_whitespace().collect::<String>();
+        let shown = (joined(&doctor.out), joined(&serve.err));
+        assert!(shown.0.contains('✗') && shown.0.contains(said), "{text} {variable:?}: {doctor:?}");
+        assert!(shown.1.contains(said), "{text} {variable:?}: {serve:?}");
+    }
+    assert!(!home.data().join("gone").exists(), "looking makes nothing");
+    for (value, is_told) in [("yes", false), ("no", true)] {
+        let doctor = with(&["doctor"], "", ("HITL_ENABLED", value));
+        assert_eq!((doctor.code, doctor.out.contains("HITL_ENABLED is false")), (0, is_told), "{doctor:?}");
+    }
 }
 
 /// A database's password is told to nobody.

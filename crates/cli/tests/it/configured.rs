@@ -71,8 +71,7 @@ fn a_name_that_belongs_to_no_provider_is_refused() {
     let refused = "`my-model` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, \
                    `gemini::NAME` or `ollama::NAME`, or point --base-url at an OpenAI-compatible server";
     let doctor = with_a_key(&home, &["doctor", "--model", "my-model"]);
-    // What it looks at may be wrong, and looking at it is not.
-    assert_eq!(doctor.code, 0);
+    assert_eq!(doctor.code, 2);
     assert!(joined(&doctor.out).contains(&format!("✗ model {refused}")), "{doctor:?}");
     for arguments in [
         &["run", "pair", "--workspace", work, "--model", "my-model", "do it"][..],

@@ -230,3 +230,20 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     assert!(ran.code == 2 && ran.err.contains("given here does not count there"), "{ran:?}");
     serving.stop();
 }
+
+/// Whoever names a server means its journal, not the one of this machine.
+#[test]
+fn what_works_on_a_folder_takes_no_server() {
+    let home = Home::new();
+    for arguments in
+        [&["backup", "copy"][..], &["export", "file"], &["import", "file"], &["rebuild"], &["init", "coach"]]
+    {
+        let named = home.run(&[arguments, &["--server", "https://hold.example.org"]].concat());
+        assert!(named.code == 2 && named.err.contains("--server is for the other verbs"), "{named:?}");
+        let mut command = home.command(crate::home::BINARY);
+        command.args(arguments).env("HOLDSHORT_SERVER", "https://hold.example.org").current_dir(home.path());
+        let ran = crate::home::Ran::of(command.output().unwrap());
+        let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for the other verbs");
+        assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
+    }
+}

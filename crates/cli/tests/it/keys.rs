@@ -42,7 +42,8 @@ fn keys_are_made_listed_rotated_and_revoked() {
     assert_eq!(revoked.out, "`build-bot` lets nobody in any more. What was open with it is closed.\n");
     assert_eq!(home.json(&["keys", "revoke", &id])["status"], "revoked");
     for token in [secret, second] {
-        assert!(run_as(&home, token, &["keys"]).err.contains("[unauthenticated]"));
+        let ran = run_as(&home, token, &["keys"]);
+        assert!(ran.err.contains("[unauthenticated]") && ran.err.contains("has ended"), "{ran:?}");
     }
     let late = home.run(&["keys", "rotate", &id]);
     assert!(late.code != 0 && late.err.contains("[key_ended]"), "{late:?}");

@@ -122,6 +122,19 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     mixed["events"].as_array_mut().unwrap().push(strange);
     fs::write(&path, mixed.to_string()).unwrap();
     assert!(checked(&path, &key, id).unwrap_err().starts_with("bad: "), "an event of another interrupt");
+    // What is no receipt, or no key, is said to be bad, too.
+    let none = home.path().join("none.json");
+    fs::write(&none, "{}").unwrap();
+    fs::write(&path, receipt.to_string()).unwrap();
+    for (path, key) in [
+        (home.path().join("gone.json"), key.clone()),
+        (none, key.clone()),
+        (path.clone(), format!("{key}x")),
+        (path.clone(), key.replace('+', "-")),
+    ] {
+        let said = checked(&path, &key, id).unwrap_err();
+        assert!(said.starts_with("bad: ") && said.lines().count() == 1, "{key}: {said}");
+    }
     fs::write(&path, receipt.to_string()).unwrap();
     let other = Home::new();
     let _other = other.serve(&[]);
@@ -232,7 +245,18 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let whole = fs::read_to_string(kept).unwrap();
     fs::write(kept, format!("{}{whole}", &whole[..60])).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
-    assert!(ran.code == 0 && ran.err.contains("checkpoint 1 is left out"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("checkpoint 1 is left out"), "{ran:?}");
+    let told = home.json(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert!(told["left_out"][0].as_str().unwrap().contains("checkpoint 1"), "{told}");
+    // A head that stands beside checkpoints counts as well, and one that was cut off is no other text.
+    let none = "0".repeat(24);
+    for (beside, code) in [(format!("2026-11-27 2:{none}"), 1), (format!("2:{}", &none[..9]), 2)] {
+        for text in [format!("{beside}\n{whole}"), format!("{whole}{beside}\n")] {
+            fs::write(kept, &text).unwrap();
+            let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
+            assert_eq!(ran.code, code, "{text}: {ran:?}");
+        }
+    }
     fs::write(kept, &whole).unwrap();
     let changed = fs::read_to_string(kept).unwrap().replacen("at 2", "at 3", 1);
     fs::write(kept, changed).unwrap();

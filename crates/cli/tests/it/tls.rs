@@ -70,6 +70,28 @@ fn a_certificate_counts_from_who_is_trusted_and_for_its_name_alone() {
     }
 }
 
+/// That nobody answers would send people after the wrong thing.
+#[test]
+fn a_server_whose_certificate_does_not_count_is_not_one_that_is_silent() {
+    let home = Home::new();
+    let at = format!("https://localhost:{}", server().port());
+    for (verb, trusted, is_refused) in [
+        ("inbox", "certificate.pem", true),
+        ("ready", "certificate.pem", true),
+        ("inbox", "authority.pem", false),
+    ] {
+        let mut command = home.command(BINARY);
+        command.args([verb, "--server", &at]).env("HOLDSHORT_TOKEN", "x").env_remove("SSL_CERT_DIR");
+        let ran = Ran::of(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
+        let said = ran.err.contains("UnknownIssuer") && ran.err.contains("SSL_CERT_FILE names the file");
+        assert_eq!(
+            (said, ran.err.contains("no server answers")),
+            (is_refused, false),
+            "{verb} {trusted}: {ran:?}"
+        );
+    }
+}
+
 #[test]
 fn a_server_without_tls_needs_no_authority_on_the_machine() {
     let home = Home::new();

@@ -154,7 +154,9 @@ fn files_that_can_not_be_used_stop_the_start() {
     refused(&[], "`tls_cert` and `tls_key` are a pair");
     write(&format!("tls_cert = \"{certificate}\"\ntls_key = \"{key}\"\n"));
     refused(&[], "is readable by others");
-    let report = home.json(&["doctor"]);
+    let report = home.run(&["doctor", "--json"]);
+    assert_eq!((report.code, &*report.err), (2, ""), "a server would refuse it: {report:?}");
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
     assert!(report["certificate"]["problem"].as_str().unwrap().contains("is readable by others"));
     let shown = home.run(&["doctor"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains(&format!("✗ tls {key} is readable by others")), "{shown}");

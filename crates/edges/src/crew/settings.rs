@@ -38,7 +38,7 @@ pub struct Settings {
     pub origins: Vec<HeaderValue>,
     /// The folder whose folders are cases: crews with tools work in one of them.
     pub cases: Option<String>,
-    /// What was set and does nothing here.
+    /// What was set and does nothing here, or lets through what would wait: told at the start, and by the doctor.
     pub notices: Vec<&'static str>,
 }
 
@@ -73,6 +73,8 @@ pub enum Wrong {
 }
 
 const NEO4J: &str = "REQUIRE_NEO4J is read and does nothing: Holdshort needs no Neo4j";
+const UNREVIEWED: &str =
+    "HITL_ENABLED is false: tasks of the crew edge are let through without a review, whatever they found";
 
 impl Settings {
     /// `variable`: the environment.
@@ -81,6 +83,7 @@ impl Settings {
         let mut settings = Self::default();
         if let Some(value) = read("HITL_ENABLED")? {
             settings.hitl_enabled = flag("HITL_ENABLED", &value)?;
+            settings.notices.extend((!settings.hitl_enabled).then_some(UNREVIEWED));
         }
         if let Some(value) = read("REQUIRE_NEO4J")? {
             flag("REQUIRE_NEO4J", &value)?;
@@ -266,7 +269,7 @@ mod tests {
             signature: Encoding::Base64,
             origins: origins.to_vec(),
             cases: Some(cases.path().canonicalize().unwrap().to_str().unwrap().to_owned()),
-            notices: vec![NEO4J],
+            notices: vec![UNREVIEWED, NEO4J],
         };
         assert_eq!(set.unwrap(), expected);
     }

@@ -97,17 +97,38 @@ pub fn are_notes(text: &str) -> bool {
     text.contains(&format!("\n\n{SIGNATURE}"))
 }
 
-/// The notes of a file that holds one after another. One whose end was cut off is there as it is.
-pub fn notes(text: &str) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for line in text.lines() {
-        if line.starts_with(ORIGIN) {
-            notes.push(String::new());
-        }
-        if let Some(note) = notes.last_mut() {
-            note.push_str(line);
-            note.push('\n');
+/// Where a line of a file of notes stands.
+#[derive(Clone, Copy)]
+enum Place {
+    Outside,
+    Text,
+    /// Behind the empty line that ends a text.
+    Signatures,
+}
+
+/// The notes of a file that holds one after another, and the lines outside of them with their numbers. A note whose end was cut
+/// off is there as it is.
+pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
+    let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
+    let mut place = Place::Outside;
+    for (number, line) in (1..).zip(text.lines()) {
+        place = match place {
+            _ if line.starts_with(ORIGIN) => {
+                notes.push(String::new());
+                Place::Text
+            }
+            Place::Text if line.is_empty() => Place::Signatures,
+            Place::Text => Place::Text,
+            Place::Signatures if line.starts_with(SIGNATURE) => Place::Signatures,
+            Place::Signatures | Place::Outside => Place::Outside,
+        };
+        match (place, notes.last_mut()) {
+            (Place::Text | Place::Signatures, Some(note)) => {
+                note.push_str(line);
+                note.push('\n');
+            }
+            _ => outside.push((number, line)),
         }
     }
-    notes
+    (notes, outside)
 }

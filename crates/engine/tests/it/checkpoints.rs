@@ -100,14 +100,17 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     }
     // A file holds one after another, with empty lines between them or without.
     let file = format!("{note}\n{note}{note}\n");
-    assert_eq!(notes(&file), [format!("{note}\n"), note.clone(), format!("{note}\n")]);
+    let (found, outside) = notes(&file);
+    assert_eq!(found, [note.clone(), note.clone(), note.clone()]);
+    assert!(outside.iter().all(|(_, line)| line.is_empty()), "{outside:?}");
     // One that was cut off takes none of those behind it along.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.txt");
     std::fs::write(&path, &note[..40]).unwrap();
     append(&path, &note).unwrap();
     append(&path, &note).unwrap();
-    let found = notes(&std::fs::read_to_string(&path).unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (found, _) = notes(&text);
     let opened: Vec<_> = found.iter().map(|note| Checkpoint::open(note, &keys).is_ok()).collect();
     assert_eq!(opened, [false, true, true]);
 }

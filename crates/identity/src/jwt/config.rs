@@ -190,6 +190,9 @@ impl Jwt {
             return Err(("algorithms", "names none, or one twice"));
         }
         let of_secrets = self.algorithms.iter().filter(|alg| alg.family() == AlgorithmFamily::Hmac).count();
+        if self.jwks_url.is_none() && !self.jwks_networks.is_empty() {
+            return Err(("jwks_networks", "are of `jwks_url`: nothing else is fetched"));
+        }
         match (&self.secret_file, &self.jwks_file, &self.jwks_url) {
             (Some(_), None, None) if of_secrets == self.algorithms.len() => Ok(()),
             (Some(_), None, None) => {
@@ -199,10 +202,23 @@ impl Jwt {
                 "algorithms",
                 "HS algorithms are for a secret: with public keys whoever knows a key could sign with it",
             )),
-            (None, Some(_), None) => Ok(()),
+            (None, Some(_), None) => self.check_ages(),
             (None, None, Some(url)) => self.check_url(url),
             _ => Err(("secret_file", "name one of `secret_file`, `jwks_file`, `jwks_url`")),
         }
+    }
+
+    fn check_ages(&self) -> Result<(), Fault> {
+        if self.jwks_pause_s == 0
+            || self.jwks_max_age_s < self.jwks_pause_s
+            || self.jwks_keep_s < self.jwks_max_age_s
+        {
+            return Err((
+                "jwks_pause_s",
+                "must be at least 1, `jwks_max_age_s` at least that, `jwks_keep_s` at least that",
+            ));
+        }
+        Ok(())
     }
 
     fn check_url(&self, url: &str) -> Result<(), Fault> {
@@ -213,15 +229,7 @@ impl Jwt {
         if url.scheme() != "https" && !is_of_this_machine(&url) {
             return Err(("jwks_url", "must be `https`; `http` is for this machine alone"));
         }
-        if self.jwks_pause_s == 0
-            || self.jwks_max_age_s < self.jwks_pause_s
-            || self.jwks_keep_s < self.jwks_max_age_s
-        {
-            return Err((
-                "jwks_pause_s",
-                "must be at least 1, `jwks_max_age_s` at least that, `jwks_keep_s` at least that",
-            ));
-        }
+        self.check_ages()?;
         holdshort_http::guard::Guard::new(&self.jwks_networks)
             .map(drop)
             .map_err(|_| ("jwks_networks", "are ranges of addresses such as `10.0.0.0/8`"))

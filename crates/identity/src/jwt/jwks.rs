@@ -3,14 +3,15 @@
 //! Whatever comes replaces the set as a whole or not at all: while the issuer can not be reached, or says something else,
 //! the keys that were there count on, up to an age.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use holdshort_core::json;
 use holdshort_http::guard::Guard;
+use holdshort_http::secret_file;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
@@ -83,11 +84,9 @@ impl Jwks {
         let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
-                // One that is not there yet may come.
-                if let Ok(found) = std::fs::metadata(file) {
-                    let at = format!("`jwks_file` {}", file.display());
-                    owned(&found).map_err(|error| Wrong { table: TABLE, at, why: error.to_string() })?;
-                }
+                // What is wrong with it from the beginning is told at the start, not to whoever comes first.
+                let at = format!("`jwks_file` {}", file.display());
+                keys_of(file).map_err(|error| Wrong { table: TABLE, at, why: error.to_string() })?;
                 Source::File(file.clone())
             }
             (None, Some(url)) => {
@@ -201,6 +200,16 @@ impl Jwks {
             }
         }
     }
+}
+
+fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
+    let file = File::open(path)?;
+    owned(&file.metadata()?)?;
+    let bytes = secret_file::bounded(file, JWKS_BYTES as u64).map_err(|error| match error {
+        secret_file::Error::Io(error) => Failed::Io(error),
+        _ => Failed::TooLarge,
+    })?;
+    understand(&bytes)
 }
 
 /// Whoever may write the file says who everybody is.

@@ -30,6 +30,18 @@ fn what_is_right_and_what_is_wrong() {
         (vec![("jwks_networks", list(&["10.0.0.1/8"]))], "ranges of addresses"),
         (vec![("jwks_pause_s", 0.into())], "must be at least 1"),
         (vec![("jwks_max_age_s", 10.into())], "must be at least 1"),
+        (
+            vec![("jwks_url", "".into()), ("jwks_file", "f".into()), ("jwks_max_age_s", 0.into())],
+            "must be at least 1",
+        ),
+        (
+            vec![
+                ("jwks_url", "".into()),
+                ("jwks_file", "f".into()),
+                ("jwks_networks", list(&["10.0.0.0/8"])),
+            ],
+            "are of `jwks_url`",
+        ),
         (vec![("jwks_url", "".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
         (vec![("secret_file", "s".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
         (vec![("algorithms", list(&["HS256"]))], "HS algorithms are for a secret"),

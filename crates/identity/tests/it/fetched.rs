@@ -147,6 +147,19 @@ async fn keys_of_a_file() {
     mode(0o644).expect("changed");
     let issuers = issuers(&changes);
     assert!(verify(&issuers, &token(&key, "k")).await.is_ok());
+    // What is none from the beginning is told at once, with its name.
+    let wrong = |text: Option<&str>| {
+        let file = folder.path().join("other.json");
+        if let Some(text) = text {
+            std::fs::write(&file, text).expect("written");
+        }
+        let path = file.to_str().expect("UTF-8").to_owned();
+        let opened = Issuers::open(&[issuer(&[("jwks_url", "".into()), ("jwks_file", path.into())])]);
+        opened.err().map(|wrong| wrong.to_string()).unwrap_or_default()
+    };
+    for text in [None, Some("not json"), Some("{\"keys\": []}")] {
+        assert!(wrong(text).contains("`jwks_file`") && wrong(text).contains("other.json"), "{text:?}");
+    }
     // Also where it is changed before it is read.
     let later = crate::issuers(&changes);
     mode(0o666).expect("changed");

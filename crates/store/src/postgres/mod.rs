@@ -40,7 +40,7 @@ use self::home::Home;
 use self::horizon::Written;
 use self::node::Node;
 use self::pool::Pool;
-pub use self::pool::warning;
+pub use self::pool::{check, warning};
 use self::schema::Known;
 pub use self::schema::Played;
 use crate::journal::Error;

@@ -61,14 +61,19 @@ pub fn warning(url: &str) -> Option<&'static str> {
     )
 }
 
-fn read(url: &str) -> Result<Config, Error> {
+/// Whether it is an address at all.
+pub fn check(url: &str) -> Result<(), Unsupported> {
+    read(url).map(drop)
+}
+
+fn read(url: &str) -> Result<Config, Unsupported> {
     // `require` already verifies chain and name here. The driver knows no word for that.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
     let config: Config = parsed.map_err(|_| Unsupported::Address)?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err(Unsupported::Address.into());
+        return Err(Unsupported::Address);
     }
     Ok(config)
 }

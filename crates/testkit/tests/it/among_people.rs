@@ -276,6 +276,17 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
     let words = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.status.success() && words.contains("Archive 41 branches"), "{shown:?}");
     assert!(words.contains(&format!("decide {id} OPTION")), "{words}");
+    // What is frozen they are told as well.
+    let reason = json!({"agent": asked["agent"], "reason": "the release is broken"});
+    team.server.post("/v1/system/freeze", &reason).await.ok();
+    for arguments in [&["inbox"][..], &["show", id], &["doctor"]] {
+        let mut verb = team.server.client_command();
+        verb.args(arguments).env("HOLDSHORT_SERVER", team.server.base()).env("HOLDSHORT_TOKEN", &anna);
+        let ran = verb.output().unwrap();
+        let told = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("the release is broken") && told.contains("frozen"), "{arguments:?}: {told}");
+    }
     let run = asked["run"].as_str().unwrap();
     let looks = team.server.events_of(run, "interrupt_viewed").await;
     assert!(looks.is_empty(), "a pipe is nobody: {looks:#?}");

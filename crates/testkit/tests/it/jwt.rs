@@ -142,6 +142,16 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
             "unauthenticated",
         ),
     ];
+    // The terminal says why, as the server does, and sends nobody for the operator's token.
+    let told = |token: &str| {
+        let ran =
+            server.client_command().arg("inbox").env("HOLDSHORT_TOKEN", token).output().expect("it runs");
+        let said = String::from_utf8_lossy(&ran.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(ran.status.code() == Some(2) && !said.contains("tokens.json"), "{said}");
+        said
+    };
+    assert!(told(&table[1].1).contains("is no JWT of an issuer that the server at"));
+    assert!(told(&table[2].1).contains("the token in HOLDSHORT_TOKEN: its `aud` does not name this server"));
     for (what, token, status, code) in table {
         let answer = get(&server, &token, "/v1/login").await;
         assert_eq!((answer.0, &answer.1["code"]), (status, &json!(code)), "{what}: {}", answer.1);

@@ -180,3 +180,15 @@ fn taint(value: &mut Value, evil: &str) {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
+
+/// Such as what it asks where a channel was disabled.
+#[test]
+fn what_the_server_asks_is_no_agent_elsewhere() {
+    let mut asked = interrupt(Kind::Question);
+    asked.origin = Origin::External;
+    for (agent, who) in [("engine", "the server"), ("bot", "bot, an agent that runs elsewhere")] {
+        asked.agent = Some(agent.to_owned());
+        let shown = shown(&asked, "");
+        assert!(shown.contains(&format!("asked by  {who}")), "{shown}");
+    }
+}

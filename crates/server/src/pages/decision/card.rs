@@ -1,5 +1,6 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
+use holdshort_core::actor::Actor;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
     AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning,
@@ -122,6 +123,7 @@ pub(super) fn time(at: &str) -> String {
 fn facts(interrupt: &Interrupt) -> Vec<Fact> {
     let mut who = match (&interrupt.agent, interrupt.origin) {
         (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
+        (Some(agent), Origin::External) if *agent == Actor::engine().id => "the server".to_owned(),
         (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
         (None, _) => "the workflow".to_owned(),
     };

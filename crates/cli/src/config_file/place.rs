@@ -1,0 +1,45 @@
+//! Where the file says something, by line and column, and what its reader says of it in words that people use.
+
+use toml::de::DeTable;
+
+/// What a reader of values says of one that is another, and what people call that.
+const WORDS: [(&str, &str); 7] = [
+    ("expected a sequence", "expected a list such as `[\"…\"]`"),
+    ("expected a string", "expected a text in quotes"),
+    ("expected path string", "expected a text in quotes"),
+    ("expected u32", "expected a whole number, without quotes"),
+    ("expected u64", "expected a whole number, without quotes"),
+    ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),
+    // Holdshort itself, and nobody's role.
+    (", `engine`", ""),
+];
+
+/// Where something is wrong, and what. Shows no line of the file: somebody may have put a secret there.
+pub(super) fn placed(text: &str, error: &toml::de::Error) -> String {
+    let place = place(text, error.span().map_or(0, |span| span.start));
+    let said = WORDS.iter().fold(error.message().to_owned(), |said, (of, word)| said.replace(of, word));
+    format!("{place}: {said}")
+}
+
+fn place(text: &str, start: usize) -> String {
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    format!("line {line}, column {column}")
+}
+
+/// Where a value stands; that around it, where it is not there itself.
+pub(super) fn place_of(text: &str, steps: &[&str]) -> String {
+    let table = DeTable::parse(text).ok();
+    let mut steps = steps.iter();
+    let mut found = table.as_ref().zip(steps.next()).and_then(|(table, key)| table.get_ref().get(*key));
+    let mut start = 0;
+    while let Some(value) = found {
+        start = value.span().start;
+        found = steps.next().and_then(|step| match step.parse::<usize>() {
+            Ok(number) => value.get_ref().get(number),
+            Err(_) => value.get_ref().get(*step),
+        });
+    }
+    place(text, start)
+}

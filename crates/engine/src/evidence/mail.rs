@@ -1,0 +1,97 @@
+//! Mails as they are kept: what a checkpoint was told with is compared from the file of the mail, whatever it was encoded as
+//! for its way (RFC 2045).
+
+use data_encoding::BASE64_MIME_PERMISSIVE;
+use quoted_printable::ParseMode;
+
+/// The plain text of the mails that a file holds, with what stands outside of them; `None` where it holds none. What lies beside
+/// the text, such as the same as HTML, is left out.
+pub fn mail_text(file: &str) -> Option<String> {
+    file.lines().find_map(|line| header(line, ENCODING))?;
+    let mut text = String::new();
+    let mut boundaries: Vec<String> = Vec::new();
+    let mut part = Part::default();
+    for line in file.lines() {
+        let edge = line.strip_prefix("--").and_then(|rest| {
+            let ends = |boundary: &String| rest.strip_prefix(&**boundary).map(str::trim_end);
+            boundaries.iter().filter_map(ends).find(|end| matches!(*end, "" | "--"))
+        });
+        if let Some(end) = edge {
+            part.end(&mut text);
+            part.is_body = end == "--";
+        } else if part.is_body && line.starts_with("From ") {
+            // The next mail of a mailbox.
+            part.end(&mut text);
+        } else if part.is_body || !part.takes(line, &mut boundaries) {
+            part.is_body = true;
+            part.body.push_str(line);
+            part.body.push('\n');
+        }
+    }
+    part.end(&mut text);
+    Some(text)
+}
+
+const ENCODING: &str = "content-transfer-encoding";
+
+/// The value of a header, where a line is this one.
+fn header<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let (named, value) = line.split_once(':')?;
+    named.eq_ignore_ascii_case(name).then(|| value.trim())
+}
+
+/// A part of a mail, or a mail without parts.
+#[derive(Default)]
+struct Part {
+    is_body: bool,
+    kind: String,
+    encoding: String,
+    body: String,
+}
+
+impl Part {
+    /// Takes a line up as one of the headers, or as the empty one that ends them; `false`: it is no header.
+    fn takes(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
+        if let Some(kind) = header(line, "content-type") {
+            self.kind = kind.to_ascii_lowercase();
+        }
+        if let Some(encoding) = header(line, ENCODING) {
+            self.encoding = encoding.to_ascii_lowercase();
+        }
+        if let Some((at, key)) = line.to_ascii_lowercase().match_indices("boundary=").next() {
+            let value = line.get(at + key.len()..).unwrap_or_default().trim();
+            let boundary = match value.strip_prefix('"') {
+                Some(quoted) => quoted.split('"').next(),
+                None => value.split([';', ' ']).next(),
+            };
+            boundaries.extend(boundary.filter(|boundary| !boundary.is_empty()).map(str::to_owned));
+        }
+        self.is_body = line.is_empty();
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        };
+        line.is_empty()
+            || line.starts_with([' ', '\t'])
+            || line.starts_with("From ")
+            || line.split_once(':').is_some_and(|(name, _)| is_name(name))
+    }
+
+    /// Adds what it says, and makes room for the next one.
+    fn end(&mut self, text: &mut String) {
+        let Self { kind, encoding, body, .. } = std::mem::take(self);
+        let is_text = kind.is_empty() || kind.starts_with("text/plain") || kind.starts_with("multipart/");
+        if !is_text {
+            return;
+        }
+        let decoded = match &*encoding {
+            "quoted-printable" => quoted_printable::decode(&body, ParseMode::Robust).ok(),
+            "base64" => BASE64_MIME_PERMISSIVE.decode(body.as_bytes()).ok(),
+            _ => None,
+        };
+        let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+        // What can not be decoded holds no checkpoint, and whoever compares with it is told so.
+        text.push_str(&decoded.unwrap_or(body).replace("\r\n", "\n"));
+        text.push('\n');
+    }
+}
