@@ -23,8 +23,7 @@ use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
-use super::task::{self, State};
-use super::{CHANNEL, status};
+use super::{CHANNEL, status, task};
 use crate::follow::{self, News};
 use crate::who::Guest;
 
@@ -121,13 +120,13 @@ struct Said {
 
 /// How a task stands, as the type of an event that leads there.
 fn stands(run: &Run) -> &'static str {
-    match State::of_run(run) {
-        State::Pending => "connected",
-        State::Running => STARTED,
-        State::Paused if run.open_review().is_some() => REQUESTED,
-        State::Paused => PAUSED,
-        State::Completed => "task_completed",
-        State::Failed => "task_failed",
+    match task::State::of_run(run) {
+        task::State::Pending => "connected",
+        task::State::Running => STARTED,
+        task::State::Paused if run.open_review().is_some() => REQUESTED,
+        task::State::Paused => PAUSED,
+        task::State::Completed => "task_completed",
+        task::State::Failed => "task_failed",
     }
 }
 
@@ -164,7 +163,7 @@ fn heard(run: &Run, event: &Event, is_told_running: &mut bool) -> Vec<Said> {
             | Fact::RunResumed
             | Fact::InterruptResolved { outcome: Outcome::Approved | Outcome::Answered, .. }
     );
-    if goes_on && !*is_told_running && State::of_run(run) == State::Running {
+    if goes_on && !*is_told_running && task::State::of_run(run) == task::State::Running {
         *is_told_running = true;
         said.push(Said { kind: STARTED, event: "task_resumed", agent: None });
     }
