@@ -240,5 +240,6 @@ pub const SNOOZES: usize = 1_000;
 /// People in whose place others were asked to decide on one interrupt.
 pub const DELEGATIONS: usize = 100;
 
-/// Characters of a text whose words count for the risk of what is asked; longer ones are documents.
+/// Characters of a text whose words count for the risk of what is asked. Longer ones of our own agents are documents; of
+/// those of others the beginning is read.
 pub const RISK_TEXT_CHARS: usize = 4_000;
