@@ -25,6 +25,9 @@ pub const QUESTION_ID_CHARS: usize = 64;
 /// Options of one interrupt that an agent of another framework opens.
 pub const OPTIONS: usize = 50;
 
+/// The id of an option that an agent thought of itself.
+pub const OPTION_BYTES: usize = 100;
+
 /// Open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 

@@ -13,6 +13,7 @@ use crate::interrupt::{
 };
 use crate::json;
 use crate::limits;
+use crate::name::is_name;
 use crate::schema::{self, Problem};
 
 impl Draft<'_> {
@@ -171,7 +172,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     for (i, (id, label)) in ask.options.iter().enumerate() {
         let offer = match option(ask.kind, id) {
             Some(row) => Some(Offer::of(row)),
-            None if ask.kind == Kind::Choice && !id.trim().is_empty() && id.len() <= 100 => Some(Offer {
+            None if ask.kind == Kind::Choice && is_name(id, limits::OPTION_BYTES) => Some(Offer {
                 id: id.clone(),
                 label: id.clone(),
                 effect: Effect::Respond,
@@ -187,6 +188,13 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             Some(offer) if !offer.effect.is_of_own_calls() => {
                 let label = label.clone().unwrap_or(offer.label);
                 offers.push(Offer { label, ..offer });
+            }
+            None if ask.kind == Kind::Choice => {
+                let message = format!(
+                    "is no id of an option: one line of 1 to {} bytes, of characters that show, without spaces around it",
+                    limits::OPTION_BYTES
+                );
+                problems.push(Problem::new(format!("/options/{i}/id"), message));
             }
             Some(_) | None => {
                 let known: Vec<&str> = ask

@@ -204,6 +204,13 @@ fn what_an_agent_asks_must_fit() {
         ("a grant", of(Kind::ToolApproval, &["approve", "approve_session"]), &["/options/1/id"]),
         ("an option twice", of(Kind::Choice, &["a", "b", "a"]), &["/options/2/id"]),
         ("an empty option", of(Kind::Choice, &[" "]), &["/options/0/id"]),
+        ("an option of two lines", of(Kind::Choice, &["a\nb"]), &["/options/0/id"]),
+        (
+            "options that hide or turn",
+            of(Kind::Choice, &["a\u{1b}[2K", "\u{200b}", "\u{202e}a"]),
+            &["/options/0/id", "/options/1/id", "/options/2/id"],
+        ),
+        ("options in words", of(Kind::Choice, &["Deploy now", "Später", "#1: blue"]), &[]),
         ("an endless option", of(Kind::Choice, &[&"x".repeat(101)]), &["/options/0/id"]),
         ("nothing but agreement", of(Kind::ToolApproval, &["approve", "edit"]), &["/options"]),
         ("its own options", of(Kind::Choice, &["a", "b"]), &[]),
