@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::actor::{self, LOCAL_OPERATOR, Role};
 use crate::hours::Hours;
 use crate::limits;
-use crate::name::is_name;
+use crate::name::{is_alike, is_name};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -252,15 +252,17 @@ impl People {
 
     fn came_back(&mut self, name: &str) {
         let is_known = self.known.contains_key(name);
-        if let Some(left) = self.left.get_mut(name) {
-            left.is_back = true;
+        for (other, left) in self.left.iter_mut().filter(|(other, _)| is_alike(other, name)) {
+            left.is_back |= other == name;
             left.is_removed &= !is_known;
         }
     }
 
-    /// Whether the people file or an administrator removed them: no token brings them back.
+    /// Whether the people file or an administrator removed them: no token brings them back, in whatever case it writes
+    /// their name.
     pub fn is_removed(&self, id: &str) -> bool {
-        self.left.get(id).is_some_and(|left| left.is_removed)
+        let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
+        !self.known.contains_key(id) && removed.any(|(name, _)| is_alike(name, id))
     }
 
     /// Whether a token that was issued then says what was said before.
@@ -380,7 +382,7 @@ impl People {
 /// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if actor::RESERVED.contains(&id) {
+    if actor::RESERVED.iter().any(|name| is_alike(name, id)) {
         problems.push(Problem::new("/id", format!("`{id}` is a name of Holdshort's own")));
     }
     problems.extend(check_name("/id", id));
