@@ -496,7 +496,7 @@ impl System {
                     digest: *digest,
                     expires_at: *expires_at,
                 };
-                self.people.serves(name, *role);
+                self.people.serves(name, *role, *expires_at);
                 self.keys.made(new, &event.actor.id, event.at);
             }
             Fact::KeyRotated { key, digest, previous_until } => {
@@ -528,6 +528,20 @@ impl System {
                 }
             }
         }
+    }
+
+    /// The same without the keys that have expired by now: they decide nothing any more. `None` where there are none. No event
+    /// says that a time has passed.
+    pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
+        let expired = self.people.expired(now);
+        if expired.is_empty() {
+            return None;
+        }
+        let mut system = self.clone();
+        for (name, at) in expired {
+            system.people.serves_no_more(&name, Moment { at, seq: self.seq });
+        }
+        Some(system)
     }
 
     /// Whose name this is, as the rest of a sentence that begins with it; `None` where it is nobody's. The one place

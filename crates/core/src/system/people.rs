@@ -111,14 +111,21 @@ pub const STARTER: &str = "starter";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Keys of services: the role of each, by its name.
-    services: BTreeMap<String, Role>,
+    /// Keys of services, by their names.
+    services: BTreeMap<String, Service>,
     /// Those who were there and left, also where they came back.
     left: BTreeMap<String, Left>,
     /// When somebody was signed out everywhere, the last time.
     signed_out: BTreeMap<String, Moment>,
     /// When somebody of a group is at work.
     hours: BTreeMap<String, Hours>,
+}
+
+/// What a key lets a service do, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Service {
+    role: Role,
+    until: Option<Timestamp>,
 }
 
 /// When something happened to somebody.
@@ -235,10 +242,16 @@ impl People {
         }
     }
 
-    /// Somebody has a key of this name and role.
-    pub(super) fn serves(&mut self, name: &str, role: Role) {
-        self.services.insert(name.to_owned(), role);
+    /// Somebody has a key of this name and role, until then.
+    pub(super) fn serves(&mut self, name: &str, role: Role, until: Option<Timestamp>) {
+        self.services.insert(name.to_owned(), Service { role, until });
         self.came_back(name);
+    }
+
+    /// The names of keys that have expired by now and are still taken to serve, each with its end.
+    pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
+        let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
+        ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
     }
 
     pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
@@ -309,7 +322,11 @@ impl People {
     /// The roles that somebody of this name has, or a key. The operator of a local start is always there.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
-        if roles.is_empty() { self.services.get(id).copied().into_iter().collect() } else { roles }
+        if roles.is_empty() {
+            self.services.get(id).map(|service| service.role).into_iter().collect()
+        } else {
+            roles
+        }
     }
 
     /// Whether somebody of this name is there and may decide on what is assigned to them.

@@ -322,6 +322,29 @@ fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     assert!(!system.people.is_removed("anna") && !system.people.is_barred("anna"));
 }
 
+/// With a key that has expired nobody decides.
+#[test]
+fn a_key_serves_until_it_expires() {
+    let mut system = System::default();
+    let (Input::MakeKey(new), _) = key("bot") else { unreachable!() };
+    send(&mut system, &admin(), Input::MakeKey(NewKey { expires_at: Some(at(2_000)), ..new }))
+        .expect("it is made");
+    assert!(system.people.can_decide("bot") && system.without_expired(at(1_999)).is_none());
+    let mut later = system.without_expired(at(2_000)).expect("a key has expired");
+    assert!(!later.people.can_decide("bot") && later.people.is_barred("bot"));
+    assert!(later.people.deciders().unknown_person("bot").is_some());
+    assert!(later.without_expired(at(3_000)).is_none(), "once");
+    let events = later
+        .handle(
+            at(3_000),
+            &admin(),
+            Input::SetPerson { id: "bot".to_owned(), person: person(&[Role::Reviewer], &[]) },
+        )
+        .expect("its name is free");
+    take(&mut later, &events);
+    assert!(later.people.can_decide("bot"));
+}
+
 fn key(name: &str) -> (Input, KeyId) {
     let id: KeyId = "key_01k6f0000000000000000000aa".parse().expect("an id");
     let new = NewKey {
