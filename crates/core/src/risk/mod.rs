@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::gate::foreign::ForeignCall;
 use crate::gate::{Reason, Source};
-use crate::interrupt::{About, Kind, Level, Offer, Opened, Risk};
+use crate::interrupt::{About, Kind, LABELS, Level, Offer, Opened, Risk, option};
 use crate::limits;
 use crate::run::stakes;
 use table::Topic;
@@ -81,6 +81,16 @@ impl Said {
             let name = self.part(name);
             self.add(Text::words(place, name));
         }
+    }
+
+    /// What an agent thought of as options, and what it calls them.
+    fn options(&mut self, opened: &Opened, content: &Value) {
+        for offer in &opened.options {
+            if option(opened.kind, &offer.id).is_none() {
+                self.text("the options", "", &offer.id);
+            }
+        }
+        self.value("the options", "", content.get(LABELS).unwrap_or(&Value::Null));
     }
 
     /// What is read of a text: of a longer one the beginning, and nothing where it is a document.
@@ -177,7 +187,9 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Said {
         return Said::default();
     }
     if let Some(call) = content.get("call").and_then(|call| serde_json::from_value(call.clone()).ok()) {
-        return of_call(&call);
+        let mut said = of_call(&call);
+        said.options(opened, content);
+        return said;
     }
     let text = |field: &str| content.get(field).and_then(Value::as_str).unwrap_or_default();
     let payload = content.get("payload").unwrap_or(&Value::Null);
@@ -187,6 +199,7 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Said {
         said.text("the title", "", text("title"));
         said.text("the message", "", text("message"));
         said.value("the payload", "", payload);
+        said.options(opened, content);
         return said;
     }
     let mut said = Said::default();

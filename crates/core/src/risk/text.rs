@@ -11,7 +11,7 @@ const LINES: [&str; 8] =
 
 /// What is read of an interrupt at one place.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub(super) struct Text {
     place: &'static str,
     form: Form,
 }
