@@ -45,7 +45,7 @@ need(origin == name, "the checkpoint is of another journal")
 for event in receipt["events"]:
     head, previous, index = event["head"].encode(), bytes.fromhex(event["previous"]), event["index"]
     said, path = json.loads(head), [bytes.fromhex(each) for each in event["path"]]
-    facts, where, run = said.get("facts", {}), f"{said['stream']}/{said['seq']}", run or said["stream"]
+    facts, where, run = said.get("facts", {}), ascii(f"{said['stream']}/{said['seq']}"), run or said["stream"]
     is_in = 0 <= index < int(size) and root(sha256(previous, head), index, int(size) - 1, path) == base64.b64decode(top)
     need(is_in, f"{where} is not in the journal")
     if said["type"] == "interrupt_opened" and facts.get("interrupt") == interrupt: is_opened, call = True, facts["about"].get("call") if isinstance(facts["about"], dict) else None
@@ -54,7 +54,7 @@ for event in receipt["events"]:
     seq, salt, content = said["seq"], bytes.fromhex(event.get("salt", "")), event.get("content")
     if content is not None: need(len(salt) == 16 and sha256(salt, content.encode()).hex() == said.get("content_digest"), f"the content of {where} was changed")
     at = datetime.datetime.fromtimestamp(said["at"] / 1000, datetime.timezone.utc).isoformat(timespec="milliseconds")
-    words = ascii(content)[1:-1][:100] if content is not None else "(erased, or left out)" if "content_digest" in said else ""
-    print("  ".join(filter(None, [at, said["type"], f"by {said['actor']['id']}", facts.get("outcome"), facts.get("option"), words])))
+    words = content[:100] if content is not None else "(erased, or left out)" if "content_digest" in said else ""
+    print(ascii("  ".join(filter(None, [at, said["type"], f"by {said['actor']['id']}", facts.get("outcome"), facts.get("option"), words])))[1:-1])
 need(is_opened, f"it does not say what {interrupt} asked")
-print(f"good: {len(receipt['events'])} events of {interrupt}, in the journal {origin} of {size} events")
+print(ascii(f"good: {len(receipt['events'])} events of {interrupt}, in the journal {origin} of {size} events")[1:-1])

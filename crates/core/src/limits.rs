@@ -25,6 +25,9 @@ pub const QUESTION_ID_CHARS: usize = 64;
 /// Options of one interrupt that an agent of another framework opens.
 pub const OPTIONS: usize = 50;
 
+/// The id of an option that an agent thought of itself.
+pub const OPTION_BYTES: usize = 100;
+
 /// Open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 
@@ -240,5 +243,6 @@ pub const SNOOZES: usize = 1_000;
 /// People in whose place others were asked to decide on one interrupt.
 pub const DELEGATIONS: usize = 100;
 
-/// Characters of a text whose words count for the risk of what is asked; longer ones are documents.
+/// Characters of a text whose words count for the risk of what is asked. Longer ones of our own agents are documents; of
+/// those of others the beginning is read.
 pub const RISK_TEXT_CHARS: usize = 4_000;

@@ -30,3 +30,13 @@ pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)
 }
+
+/// A name without what a case makes of it: two that differ in case alone are of one.
+pub(crate) fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().flat_map(char::to_lowercase)
+}
+
+/// Whether two names differ in case alone, or not at all.
+pub(crate) fn is_alike(one: &str, other: &str) -> bool {
+    folded(one).eq(folded(other))
+}

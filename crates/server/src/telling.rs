@@ -136,9 +136,11 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     let asked = app.asked(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(Vec::new()) };
     let offers = view::interrupt::offers(app, &asked).await?;
-    let shown = offers.into_iter().filter(slack::is_offered).map(|offer| {
-        let press = Press { interrupt: delivery.interrupt.clone(), subject, option: offer.id.clone() };
-        Button { label: slack::word(&offer.id), value: app.pressed.value(&press), tone: slack::tone(&offer) }
+    let shown = (1..).zip(offers).filter(|(_, offer)| slack::is_offered(offer)).map(|(nth, offer)| {
+        let option = slack::key(&delivery.interrupt, &offer.id);
+        let press = Press { interrupt: delivery.interrupt.clone(), subject, option };
+        let label = slack::label(nth, &offer.id);
+        Button { label, value: app.pressed.value(&press), tone: slack::tone(&offer) }
     });
     Ok(shown.collect())
 }

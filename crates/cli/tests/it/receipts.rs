@@ -142,6 +142,14 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(
         checked(&path, signed["key"].as_str().unwrap(), id).unwrap_err().contains("not signed with this key")
     );
+    // What an agent called its options, the script prints as what it is.
+    let asked =
+        ask(&serving, json!({"kind": "choice", "title": "How?", "options": [{"id": "größer"}]})).await;
+    let id = asked["id"].as_str().unwrap();
+    assert_eq!(home.run(&["decide", id, "größer"]).code, 0);
+    fs::write(&path, home.json(&["receipt", id]).to_string()).unwrap();
+    let said = checked(&path, &key, id).unwrap();
+    assert!(said.contains(r"by operator  gr\xf6\xdfer") && said.is_ascii(), "{said}");
 }
 
 /// An app says that it shows a card; reading is no look. The receipt and the page have the first look of each person.

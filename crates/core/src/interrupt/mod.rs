@@ -26,6 +26,7 @@ pub use answer::{Given, Kept};
 pub use assignment::{Assignment, Ballot, Lack, Represented, Seat, Stage};
 pub(crate) use decide::carried;
 pub use decide::{Checked, Decision, Refusal, check};
+pub(crate) use opened::LABELS;
 pub use opened::Opened;
 pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
@@ -272,7 +273,8 @@ pub struct Resolution {
 
 impl Interrupt {
     /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
-    pub fn new(opened: Opened, content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
+    pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
+        opened.take_labels(&mut content);
         // Of a plan that no step made.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {

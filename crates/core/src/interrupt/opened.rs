@@ -1,6 +1,7 @@
 //! The facts of an interrupt, as its `interrupt_opened` event holds them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{About, Assignment, Due, Kind, Offer, Risk, Timing, Withhold};
 use crate::digest::Digest;
@@ -37,7 +38,21 @@ pub struct Opened {
     pub callback: bool,
 }
 
+/// The member of the content of `interrupt_opened` that says what an agent calls its options: there it can be erased.
+pub(crate) const LABELS: &str = "labels";
+
 impl Opened {
+    /// With what its content calls the options: it is taken out of there. Without it they go by the words of the table, or by
+    /// their ids; in journals of earlier versions the labels stand among the facts.
+    pub fn take_labels(&mut self, content: &mut Value) {
+        let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
+        for offer in &mut self.options {
+            if let Some(label) = labels.get(&offer.id).and_then(Value::as_str) {
+                label.clone_into(&mut offer.label);
+            }
+        }
+    }
+
     pub(super) fn due(&self) -> Due {
         Due { remind_at: self.remind_at, escalate_at: self.escalate_at, ..Due::default() }
     }

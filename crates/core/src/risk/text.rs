@@ -4,7 +4,6 @@ use super::host;
 use super::table::{By, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::interrupt::Level;
-use crate::limits;
 
 /// Members that hold a line of a shell.
 const LINES: [&str; 8] =
@@ -12,7 +11,7 @@ const LINES: [&str; 8] =
 
 /// What is read of an interrupt at one place.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub(super) struct Text {
     place: &'static str,
     form: Form,
 }
@@ -33,16 +32,21 @@ enum Form {
 
 impl Text {
     pub(super) fn words(place: &'static str, text: &str) -> Self {
-        Self { place, form: Form::Words(clip(text)) }
+        Self { place, form: Form::Words(text.to_owned()) }
     }
 
     pub(super) fn switch(place: &'static str, name: &str) -> Self {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
+    /// Whether a member of this name holds a line of a shell, which is read to its end.
+    pub(super) fn is_line(name: &str) -> bool {
+        LINES.contains(&name)
+    }
+
     /// The text of a member of this name.
     pub(super) fn named(place: &'static str, name: &str, text: &str) -> Self {
-        if LINES.contains(&name) {
+        if Self::is_line(name) {
             let (read, understood) = without_reading(text);
             Self { place, form: Form::Line { line: text.to_owned(), read, understood } }
         } else if matches!(text.trim().to_lowercase().as_str(), "true" | "yes" | "on") {
@@ -123,10 +127,6 @@ fn is_plain(word: &str) -> bool {
 
 fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.topic == topic)
-}
-
-fn clip(text: &str) -> String {
-    if text.chars().nth(limits::RISK_TEXT_CHARS).is_none() { text.to_owned() } else { String::new() }
 }
 
 /// The options of a text, without their dashes and values: `--force=yes` is `force`, and `--force=false` is none.

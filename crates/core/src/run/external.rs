@@ -9,10 +9,11 @@ use crate::actor::Role;
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::interrupt::{
-    About, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, on_expiry, option, withhold,
+    About, Effect, Interrupt, Kind, LABELS, Level, Offer, Opened, Outcome, Risk, on_expiry, option, withhold,
 };
 use crate::json;
 use crate::limits;
+use crate::name::is_name;
 use crate::schema::{self, Problem};
 
 impl Draft<'_> {
@@ -94,6 +95,11 @@ impl Draft<'_> {
         if let Some((call, _)) = &ask.call {
             content["call"] = json!(call);
         }
+        let labels = ask.options.into_iter().filter_map(|(id, label)| Some((id, Value::String(label?))));
+        let labels: serde_json::Map<String, Value> = labels.collect();
+        if !labels.is_empty() {
+            content[LABELS] = labels.into();
+        }
         let id = self.opened(opened, content);
         if let Some(gated) = gated {
             self.settle_foreign(&id, &gated.verdict);
@@ -168,10 +174,10 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
-    for (i, (id, label)) in ask.options.iter().enumerate() {
+    for (i, (id, _)) in ask.options.iter().enumerate() {
         let offer = match option(ask.kind, id) {
             Some(row) => Some(Offer::of(row)),
-            None if ask.kind == Kind::Choice && !id.trim().is_empty() && id.len() <= 100 => Some(Offer {
+            None if ask.kind == Kind::Choice && is_name(id, limits::OPTION_BYTES) => Some(Offer {
                 id: id.clone(),
                 label: id.clone(),
                 effect: Effect::Respond,
@@ -184,9 +190,13 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             Some(_) if offers.iter().any(|other| other.id == *id) => {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
             }
-            Some(offer) if !offer.effect.is_of_own_calls() => {
-                let label = label.clone().unwrap_or(offer.label);
-                offers.push(Offer { label, ..offer });
+            Some(offer) if !offer.effect.is_of_own_calls() => offers.push(offer),
+            None if ask.kind == Kind::Choice => {
+                let message = format!(
+                    "is no id of an option: one line of 1 to {} bytes, of characters that show, without spaces around it",
+                    limits::OPTION_BYTES
+                );
+                problems.push(Problem::new(format!("/options/{i}/id"), message));
             }
             Some(_) | None => {
                 let known: Vec<&str> = ask
@@ -213,7 +223,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let message = format!("whoever decides could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
     }
-    // Their own words, whatever the asker thought of; under its own label where it gave one.
+    // Their own words, whatever the asker thought of.
     if ask.kind == Kind::Choice && problems.is_empty() && !offers.is_empty() {
         let own = offers.iter().position(|offer| offer.id == CUSTOM).map(|at| offers.remove(at));
         offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::of)));

@@ -433,7 +433,7 @@ pub enum Fact {
         digest: Option<Digest>,
     },
 
-    /// data: `{title, message, payload, response_schema?}`.
+    /// data: `{title, message, payload, response_schema?, call?, labels?}`.
     InterruptOpened(Box<Opened>),
     /// text and data (the edit) as given.
     DecisionMade {

@@ -21,6 +21,7 @@ use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::hours::Hours;
 use crate::id::{KeyId, PushId, StreamId, WebhookId};
+use crate::name::{folded, is_alike};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -198,7 +199,7 @@ impl System {
                 let stands = self.freezes.of(part.as_ref()).is_some();
                 stands.then(|| plain(fact(part))).into_iter().collect()
             }
-            Input::SetPerson { id, person } => self.set_person(id, person, at)?,
+            Input::SetPerson { id, person } => self.set_person(id, person, at, &|_| false)?,
             Input::RemovePerson { id } => {
                 self.may_change(&id, PeopleSource::Api)?.ok_or(Rejection::UnknownPerson)?;
                 vec![plain(Fact::PersonLeft { person: id })]
@@ -362,17 +363,19 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
     }
 
+    /// `leaves`: who has left by then.
     fn set_person(
         &self,
         id: String,
         person: Person,
         at: Timestamp,
+        leaves: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<(Fact, Content)>, Rejection> {
         if person.source == PeopleSource::Provider && self.people.is_removed(&id) {
             return Err(Rejection::Removed(id));
         }
         let mut problems = self.people.check(&id, &person);
-        if let Some(who) = self.whose(&id, at).filter(|_| self.people.get(&id).is_none()) {
+        if let Some(who) = self.taken(&id, at, leaves).filter(|_| self.people.get(&id).is_none()) {
             problems.push(Problem::new("/id", format!("`{id}` {who}")));
         }
         if !problems.is_empty() {
@@ -394,12 +397,19 @@ impl System {
     ) -> Result<Vec<(Fact, Content)>, Rejection> {
         let named: BTreeSet<String> = people.iter().map(|(id, _)| id.clone()).collect();
         let mut facts = Vec::new();
-        let gone = self.people.iter().filter(|(id, is)| is.source == source && !named.contains(*id));
-        for (id, _) in gone {
+        let leaves =
+            |id: &str| self.people.get(id).is_some_and(|is| is.source == source) && !named.contains(id);
+        for (id, _) in self.people.iter().filter(|(id, _)| leaves(id)) {
             facts.push((Fact::PersonLeft { person: id.to_owned() }, Content::none()));
         }
+        let mut listed: BTreeSet<String> = BTreeSet::new();
         for (id, person) in people {
-            facts.extend(self.set_person(id, Person { source, ..person }, at)?);
+            // Whom an earlier version took twice stays.
+            if !listed.insert(folded(&id).collect()) && self.people.get(&id).is_none() {
+                let problem = Problem::new("/id", format!("`{id}` {OF_PERSON}"));
+                return Err(Rejection::Invalid(vec![problem]));
+            }
+            facts.extend(self.set_person(id, Person { source, ..person }, at, &leaves)?);
         }
         Ok(facts)
     }
@@ -413,7 +423,7 @@ impl System {
             Some(_) if person.roles.is_empty() => {
                 Ok(vec![(Fact::PersonLeft { person: id }, Content::none())])
             }
-            Some(_) | None => self.set_person(id, person, at),
+            Some(_) | None => self.set_person(id, person, at, &|_| false),
         }
     }
 
@@ -486,7 +496,7 @@ impl System {
                     digest: *digest,
                     expires_at: *expires_at,
                 };
-                self.people.serves(name, *role);
+                self.people.serves(name, *role, *expires_at);
                 self.keys.made(new, &event.actor.id, event.at);
             }
             Fact::KeyRotated { key, digest, previous_until } => {
@@ -520,20 +530,42 @@ impl System {
         }
     }
 
+    /// The same without the keys that have expired by now: they decide nothing any more. `None` where there are none. No event
+    /// says that a time has passed.
+    pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
+        let expired = self.people.expired(now);
+        if expired.is_empty() {
+            return None;
+        }
+        let mut system = self.clone();
+        for (name, at) in expired {
+            system.people.serves_no_more(&name, Moment { at, seq: self.seq });
+        }
+        Some(system)
+    }
+
     /// Whose name this is, as the rest of a sentence that begins with it; `None` where it is nobody's. The one place
-    /// that knows: no two who act here are called the same.
+    /// that knows: no two who act here are called the same, in whatever case.
     pub fn whose(&self, name: &str, now: Timestamp) -> Option<&'static str> {
-        if actor::RESERVED.contains(&name) {
+        self.taken(name, now, &|_| false)
+    }
+
+    /// The same, once these people have left.
+    fn taken(&self, name: &str, now: Timestamp, leaves: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+        let is = |other: &str| is_alike(other, name);
+        if actor::RESERVED.into_iter().any(is) {
             Some("is a name of Holdshort's own")
-        } else if self.keys.named(name, now).is_some() {
+        } else if self.keys.all().any(|key| is(&key.name) && key.status(now) == keys::Status::Live) {
             Some("is the name of a key")
-        } else if self.people.get(name).is_some() {
-            Some("is the name of a person")
+        } else if self.people.iter().any(|(id, _)| is(id) && !leaves(id)) {
+            Some(OF_PERSON)
         } else {
             None
         }
     }
 }
+
+const OF_PERSON: &str = "is the name of a person";
 
 /// A freeze that an event begins.
 fn frozen(event: &Event) -> Freeze {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::actor::{self, LOCAL_OPERATOR, Role};
 use crate::hours::{self, Hours};
 use crate::limits;
-use crate::name::is_name;
+use crate::name::{is_alike, is_name};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -111,14 +111,21 @@ pub const STARTER: &str = "starter";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Keys of services: the role of each, by its name.
-    services: BTreeMap<String, Role>,
+    /// Keys of services, by their names.
+    services: BTreeMap<String, Service>,
     /// Those who were there and left, also where they came back.
     left: BTreeMap<String, Left>,
     /// When somebody was signed out everywhere, the last time.
     signed_out: BTreeMap<String, Moment>,
     /// When somebody of a group is at work.
     hours: BTreeMap<String, Hours>,
+}
+
+/// What a key lets a service do, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Service {
+    role: Role,
+    until: Option<Timestamp>,
 }
 
 /// When something happened to somebody.
@@ -235,10 +242,16 @@ impl People {
         }
     }
 
-    /// Somebody has a key of this name and role.
-    pub(super) fn serves(&mut self, name: &str, role: Role) {
-        self.services.insert(name.to_owned(), role);
+    /// Somebody has a key of this name and role, until then.
+    pub(super) fn serves(&mut self, name: &str, role: Role, until: Option<Timestamp>) {
+        self.services.insert(name.to_owned(), Service { role, until });
         self.came_back(name);
+    }
+
+    /// The names of keys that have expired by now and are still taken to serve, each with its end.
+    pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
+        let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
+        ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
     }
 
     pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
@@ -252,15 +265,17 @@ impl People {
 
     fn came_back(&mut self, name: &str) {
         let is_known = self.known.contains_key(name);
-        if let Some(left) = self.left.get_mut(name) {
-            left.is_back = true;
+        for (other, left) in self.left.iter_mut().filter(|(other, _)| is_alike(other, name)) {
+            left.is_back |= other == name;
             left.is_removed &= !is_known;
         }
     }
 
-    /// Whether the people file or an administrator removed them: no token brings them back.
+    /// Whether the people file or an administrator removed them: no token brings them back, in whatever case it writes
+    /// their name.
     pub fn is_removed(&self, id: &str) -> bool {
-        self.left.get(id).is_some_and(|left| left.is_removed)
+        let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
+        !self.known.contains_key(id) && removed.any(|(name, _)| is_alike(name, id))
     }
 
     /// Whether a token that was issued then says what was said before.
@@ -307,7 +322,11 @@ impl People {
     /// The roles that somebody of this name has, or a key. The operator of a local start is always there.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
-        if roles.is_empty() { self.services.get(id).copied().into_iter().collect() } else { roles }
+        if roles.is_empty() {
+            self.services.get(id).map(|service| service.role).into_iter().collect()
+        } else {
+            roles
+        }
     }
 
     /// Whether somebody of this name is there and may decide on what is assigned to them.
@@ -385,7 +404,7 @@ impl People {
 /// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if actor::RESERVED.contains(&id) {
+    if actor::RESERVED.iter().any(|name| is_alike(name, id)) {
         problems.push(Problem::new("/id", format!("`{id}` is a name of Holdshort's own")));
     }
     problems.extend(check_name("/id", id));

@@ -1,10 +1,12 @@
 //! Agents of other frameworks: they ask with the same interrupts, and nothing is executed for them.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::interrupt::{Decision, Kind, Refusal};
+use holdshort_core::event;
+use holdshort_core::interrupt::{Decision, Interrupt, Kind, Opened, Refusal};
 use holdshort_core::limits;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
+use holdshort_core::run::{Ask, Config, Fact, Input, Origin, Rejection};
+use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::pairs::ask;
@@ -204,6 +206,13 @@ fn what_an_agent_asks_must_fit() {
         ("a grant", of(Kind::ToolApproval, &["approve", "approve_session"]), &["/options/1/id"]),
         ("an option twice", of(Kind::Choice, &["a", "b", "a"]), &["/options/2/id"]),
         ("an empty option", of(Kind::Choice, &[" "]), &["/options/0/id"]),
+        ("an option of two lines", of(Kind::Choice, &["a\nb"]), &["/options/0/id"]),
+        (
+            "options that hide or turn",
+            of(Kind::Choice, &["a\u{1b}[2K", "\u{200b}", "\u{202e}a"]),
+            &["/options/0/id", "/options/1/id", "/options/2/id"],
+        ),
+        ("options in words", of(Kind::Choice, &["Deploy now", "Später", "#1: blue"]), &[]),
         ("an endless option", of(Kind::Choice, &[&"x".repeat(101)]), &["/options/0/id"]),
         ("nothing but agreement", of(Kind::ToolApproval, &["approve", "edit"]), &["/options"]),
         ("its own options", of(Kind::Choice, &["a", "b"]), &[]),
@@ -285,6 +294,32 @@ fn what_an_agent_asks_must_fit() {
     let many: Vec<String> = (0..=limits::OPTIONS).map(|i| i.to_string()).collect();
     let many = Ask { kind: Kind::Choice, options: many.into_iter().map(|id| (id, None)).collect(), ..ask() };
     assert_eq!(problems(many), ["/options"]);
+}
+
+/// They are words, and can be erased as words: facts hold the ids. Journals of earlier versions have them among the facts.
+#[test]
+fn what_an_agent_calls_its_options_is_content() {
+    let options = vec![("go".to_owned(), Some("Pay Mrs Roe".to_owned())), ("stay".to_owned(), None)];
+    let mut world = external(Origin::External);
+    asks(&mut world, Ask { kind: Kind::Choice, options, ..ask() }).expect("it may ask");
+    let opened = world.log.iter().find_map(|event| match &event.fact {
+        event::Fact::Run(Fact::InterruptOpened(opened)) => Some((opened, &event.content.data)),
+        _ => None,
+    });
+    let (facts, content) = opened.expect("it is open");
+    assert!(!json!(facts).to_string().contains("Roe"), "{facts:?}");
+    let labels = |opened: &Opened, content: &Value| -> Vec<String> {
+        let interrupt =
+            Interrupt::new(opened.clone(), content.clone(), &Actor::engine(), Timestamp::from_millis(0), 1);
+        assert_eq!(interrupt.content.get("labels"), None);
+        interrupt.opened.options.iter().map(|offer| offer.label.clone()).collect()
+    };
+    assert_eq!(labels(facts, content), ["Pay Mrs Roe", "stay", "Something else"]);
+    assert_eq!(labels(facts, &Value::Null), ["go", "stay", "Something else"], "it was erased");
+    let mut before = (**facts).clone();
+    "Pay Mr Roe".clone_into(&mut before.options[0].label);
+    let without = json!({ "title": "Which?", "message": "", "payload": null });
+    assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Something else"]);
 }
 
 /// Whoever is asked to choose may say something else, in words, below what the asker thought of.

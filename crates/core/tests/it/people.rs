@@ -75,6 +75,48 @@ fn names_that_are_taken_or_do_not_show_are_refused() {
     }
 }
 
+/// A provider writes addresses as it likes: in another case it is the same person.
+#[test]
+fn names_that_differ_in_case_alone_are_one() {
+    let r = &[Role::Reviewer][..];
+    let taken = |refused: Result<usize, Rejection>| match refused {
+        Err(Rejection::Invalid(problems)) => problems.first().map(|problem| problem.message.clone()),
+        _ => None,
+    };
+    let mut system = System::default();
+    for id in ["Operator", "STARTER"] {
+        assert!(taken(set(&mut system, id, r, &[])).is_some(), "{id}");
+    }
+    let token = |id: &str, issued| by_token(id, r, Some(issued));
+    assert_eq!(send(&mut system, &Actor::engine(), token("Eve@X.org", 1)), Ok(1));
+    let of_person = "`eve@x.org` is the name of a person";
+    assert_eq!(taken(send(&mut system, &Actor::engine(), token("eve@x.org", 2))).as_deref(), Some(of_person));
+    assert_eq!(taken(set(&mut system, "eve@x.org", r, &[])).as_deref(), Some(of_person));
+    // Whoever was removed comes back in no case, until an admin puts them back in one.
+    send(&mut system, &admin(), Input::RemovePerson { id: "Eve@X.org".to_owned() }).expect("it is taken");
+    assert_eq!(
+        send(&mut system, &Actor::engine(), token("eve@x.org", 3)),
+        Err(Rejection::Removed("eve@x.org".to_owned()))
+    );
+    assert!(system.people.is_removed("EVE@X.ORG"));
+    assert_eq!(set(&mut system, "eve@x.org", r, &[]), Ok(1));
+    assert!(!system.people.is_removed("EVE@X.ORG"));
+    let (input, _) = key("mal");
+    send(&mut system, &admin(), input).expect("it is made");
+    assert!(taken(set(&mut system, "Mal", r, &[])).is_some());
+
+    // A file names nobody twice, and may write somebody in another case.
+    let mut system = System::default();
+    let mut file = |names: &[&str]| {
+        let people = names.iter().map(|id| ((*id).to_owned(), person(r, &[]))).collect();
+        send(&mut system, &Actor::engine(), Input::SetPeople { source: PeopleSource::File, people })
+    };
+    assert!(taken(file(&["Ärne", "ärne"])).is_some());
+    assert_eq!(file(&["Ärne"]), Ok(1));
+    assert!(taken(file(&["Ärne", "ärne"])).is_some());
+    assert_eq!(file(&["ärne"]), Ok(2));
+}
+
 /// A file removes those whom it named before, and nobody else; and nobody else changes whom it names.
 #[test]
 fn each_source_keeps_to_its_own() {
@@ -278,6 +320,29 @@ fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     assert!(system.people.is_removed("anna") && system.people.is_barred("anna"));
     set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
     assert!(!system.people.is_removed("anna") && !system.people.is_barred("anna"));
+}
+
+/// With a key that has expired nobody decides.
+#[test]
+fn a_key_serves_until_it_expires() {
+    let mut system = System::default();
+    let (Input::MakeKey(new), _) = key("bot") else { unreachable!() };
+    send(&mut system, &admin(), Input::MakeKey(NewKey { expires_at: Some(at(2_000)), ..new }))
+        .expect("it is made");
+    assert!(system.people.can_decide("bot") && system.without_expired(at(1_999)).is_none());
+    let mut later = system.without_expired(at(2_000)).expect("a key has expired");
+    assert!(!later.people.can_decide("bot") && later.people.is_barred("bot"));
+    assert!(later.people.deciders().unknown_person("bot").is_some());
+    assert!(later.without_expired(at(3_000)).is_none(), "once");
+    let events = later
+        .handle(
+            at(3_000),
+            &admin(),
+            Input::SetPerson { id: "bot".to_owned(), person: person(&[Role::Reviewer], &[]) },
+        )
+        .expect("its name is free");
+    take(&mut later, &events);
+    assert!(later.people.can_decide("bot"));
 }
 
 fn key(name: &str) -> (Input, KeyId) {

@@ -2,6 +2,7 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::Source;
+use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::interrupt::{Kind, Level, Risk};
 use holdshort_core::run::{Ask, Config, Input, Origin};
 use serde_json::{Value, json};
@@ -11,19 +12,25 @@ use crate::world::{self, World, calls, says};
 
 /// The risk of an approval that is asked for with this payload.
 fn risk(title: &str, payload: Value) -> Risk {
-    risk_of(Ask { kind: Kind::ToolApproval, title: title.to_owned(), payload, ..ask() })
+    asked(Ask { kind: Kind::ToolApproval, title: title.to_owned(), message: String::new(), payload, ..ask() })
+}
+
+/// The same of a call that is named.
+fn risk_of_call(arguments: Value) -> Risk {
+    let call = ForeignCall { tool: "x".to_owned(), arguments, ..ForeignCall::default() };
+    let kind = Kind::ToolApproval;
+    asked(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
 }
 
 /// The risk of what an agent that runs elsewhere asks.
-fn risk_of(asked: Ask) -> Risk {
+fn asked(ask: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
     start.origin = Origin::External;
     let agent = Actor::agent("their-agent", "rest");
     world.try_send(&agent, Input::Start(start)).expect("it may start");
-    let kind = asked.kind;
-    let asked = Ask { message: String::new(), ..asked };
-    world.try_send(&agent, Input::Ask(Box::new(asked))).expect("it may ask");
+    let kind = ask.kind;
+    world.try_send(&agent, Input::Ask(Box::new(ask))).expect("it may ask");
     let id = world.open(kind);
     world.run.interrupts[&id].opened.risk.clone()
 }
@@ -105,7 +112,7 @@ fn questions_and_choices_of_agents_elsewhere_are_read() {
             vec![("a".to_owned(), Some(label.to_owned())), ("b".to_owned(), Some("Wait".to_owned()))];
         Ask { kind: Kind::Choice, options, ..ask() }
     };
-    for (asked, expected) in [
+    for (ask, expected) in [
         (ask(), "medium"),
         (
             Ask { title: "Drop the production database?".to_owned(), ..ask() },
@@ -115,7 +122,7 @@ fn questions_and_choices_of_agents_elsewhere_are_read() {
         (choice("Go on"), "medium"),
         (choice("Delete production"), "critical destructive production"),
     ] {
-        assert_eq!(told(&risk_of(asked.clone())), expected, "{asked:?}");
+        assert_eq!(told(&asked(ask.clone())), expected, "{ask:?}");
     }
 }
 
@@ -194,11 +201,50 @@ fn members_that_are_switched_on_count() {
         (json!({ "is_admin": true }), "high privilege"),
         (json!({ "force": false, "purge": false }), "medium"),
         (json!({ "enforce": true }), "medium"),
-        // A document speaks of many things.
-        (json!({ "content": "delete production" }), "medium"),
-        (json!({ "text": format!("delete {}", "x ".repeat(3_000)) }), "medium"),
     ] {
         assert_eq!(told(&risk("t", payload.clone())), expected, "{payload}");
+    }
+}
+
+/// What members are called and how long a text is, the agent chooses.
+#[test]
+fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
+    const SAID: &str = "drop database production";
+    let padded = |text: &str| format!("{text}{}", " x".repeat(3_000));
+    let long = "critical unread_texts destructive production";
+    for (payload, expected) in [
+        (json!({ "content": SAID }), "critical destructive production"),
+        (json!({ "old": "", "new": SAID }), "critical destructive production"),
+        (json!({ SAID: "yes" }), "critical destructive production"),
+        (json!({ SAID: null }), "critical destructive production"),
+        (json!({ SAID: false }), "medium"),
+        (json!({ "text": padded(SAID) }), long),
+        (json!({ "output": padded(SAID) }), long),
+        (json!({ padded(SAID): 1 }), long),
+        (json!({ "text": padded("") + SAID }), "high unread_texts"),
+        (json!({ "text": padded("") }), "high unread_texts"),
+    ] {
+        assert_eq!(told(&risk("t", payload.clone())), expected, "{payload}");
+        let of_call = risk_of_call(payload.clone());
+        let codes = told(&of_call).replace(" default", "");
+        assert_eq!(codes, expected, "as the arguments of a call: {payload}");
+    }
+    assert_eq!(told(&asked(Ask { message: padded(SAID), ..ask() })), long);
+    // A table of many rows has the same names in each.
+    let rows: Vec<Value> = (0..400).map(|n| json!({ "sum": n, "note": "x", "to": "y" })).collect();
+    assert_eq!(told(&risk("t", json!({ "rows": rows }))), "medium");
+}
+
+/// What our own tools write is in the card's diff.
+#[test]
+fn a_document_of_our_own_agents_speaks_of_many_things() {
+    for content in ["delete production".to_owned(), format!("delete {}", "x ".repeat(3_000))] {
+        let write = calls(&[("write_file", json!({ "path": "a.md", "content": content }))]);
+        let mut world = World::started(world::definition(), vec![write, says("x")]);
+        world.work();
+        let id = world.open(Kind::ToolApproval);
+        let codes = told(&world.run.interrupts[&id].opened.risk);
+        assert!(!codes.contains("destructive") && !codes.contains("unread_texts"), "{codes}");
     }
 }
 

@@ -85,6 +85,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Looks at all assignments that name anybody, where this is to be made up for.
     pub async fn make_up_for_looks(self: &Arc<Self>) -> Result<(), Error> {
+        // Where a key has expired meanwhile, this says so.
+        self.glance_system().await?;
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
         }

@@ -178,7 +178,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.system_chain().await?.0)
     }
 
+    /// Without the keys that have expired by now. Where one has just expired, what names it is looked at by `keep_up`.
     pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
+        let (system, chain) = self.folded_system().await?;
+        let Some(now) = system.without_expired(self.clock.now()).map(Arc::new) else {
+            return Ok((system, chain));
+        };
+        lock(&self.streams.system).keep(now.clone(), chain);
+        self.look_later();
+        Ok((now, chain))
+    }
+
+    async fn folded_system(&self) -> Result<(Arc<System>, Chain), Error> {
         let (known, stale) = {
             let kept = lock(&self.streams.system);
             (kept.state.clone(), kept.stale)

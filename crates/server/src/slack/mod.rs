@@ -15,6 +15,8 @@ use axum::routing::post;
 use axum::{Json, Router};
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{self, Kind};
 use holdshort_core::run::Input;
 use holdshort_engine::IdempotencyKey;
 use holdshort_notify::{Channel, Channels, Tone};
@@ -43,8 +45,23 @@ pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && offer.effect != "grant"
 }
 
-/// The name of an option as a word: labels may be an agent's.
-pub(crate) fn word(option: &str) -> String {
+/// Whether the id of an option is a word of ours. Others, and all labels, are an agent's.
+fn is_ours(option: &str) -> bool {
+    Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
+}
+
+/// The option of a button, as Slack keeps it: no word of an agent.
+pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
+    if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
+}
+
+/// What stands on the button of an option, the so many-th that is offered.
+pub(crate) fn label(nth: usize, option: &str) -> String {
+    if is_ours(option) { word(option) } else { format!("Option {nth}") }
+}
+
+/// The name of an option as a word.
+fn word(option: &str) -> String {
     let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
@@ -180,8 +197,12 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
     if interrupt.status == InterruptStatus::Resolved {
         return Err(Refused::new(Code::AlreadyResolved, modal::standing(interrupt)));
     }
-    let offer = interrupt.options.iter().find(|offer| offer.id == press.option && is_offered(offer));
+    let offer = named(interrupt, press).filter(|offer| is_offered(offer));
     offer.ok_or_else(|| Refused::new(Code::NotFound, "this is not offered any more: open the inbox"))
+}
+
+fn named<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
+    interrupt.options.iter().find(|offer| key(&press.interrupt, &offer.id) == press.option)
 }
 
 /// Slack's answer to a form: nothing more, what is wrong with a field, or another view.
@@ -225,7 +246,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     }
     let typed = text(payload, modal::TYPED).trim();
     let decision = Decision {
-        option: press.option.clone(),
+        option: named(&interrupt, press).map_or_else(|| press.option.clone(), |offer| offer.id.clone()),
         text: Some(typed.to_owned()).filter(|text| !text.is_empty()),
         edit: Value::Null,
         ..Decision::default()

@@ -3,13 +3,15 @@
 use holdshort_protocol::{Interrupt, JudgedCall, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
 
-use super::word;
+use super::{is_ours, word};
 use crate::pages::card_text;
 
 /// The block of the field.
 pub(super) const FIELD: &str = "words";
 /// Where Slack says what was typed there.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
+/// What sends the form of an option that an agent thought of. Slack takes 24 characters, and none that is blank.
+const TAKE: &str = "Take this option";
 /// Characters of one block: Slack takes 3,000.
 const BLOCK_CHARS: usize = 2_900;
 /// Blocks with what is asked: Slack takes 100 in all.
@@ -29,7 +31,14 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
         blocks.push(open);
         return view(&blocks);
     }
-    blocks.push(section(&format!("{}: {}", word(&offer.id), offer.does())));
+    let (name, submit) = if is_ours(&offer.id) {
+        (word(&offer.id), word(&offer.id))
+    } else if offer.label == offer.id {
+        (offer.id.clone(), TAKE.to_owned())
+    } else {
+        (format!("{} ({})", offer.label, offer.id), TAKE.to_owned())
+    };
+    blocks.push(section(&format!("{name}: {}", offer.does())));
     blocks.push(json!({
         "type": "input",
         "block_id": FIELD,
@@ -42,7 +51,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     }));
     blocks.push(open);
     let mut view = view(&blocks);
-    view["submit"] = plain_text(&word(&offer.id));
+    view["submit"] = plain_text(&submit);
     view["private_metadata"] = metadata.into();
     view
 }

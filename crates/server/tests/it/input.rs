@@ -260,19 +260,24 @@ async fn a_query_must_be_understood() {
 async fn strange_characters_are_data() {
     let served = Served::new().await;
     let strange = "\u{0}\u{7}\u{1b}[31mred\u{1b}]0;title\u{7}\u{202e}gpj.exe\u{2066}\u{200b}\r\n</script>";
-    let question = json!({
-        "kind": "choice", "title": strange, "message": strange, "payload": {strange: [strange]},
-        "options": [{"id": strange, "label": strange}]
-    });
-    let asked = created(served.agent().post("/v1/interrupts", &question).await);
-    let decided = ok(served.operator().decide(&asked, &json!({"option": strange, "text": strange})).await);
+    let question = |id: &str| {
+        json!({
+            "kind": "choice", "title": strange, "message": strange, "payload": {strange: [strange]},
+            "options": [{"id": id, "label": strange}]
+        })
+    };
+    // The id of an option stands in lines of the record, and is a name.
+    let refused = served.agent().post("/v1/interrupts", &question(strange)).await;
+    assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/options/0/id"]));
+    let asked = created(served.agent().post("/v1/interrupts", &question("go")).await);
+    let decided = ok(served.operator().decide(&asked, &json!({"option": "go", "text": strange})).await);
     let served = served.restart().await;
     let path = format!("/v1/interrupts/{}", text(&asked, "id"));
     let read = ok(served.operator().get(&path).await);
     assert_eq!(read, decided);
     assert_eq!(
-        (&read["title"], &read["payload"], &read["resolution"]["text"]),
-        (&json!(strange), &json!({strange: [strange]}), &json!(strange))
+        (&read["title"], &read["options"][0]["label"], &read["payload"], &read["resolution"]["text"]),
+        (&json!(strange), &json!(strange), &json!({strange: [strange]}), &json!(strange))
     );
 }
 

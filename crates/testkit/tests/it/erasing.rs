@@ -164,6 +164,23 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let receipt = server.get(&format!("/v1/receipts/{question}")).await.ok();
     assert!(!receipt.to_string().contains(SECRET), "{receipt}");
 
+    // What an agent elsewhere called its options is as much of its question as the title.
+    let called = format!("Tell {SECRET}");
+    let options = json!([{"id": "tell", "label": called}, {"id": "wait"}]);
+    let choice = json!({"kind": "choice", "title": format!("What of {SECRET}?"), "options": options});
+    let choice = server.post("/v1/interrupts", &choice).await.ok();
+    assert_eq!(choice["options"][0]["label"], json!(called));
+    let by_itself = choice["run"].as_str().unwrap();
+    let opened = server.events_of(by_itself, "interrupt_opened").await.remove(0);
+    assert_eq!(opened["data"]["options"][0]["label"], json!(called), "{opened}");
+    server.decide(&choice, &json!({"option": "tell"})).await.ok();
+    erase(json!({"run": by_itself})).await.ok();
+    let left = server.interrupt(choice["id"].as_str().unwrap()).await;
+    assert_eq!(
+        (&left["options"][0]["label"], &left["options"][2]["label"], &left["resolution"]["option"]),
+        (&json!("tell"), &json!("Something else"), &json!("tell"))
+    );
+
     // All the others, and then nothing is left in any file.
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();

@@ -177,6 +177,33 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert!(told.body["text"].as_str().unwrap().contains("Approved by anna"), "{:#}", told.body);
 }
 
+/// What an agent calls its options is content: whoever is asked reads it in the form.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_word_of_an_agent_is_on_a_button() {
+    let slack = Slack::start().await;
+    let server = app(&slack, "").start().await;
+    person(&server, "anna", in_slack("U111")).await;
+    let options = json!([{"id": "to Jane Roe", "label": "Pay 4711"}, {"id": "_"}]);
+    let id = ask(&server, to_legal(&json!({"kind": "choice", "options": options}))).await;
+    let posted = slack.wait_for(POST, 1).await.remove(0);
+    let actions = posted.body["blocks"].as_array().unwrap().iter().find(|block| block["type"] == "actions");
+    let elements = actions.unwrap()["elements"].as_array().unwrap();
+    let words: Vec<&str> = elements.iter().filter_map(|each| each["text"]["text"].as_str()).collect();
+    assert_eq!(words[..3], ["Option 1", "Option 2", "Custom"]);
+    let value = button(&posted.body, "Option 1");
+    let kept = data_encoding::BASE64URL_NOPAD.decode(value.as_str().unwrap().as_bytes()).unwrap();
+    let told = format!("{} {}", posted.body, String::from_utf8_lossy(&kept));
+    assert!(!told.contains("Roe") && !told.contains("4711"), "{told}");
+
+    assert_eq!(interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await.0, 200);
+    let opened = slack.wait_for(OPEN, 1).await.remove(0);
+    let view = &opened.body["view"];
+    assert!(view.to_string().contains("Pay 4711 (to Jane Roe): "), "{view:#}");
+    assert_eq!(&sdk(&json!({"view": view}))["view"], view, "as Slack's SDK reads it");
+    interact(&server, &send("U111", view, ""), SIGNING, now()).await;
+    assert_eq!(server.interrupt(&id).await["resolution"]["option"], "to Jane Roe");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     let slack = Slack::start().await;

@@ -80,13 +80,8 @@ pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, 
     let now = app.now();
     // An issuer may call somebody like one of ours; they are somebody else all the same.
     let system = app.driver.system().await?;
-    let name = principal.id.to_ascii_lowercase();
     let is_known = system.people.get(&principal.id).is_some();
-    let elsewhere = if is_known && !principal.is_agent() {
-        None
-    } else {
-        system.whose(&name, now).or_else(|| system.whose(&principal.id, now))
-    };
+    let elsewhere = if is_known && !principal.is_agent() { None } else { system.whose(&principal.id, now) };
     if let Some(who) = elsewhere {
         let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
         return Err(Refused::new(Code::ForbiddenRole, why));

@@ -4,6 +4,7 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Interrupt;
+use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::real::{Kind, Preview};
 use holdshort_protocol as wire;
@@ -39,7 +40,10 @@ pub fn of_interrupt(
     Ok(show(event, sealed.seq))
 }
 
-fn show(event: Event, seq: u64) -> wire::Event {
+fn show(mut event: Event, seq: u64) -> wire::Event {
+    if let event::Fact::Run(Fact::InterruptOpened(opened)) = &mut event.fact {
+        opened.take_labels(&mut event.content.data);
+    }
     let (kind, mut facts) = event.fact.encode();
     for pointer in TIMES {
         if let Some(time) = facts.pointer_mut(pointer)

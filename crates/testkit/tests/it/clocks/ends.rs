@@ -1,7 +1,7 @@
 //! What counts until a time that passes while the server is down: who stands in for somebody who is out of the office, who
 //! decides on one interrupt in somebody's place, and a key.
 
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -44,7 +44,9 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
     office.said("anna", Method::PUT, "/v1/people/anna/away", &away).await.ok();
     let delegation = json!({"until": UNTIL, "to": "cleo"});
     office.said("ben", Method::POST, &path(&of_ben, "/delegate"), &delegation).await.ok();
-    let key = office.server.post("/v1/keys", &json!({"name": "bot", "expires_in_ms": HOUR})).await.ok();
+    let bot = json!({"name": "bot", "role": "reviewer", "expires_in_ms": HOUR});
+    let key = office.server.post("/v1/keys", &bot).await.ok();
+    let of_bot = asked_of(&office, "bot").await;
 
     // A restart before that time ends nothing.
     for (time, counts) in [("12:58", true), ("13:02", false)] {
@@ -58,6 +60,16 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
         let expected = if counts { (200, "") } else { (401, "credential_expired") };
         assert_eq!(shown.refusal(), expected, "{time}");
     }
+    // Nobody is asked any more who decides with a key that has expired, and what waited for it goes to somebody.
+    eventually("it is handed to admins and operators", async || {
+        let handed = office.server.events_of(text(&of_bot["run"]), "interrupt_reassigned").await;
+        (handed.len() == 1).then_some(())
+    })
+    .await;
+    let again = json!({"kind": "tool_approval", "title": "May I?", "assignment": {"approvers": ["bot"]}});
+    let refused = office.server.post("/v1/interrupts", &again).await;
+    assert_eq!(refused.refusal(), (422, "invalid_request"));
+
     let approve = json!({"option": "approve"});
     for (asked, who) in [(&of_anna, "anna"), (&of_ben, "ben")] {
         let decisions = path(asked, "/decisions");
