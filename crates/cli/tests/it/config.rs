@@ -55,13 +55,13 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 
     let path = write(
         &home,
-        &format!("listen = \"localhost:7400\"\nmodel = \"filed\"\nagent_requests = 7\n{ISSUER}"),
+        &format!("listen = \"localhost:7400\"\nmodel = \"ollama::filed\"\nagent_requests = 7\n{ISSUER}"),
     );
     let from = format!("file {path}");
     let report = home.json(&["doctor"]);
     assert_eq!(told(&report, "listen"), json!(["127.0.0.1:7400", from]));
     assert_eq!(told(&report, "agent_requests"), json!(["7", from]));
-    assert_eq!(told(&report, "model"), json!(["filed", from]));
+    assert_eq!(told(&report, "model"), json!(["ollama::filed", from]));
     assert_eq!(told(&report, "identity.jwt"), json!(["https://issuer.example", from]));
     let shown = home.run(&["doctor"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("listen = 127.0.0.1:7400, from "), "{shown}");
