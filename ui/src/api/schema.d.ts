@@ -1412,7 +1412,8 @@ export interface paths {
         put?: never;
         /**
          * Hold a run: nothing of what it said is erased until that is lifted.
-         * @description A second hold changes nothing: the first one stands.
+         * @description What is held already keeps its reason: another one is refused, with 409 `legal_hold`. Whoever needs it held for both says
+         *     so in one reason.
          */
         post: operations["hold_run"];
         /** Lift the hold of a run. */
@@ -1946,6 +1947,8 @@ export interface components {
         /** @description Who did it, as authenticated. */
         Actor: {
             id: string;
+            /** @description Whoever made the link that they signed in with, where that is somebody else. */
+            let_in_by?: string | null;
             role: components["schemas"]["Role"];
             /** @description The channel it came through. */
             via?: string | null;
@@ -2014,6 +2017,11 @@ export interface components {
             run?: string | null;
             /** @description Where a run is started: the session it belongs to. */
             session?: string | null;
+            /**
+             * @description Where a run is started: whom it is about, for whoever erases what was said of them. It is the `subject` of the run's
+             *     input.
+             */
+            subject?: string | null;
             title: string;
             /**
              * Format: int64
@@ -4303,6 +4311,10 @@ export interface components {
             effect?: string | null;
             /** @description The question whose answer this one was taken from, by a person or without asking (`reused`). */
             from?: string | null;
+            /** @description Who made the links that those of them had signed in with who were let in by somebody else. */
+            let_in_by?: {
+                [key: string]: string;
+            };
             /** @description For whom those of them decided who decided for somebody, as their clients say: nobody has checked it. */
             on_behalf_of?: {
                 [key: string]: string;
@@ -4863,6 +4875,8 @@ export interface components {
             edit_of?: number | null;
             /** @description Whom they decided in the place of. */
             in_place_of?: string | null;
+            /** @description Whoever made the link that they signed in with, where that is somebody else. */
+            let_in_by?: string | null;
             /** @description For whom they decided, as their client says: nobody has checked it. */
             on_behalf_of?: string | null;
             option: string;
@@ -5324,6 +5338,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `legal_hold`: What the run said is held from being erased. */
+        legal_hold: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `malformed_json`: The body is not JSON that every reader understands alike. */
         malformed_json: {
             headers: {
@@ -5714,7 +5737,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unsupported_media_type`: The body is not declared as JSON. */
+        /** @description `unsupported_media_type`: The body is of another type than is taken here. */
         unsupported_media_type: {
             headers: {
                 [name: string]: unknown;
@@ -8608,6 +8631,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
+            409: components["responses"]["legal_hold"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
