@@ -363,8 +363,8 @@ impl ForeignCall {
 fn names_unread(name: &str) -> bool {
     words(name).iter().any(|word| {
         let one = word.strip_suffix('s').unwrap_or(word);
-        let is_glued = |part: &&str| one.starts_with(**part) || one.ends_with(**part);
-        UNREAD.contains(&one) || (!NO_NAMES.contains(&one) && GLUED.iter().any(|part| is_glued(&part)))
+        let is_glued = || GLUED.iter().any(|part| one.starts_with(part) || one.ends_with(part));
+        UNREAD.contains(&one) || (!NO_NAMES.contains(&one) && is_glued())
     })
 }
 

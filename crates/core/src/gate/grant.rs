@@ -56,7 +56,7 @@ pub struct Program {
     /// not cover the tests with their output in a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The options of the line, sorted, with the values that say what it does. Grants of earlier versions have none,
+    /// The options of the line, with the values that say what it does. Grants of earlier versions have none,
     /// and cover nothing that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,

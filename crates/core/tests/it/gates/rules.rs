@@ -69,6 +69,7 @@ fn a_rule_on_commands_sees_every_part() {
     let allow_table = [
         ("cargo test", true),
         ("cargo test -p core", true),
+        ("cargo test --config build.rustc-wrapper=x", false),
         ("cargo +nightly test", true),
         ("cargo test && ls", true),
         ("cargo test && rm x", false),
@@ -172,6 +173,12 @@ fn a_rule_on_commands_sees_every_part() {
         ("cross-env A=1 git push", true),
         ("concurrently 'git push'", true),
         ("sort --compress-prog='git push' f", true),
+        ("unheard-of git push", true),
+        ("unheard-of -x 5 /usr/bin/sudo id", true),
+        ("caffeinate -i git push", true),
+        ("nvm exec 20 git push", true),
+        ("pixi run git push", true),
+        ("unheard-of push", false),
         ("npx tsc push", false),
         ("npm run sudo", false),
         ("rm -rf build/*", false),
@@ -183,6 +190,54 @@ fn a_rule_on_commands_sees_every_part() {
             (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
         }))
         .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+/// A rule without a last `*` is met by the same command in another form, and not by one on other things.
+#[test]
+fn a_rule_on_one_command_holds_it_back_in_any_form() {
+    let table = [
+        ("rm -rf node_modules", "rm -fr node_modules", true),
+        ("rm -rf node_modules", "rm -r -f node_modules", true),
+        ("rm -rf node_modules", "rm --recursive --force node_modules", true),
+        ("rm -rf node_modules", "rm -rf -- node_modules", true),
+        ("rm -rf node_modules", "rm -rf ./node_modules/", true),
+        ("rm -rf node_modules", "rm node_modules -rf", true),
+        ("rm -rf node_modules", "rm -rf build", false),
+        ("rm -rf node_modules", "rm -r node_modules", false),
+        ("rm -rf node_modules", "rm -rf node_modules build", false),
+        ("git clean -fd", "git clean -df", true),
+        ("git clean -fd", "git clean -d -f", true),
+        ("git clean -fd", "git clean -n", false),
+        ("git reset --hard", "git reset -q --hard", true),
+        ("git reset --hard", "git reset --hard HEAD", true),
+        ("git reset --hard", "git reset", false),
+        ("terraform apply -auto-approve", "terraform apply --auto-approve", true),
+        ("terraform apply -auto-approve", "terraform apply -auto-approve=true", true),
+        ("git push", "git push origin", false),
+        // Other names of it.
+        ("docker exec *", "docker container exec c ls", true),
+        ("docker push *", "docker image push x", true),
+        ("docker rmi *", "podman image remove x", false),
+        ("podman rmi *", "podman image remove x", true),
+        ("docker rm *", "docker container remove x", true),
+        ("docker build *", "docker buildx build .", true),
+        ("docker push *", "docker image ls", false),
+        ("terraform destroy *", "terraform apply -destroy", true),
+        ("terraform destroy *", "terraform apply", false),
+        ("git branch -D *", "git branch -d -f x", true),
+        ("git branch -D *", "git branch -d x", false),
+        ("git push --force *", "git push origin +main", true),
+        ("git push --delete *", "git push origin :main", true),
+        ("git push --force *", "git push origin main", false),
+    ];
+    let wrong: Vec<_> = table
+        .into_iter()
+        .filter(|(pattern, line, expected)| {
+            let rules = [rule(RuleAction::Forbid, &["run_command"], &[*pattern]), allow(&["*"])];
+            one(&command(line, &[]), &rules).starts_with("forbid") != *expected
+        })
         .collect();
     assert_eq!(wrong, []);
 }
