@@ -107,11 +107,18 @@ impl Part {
             && !has_class()
     }
 
-    /// Whether a row knows its options, and one of the line is not among them.
-    pub(crate) fn goes_beyond_its_row(&self) -> bool {
+    /// Whether no row knows its options, all of the line are in the row, or the pattern names them.
+    pub(crate) fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.begins()..];
         let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
-        has_row && self.has_unknown_options()
+        !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
+    }
+
+    /// Whether a pattern names each host that an archive may be on: `tar xf host:file` runs a program to reach it.
+    pub(crate) fn names_all_hosts(&self, pattern: &str) -> bool {
+        let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
+        !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
+            || hosts.all(|host| pattern.split_whitespace().any(|word| word == host))
     }
 
     fn fits_a_row(&self, words: &[String], expansions: &[Expansion]) -> bool {

@@ -522,10 +522,10 @@ impl Part {
             .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
         let options = || match self.known() {
             Known::Reads => true,
-            Known::No => !self.goes_beyond_its_row() || self.names_all_options(pattern),
+            Known::No => self.keeps_to_its_row(pattern),
             Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
         };
-        before && self.matches(pattern) && options()
+        before && self.matches(pattern) && options() && self.names_all_hosts(pattern)
     }
 
     fn names_all_options(&self, pattern: &str) -> bool {

@@ -61,7 +61,8 @@ fn a_rule_on_categories_holds_back_by_any() {
 /// To release, a rule must cover every part of a line; to hold back, any part is enough.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
-    let allows = [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status"])];
+    let allows =
+        [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status", "tar xf *"])];
     let forbids = [
         rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*", "./tool drop *"]),
         rule(RuleAction::Allow, &["*"], &[]),
@@ -78,6 +79,8 @@ fn a_rule_on_commands_sees_every_part() {
         ("git status -s", false),
         ("git -C x status", false),
         ("cargo testing", false),
+        ("tar xf a.tar", true),
+        ("tar xf host:a.tar", false),
         ("cargo test > log", false),
         ("cargo test > /dev/null 2>&1", true),
         ("cargo test $X", false),
