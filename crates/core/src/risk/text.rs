@@ -170,7 +170,7 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     // What code says nobody reads but by its words. What a shell is given as a line is read as one.
     let is_code = |part: &Part| {
         let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
-        part.is_inline_code() && !part.only_edits() && !is_shell
+        !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell
     };
     let understood = !command.parts.iter().chain(&command.guesses).any(is_code);
     (words.collect(), understood)
