@@ -7,7 +7,7 @@
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_order, with_subcommands};
 use crate::reads::Known;
-use crate::tables::{self, Parser, plain, subcommands, writes};
+use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, Inner, Part, SYSTEM_FOLDERS, inner, is_assignment, options};
 
 impl Part {
@@ -86,6 +86,39 @@ impl Part {
                 || expansions.get(at) == Some(&Expansion::Anything)
         };
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
+    }
+
+    /// Whether no table speaks of its program, which is none of the workspace.
+    pub(crate) fn is_in_no_table(&self) -> bool {
+        let program = self.program.as_str();
+        let has_class =
+            || classes::ROWS.iter().any(|row| row.programs.split_whitespace().any(|name| name == program));
+        let is_special = programs::is_build_tool(program)
+            || programs::is_interpreter(program)
+            || programs::is_shell(program)
+            || with_subcommands(program).is_some()
+            || plain::RUNS_NOTHING.contains(&program);
+        !program.is_empty()
+            && !program.contains('/')
+            && !is_special
+            && self.known() == Known::No
+            && plain::of(program, &self.arguments).is_none()
+            && writes::of(program, &self.arguments).is_none()
+            && !has_class()
+    }
+
+    /// Whether no row knows its options, all of the line are in the row, or the pattern names them.
+    pub(crate) fn keeps_to_its_row(&self, pattern: &str) -> bool {
+        let words = &self.arguments[self.begins()..];
+        let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
+        !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
+    }
+
+    /// Whether a pattern names each host that an archive may be on: `tar xf host:file` runs a program to reach it.
+    pub(crate) fn names_all_hosts(&self, pattern: &str) -> bool {
+        let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
+        !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
+            || hosts.all(|host| pattern.split_whitespace().any(|word| word == host))
     }
 
     fn fits_a_row(&self, words: &[String], expansions: &[Expansion]) -> bool {

@@ -3,7 +3,7 @@
 //! The options may come in another order, joined or separate, long or short, and between other words. In doubt the
 //! rule applies. Nothing here releases a command.
 
-use crate::{Part, fixed, word_matches};
+use crate::{Part, fixed, normal, word_matches};
 
 /// Names of one option, as most programs have them.
 const SAME: [(char, &str); 12] = [
@@ -28,17 +28,35 @@ const ALIKE: [(char, char); 1] = [('r', 'R')];
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Whether the line has the program, the options and the operands of an open pattern, the latter in order. An option
-    /// of the line may take the word behind it, or not.
+    /// Whether the line has the program, the options and the operands of a pattern, the latter in order, and where the
+    /// pattern is not open no other operands. An option of the line may take the word behind it, or not.
     pub(crate) fn says_the_same(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
-        let Some((program, fixed)) = fixed.split_first().filter(|_| open) else { return false };
+        let Some((program, fixed)) = fixed.split_first() else { return false };
         let said: Vec<&str> = self.arguments[self.begins()..].iter().map(String::as_str).collect();
         let options = said.iter().take_while(|word| **word != "--").copied().collect::<Vec<_>>();
         word_matches(program, &self.program)
             && fixed.iter().filter(|word| is_option(word)).all(|option| says(&options, option))
-            && names(&said, fixed.iter().filter(|word| !is_option(word)).copied())
+            && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
+    }
+}
+
+impl Part {
+    /// Whether it is a program that no table knows, and a word of it the program of a pattern, which it may run with what
+    /// stands behind.
+    pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
+        let program = pattern.split_whitespace().next().unwrap_or_default();
+        let mut words = self.arguments.iter().enumerate();
+        self.is_in_no_table()
+            && words.any(|(at, word)| {
+                let base = word.rsplit('/').next().unwrap_or(word);
+                if base.is_empty() || is_option(word) || !word_matches(program, base) {
+                    return false;
+                }
+                let part = self.with(base.to_owned(), at + 1..self.arguments.len());
+                part.matches(pattern) || part.says_the_same(pattern)
+            })
     }
 }
 
@@ -47,7 +65,13 @@ fn is_option(word: &str) -> bool {
 }
 
 fn says(said: &[&str], option: &str) -> bool {
-    if said.iter().any(|word| word_matches(option, word)) {
+    // Some programs take `-auto-approve`, `--auto-approve` and `--auto-approve=true` for one.
+    let name = |word: &str| word.split('=').next().unwrap_or_default().trim_start_matches('-').to_owned();
+    let is_long = !option.contains('=') && name(option).len() > MAX_LETTERS;
+    let is_it = |word: &&str| {
+        word_matches(option, word) || (is_long && is_option(word) && name(word) == name(option))
+    };
+    if said.iter().any(is_it) {
         return true;
     }
     if option.starts_with("--") {
@@ -78,27 +102,34 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Whether the words begin with those of a pattern, when options are passed over, each with the next word or without.
-fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>) -> bool {
+/// Whether the words begin with those of a pattern, when options are passed over, each with the next word or without;
+/// and where it is not open, whether they end with them, too.
+fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
-        let mut next = Vec::new();
-        let mut i = 0;
-        while let Some(here) = at.get(i).copied() {
-            i += 1;
-            match said.get(here) {
-                Some(word) if is_option(word) => {
-                    for after in [here + 1, here + 2] {
-                        if !at.contains(&after) {
-                            at.push(after);
-                        }
-                    }
+        let is_it = |word: &&str| {
+            // `./a/` is `a`.
+            !is_option(word) && (word_matches(pattern, word) || word_matches(&normal(pattern), &normal(word)))
+        };
+        at = behind_options(said, at);
+        at.retain(|here| said.get(*here).is_some_and(is_it));
+        at.iter_mut().for_each(|here| *here += 1);
+    }
+    if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
+}
+
+/// The places, and those that may be reached from them over options.
+fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
+    let mut i = 0;
+    while let Some(here) = at.get(i).copied() {
+        i += 1;
+        if said.get(here).is_some_and(|word| is_option(word)) {
+            for after in [here + 1, here + 2] {
+                if !at.contains(&after) {
+                    at.push(after);
                 }
-                Some(word) if word_matches(pattern, word) => next.push(here + 1),
-                Some(_) | None => {}
             }
         }
-        at = next;
     }
-    !at.is_empty()
+    at
 }

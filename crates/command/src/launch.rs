@@ -23,6 +23,9 @@ pub(crate) fn launched(part: &Part) -> Launched {
         ("ssh" | "cross-env" | "dotenv" | "foreman", _)
             | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
             | ("npm", Some("explore"))
+            | ("nvm", Some("exec" | "run"))
+            | ("meson", Some("devenv"))
+            | ("pm2", Some("start"))
     );
     if is_elsewhere {
         return Launched::Somewhere;
@@ -33,8 +36,8 @@ pub(crate) fn launched(part: &Part) -> Launched {
         ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
         ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))
         | (
-            "bun" | "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "pipx" | "pdm" | "rye"
-            | "rustup",
+            "bun" | "uv" | "poetry" | "pipenv" | "hatch" | "conda" | "mamba" | "micromamba" | "pixi"
+            | "honcho" | "pipx" | "pdm" | "rye" | "rustup",
             Some("run"),
         ) => 1,
         ("uv", Some("tool")) if word(1) == Some("run") => 2,

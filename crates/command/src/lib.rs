@@ -55,7 +55,7 @@ pub use shell::Expansion;
 use self::launch::Launched;
 use self::place::Folders;
 use self::reads::Known;
-use self::shell::{Token, Word};
+use self::shell::{Redirect, Token, Word};
 
 /// A command line as gates see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +90,8 @@ pub struct Part {
     pub files: Vec<String>,
     /// Those of them that it reads on its standard input.
     pub inputs: Vec<String>,
+    /// Those of them that its output is added to.
+    pub appended: Vec<String>,
     /// What file patterns may make of each argument.
     pub expansions: Vec<Expansion>,
     /// Where it may run, from the working directory of the call; an empty text is that one itself. None: nobody can tell.
@@ -172,18 +174,20 @@ impl Reading {
                     self.folders.after(moved, separator);
                 }
                 // What stands behind `<(` is a command of its own.
-                Token::Redirect { writes } => match tokens.next_if(|next| matches!(next, Token::Word(_))) {
+                Token::Redirect(redirect) => match tokens.next_if(|next| matches!(next, Token::Word(_))) {
                     Some(Token::Word(target)) => {
                         if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
                             self.opaque(CONNECTS);
                         }
-                        simple.redirected |= writes && target.text != "/dev/null";
-                        if !writes {
-                            simple.inputs.push(target.text.clone());
+                        simple.redirected |= redirect != Redirect::Reads && target.text != "/dev/null";
+                        match redirect {
+                            Redirect::Reads => simple.inputs.push(target.text.clone()),
+                            Redirect::Appends => simple.appended.push(target.text.clone()),
+                            Redirect::Writes => {}
                         }
                         simple.files.push(target.text);
                     }
-                    Some(Token::Separator(_) | Token::Redirect { .. }) | None => {
+                    Some(Token::Separator(_) | Token::Redirect(_)) | None => {
                         self.opaque("a redirection without a target");
                     }
                 },
@@ -214,9 +218,9 @@ impl Reading {
         }
         let Some((first, rest)) = words.split_first() else {
             if simple.redirected {
-                let Simple { redirected, files, inputs, .. } = simple;
+                let Simple { redirected, files, inputs, appended, .. } = simple;
                 let folders = self.folders.now().to_vec();
-                self.push(Part { redirected, files, inputs, folders, ..Part::default() });
+                self.push(Part { redirected, files, inputs, appended, folders, ..Part::default() });
             }
             return;
         };
@@ -239,6 +243,7 @@ impl Reading {
             redirected: simple.redirected,
             files: simple.files.clone(),
             inputs: simple.inputs.clone(),
+            appended: simple.appended.clone(),
             expansions,
             folders: self.folders.now().to_vec(),
         };
@@ -248,8 +253,7 @@ impl Reading {
             }
             // A rule that forbids `sudo` means this one too.
             let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
-            let Simple { redirected, ref files, ref inputs, .. } = simple;
-            let named = Simple { words, redirected, files: files.clone(), inputs: inputs.clone() };
+            let named = Simple { words, ..simple.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
         }
         if let Some(sub) = base.strip_prefix("git-") {
@@ -291,8 +295,7 @@ impl Reading {
             Inner::None => {}
             Inner::Words(from) => {
                 let words = rest.get(from..).unwrap_or_default().to_vec();
-                let Simple { redirected, files, inputs, .. } = simple;
-                self.simple(Simple { words, redirected, files, inputs }, depth + 1);
+                self.simple(Simple { words, ..simple }, depth + 1);
             }
             Inner::Line => {
                 // A shell of its own: where it goes is nothing to the one that started it.
@@ -383,12 +386,13 @@ impl Reading {
 }
 
 /// The words of one simple command, and where its streams go.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Simple {
     words: Vec<Word>,
     redirected: bool,
     files: Vec<String>,
     inputs: Vec<String>,
+    appended: Vec<String>,
 }
 
 /// The command that a command runs.
@@ -427,17 +431,7 @@ fn inner(part: &Part) -> Inner {
             Some((at, Some(program))) if programs::only_reads(program) => Inner::Words(at),
             Some(_) | None => Inner::Unsure,
         },
-        "stdbuf" | "chroot" | "unshare" | "flock" | "watch" | "parallel" | "su" | "busybox" | "toybox"
-        | "script" | "taskset" | "chrt" | "systemd-run" | "pkexec" | "run0" | "runuser" | "setpriv"
-        | "nsenter" | "gosu" | "su-exec" | "entr" | "watchexec" | "firejail" | "bwrap" | "xvfb-run"
-        | "dbus-run-session" | "rlwrap" | "direnv" | "nix" | "nix-shell" | "valgrind" | "perf"
-        | "numactl" | "eval" | "source" | "." | "prlimit" | "setarch" | "linux32" | "linux64" | "i386"
-        | "x86_64" | "ssh-agent" | "dbus-launch" | "start-stop-daemon" | "sg" | "newgrp" | "at" | "batch"
-        | "faketime" | "eatmydata" | "catchsegv" | "proxychains" | "proxychains4" | "torsocks"
-        | "cpulimit" | "nodemon" | "concurrently" | "cgexec" | "tini" | "dumb-init" | "gdb" | "hyperfine"
-        | "heaptrack" | "rr" | "tmux" | "screen" | "capsh" | "aa-exec" | "choom" | "coreutils" => {
-            Inner::Unsure
-        }
+        program if tables::runs::WRAPS.contains(&program) => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have a grammar of their own.
@@ -522,12 +516,16 @@ impl Part {
     }
 
     /// Whether a rule that allows `pattern` covers this command: it matches, what stands before the subcommand changes
-    /// nothing of what it does, and of a program that the tables know each option is harmless, or named by the pattern.
+    /// nothing of what it does, and of a program whose options a table knows each is harmless, or named by the pattern.
     pub fn covered_by(&self, pattern: &str) -> bool {
         let before = programs::with_subcommands(&self.program)
             .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
-        let options = || matches!(self.known(), Known::Reads | Known::No) || self.names_all_options(pattern);
-        before && self.matches(pattern) && options()
+        let options = || match self.known() {
+            Known::Reads => true,
+            Known::No => self.keeps_to_its_row(pattern),
+            Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
+        };
+        before && self.matches(pattern) && options() && self.names_all_hosts(pattern)
     }
 
     fn names_all_options(&self, pattern: &str) -> bool {
@@ -550,7 +548,7 @@ impl Part {
     /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
     /// words, and moves those behind it.
     pub fn may_match(&self, pattern: &str) -> bool {
-        if self.matches(pattern) || self.says_the_same(pattern) {
+        if self.matches(pattern) || self.says_the_same(pattern) || self.may_wrap(pattern) {
             return true;
         }
         let pattern: Vec<&str> = pattern.split_whitespace().collect();

@@ -26,6 +26,9 @@ pub struct Pattern {
 /// Longer ones are taken for anything.
 const MAX_PIECES: usize = 256;
 
+/// In how many ways a path may climb before it may be anywhere.
+const MAX_WAYS: usize = 8;
+
 /// How many `**/` of a glob are tried as no folder.
 const MAX_FOLDERS: usize = 3;
 
@@ -63,6 +66,31 @@ impl Pattern {
         };
         found.pieces.extend([Piece::One('/'), Piece::All]);
         found
+    }
+
+    /// Whether a name may become `..`, which some shells find with `.*` and `.?`.
+    pub fn climbs(name: &str) -> bool {
+        Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
+    }
+
+    /// A path that the shell expands, and what it may be where names of it become `..`. `None`: it may be too many.
+    pub fn ways(path: &str) -> Option<Vec<String>> {
+        let mut ways = vec![String::new()];
+        for (at, name) in path.split('/').enumerate() {
+            let between = if at == 0 { "" } else { "/" };
+            let climbs = Self::climbs(name).then_some("..");
+            ways = ways
+                .iter()
+                .flat_map(|way| {
+                    let names = std::iter::once(name).chain(climbs);
+                    names.map(move |name| format!("{way}{between}{name}"))
+                })
+                .collect();
+            if ways.len() > MAX_WAYS {
+                return None;
+            }
+        }
+        Some(ways)
     }
 
     /// Whether a text may be one that the shell expands.

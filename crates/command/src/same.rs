@@ -20,11 +20,23 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Subcommands that are others of the same program.
+/// Subcommands that are others of the same program. What `docker` has `podman` has, too.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
     ("git", &["fetch-pack"], &["fetch"]),
     ("git", &["stage"], &["add"]),
+    ("docker", &["container exec"], &["exec"]),
+    ("docker", &["container run"], &["run"]),
+    ("docker", &["container create"], &["create"]),
+    ("docker", &["container start"], &["start"]),
+    ("docker", &["container stop"], &["stop"]),
+    ("docker", &["container kill"], &["kill"]),
+    ("docker", &["container cp"], &["cp"]),
+    ("docker", &["container rm", "container remove"], &["rm"]),
+    ("docker", &["image build", "buildx build", "buildx b", "builder build"], &["build"]),
+    ("docker", &["image push"], &["push"]),
+    ("docker", &["image pull"], &["pull"]),
+    ("docker", &["image rm", "image remove"], &["rmi"]),
     ("cargo", &["b"], &["build"]),
     ("cargo", &["c"], &["check"]),
     ("cargo", &["d"], &["doc"]),
@@ -51,6 +63,46 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
+/// Subcommands that other words make another one: program, subcommand, whether the words do, and what it is then.
+type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
+
+const FORMS: &[Form] = &[
+    (
+        &["terraform", "tofu"],
+        "apply",
+        |words| {
+            words.iter().any(|word| word.split('=').next().is_some_and(|name| name.ends_with("-destroy")))
+        },
+        &["destroy"],
+    ),
+    (
+        &["git"],
+        "branch",
+        |words| has(words, 'd', "--delete") && has(words, 'f', "--force") && !has(words, 'D', "-D"),
+        &["branch", "-D"],
+    ),
+    (
+        &["git"],
+        "push",
+        |words| words.iter().any(|word| word.starts_with('+')) && !has(words, 'f', "--force"),
+        &["push", "--force"],
+    ),
+    (
+        &["git"],
+        "push",
+        |words| words.iter().any(|word| word.starts_with(':')) && !has(words, 'd', "--delete"),
+        &["push", "--delete"],
+    ),
+];
+
+/// Whether an option is among the words: in full, or by its letter.
+fn has(words: &[String], letter: char, long: &str) -> bool {
+    let short = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
+    };
+    words.iter().any(|word| word == long || short(word))
+}
+
 /// Programs whose subcommand may be the name of a script: `yarn deploy` is `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
@@ -66,9 +118,21 @@ pub(crate) fn as_well(part: &Part) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     found.extend(PROGRAMS.iter().filter(|(name, _)| *name == program).map(|(_, named)| line(named, all)));
     if let Some((sub, rest)) = words.split_first() {
-        let named =
-            SUBCOMMANDS.iter().filter(|(name, subs, _)| *name == program && subs.contains(&sub.as_str()));
-        found.extend(named.map(|(_, _, named)| line(&[&[program], *named].concat(), rest)));
+        let is_it = |name: &str| name == program || (name == "docker" && program == "podman");
+        for (_, subs, named) in SUBCOMMANDS.iter().filter(|(name, _, _)| is_it(name)) {
+            let begins = |sub: &&&str| {
+                let many = sub.split(' ').count();
+                words.len() >= many && sub.split(' ').zip(words).all(|(name, word)| name == word)
+            };
+            let matching = subs.iter().filter(begins);
+            found.extend(
+                matching.map(|sub| line(&[&[program], *named].concat(), &words[sub.split(' ').count()..])),
+            );
+        }
+        let forms = FORMS
+            .iter()
+            .filter(|(programs, name, is_so, _)| programs.contains(&program) && name == sub && is_so(rest));
+        found.extend(forms.map(|(_, _, _, named)| line(&[&[program], *named].concat(), rest)));
         if SCRIPTS.contains(&program) && sub != "run" {
             found.push(line(&[program, "run"], words));
         }

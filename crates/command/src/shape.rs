@@ -8,8 +8,9 @@ use crate::tables::writes;
 use crate::{Expansion, Part, options, programs};
 
 impl Part {
-    /// The options of the line, sorted, each with its value unless that says nothing. `None` where nobody can tell:
-    /// what a file pattern becomes may be an option.
+    /// The options of the line, each with its value unless that says nothing, and the files that it adds to. Sorted where
+    /// a row knows the program, and in order where none does. `None` where nobody can tell: what a file pattern becomes may
+    /// be an option.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
             Some(known) => self.arguments.len() - known.after_options(&self.arguments)?.len(),
@@ -24,16 +25,18 @@ impl Part {
         let mut shape: Vec<String> = match by_row {
             Some(given) => {
                 let before = as_written(&self.arguments[..begins]);
-                before
+                let mut options: Vec<String> = before
                     .into_iter()
                     .chain(given.options.into_iter().map(|(name, value)| told(name, value)))
-                    .collect()
+                    .collect();
+                options.sort();
+                options.dedup();
+                options
             }
             None if self.expansion() == Expansion::Anything => return None,
             None => as_written(&self.arguments),
         };
-        shape.sort();
-        shape.dedup();
+        shape.extend(self.appended.iter().map(|file| format!(">> {file}")));
         Some(shape)
     }
 }
@@ -58,8 +61,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// The words that are no options, in order, where they say what the command does: `x` of `tar x a`. `None`: they
-    /// are files or texts, and a grant covers any.
+    /// The words that are no options, in order, where they say what the command does: `x` of `tar x a`. Where no row
+    /// knows the program, options are among them, for what they mean may depend on where they stand. `None`: they are
+    /// files or texts, and a grant covers any.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.known() == Known::Reads {
@@ -82,8 +86,7 @@ impl Part {
         let by_row = writes::of(&self.program, &self.arguments[self.begins()..])
             .and_then(|(row, _)| options::read(row, words, expansions))
             .map(|given| given.operands.into_iter().map(|(_, word)| word.to_owned()).collect::<Vec<_>>());
-        let operands =
-            by_row.unwrap_or_else(|| words.iter().filter(|word| !is_option(word)).cloned().collect());
+        let operands = by_row.unwrap_or_else(|| words.to_vec());
         Some(operands.into_iter().take(told).collect())
     }
 

@@ -45,15 +45,21 @@ pub(crate) enum Separator {
     Other,
 }
 
+/// What a redirection does with its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Redirect {
+    Reads,
+    Writes,
+    Appends,
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(Word),
     /// One command ends here.
     Separator(Separator),
     /// The next word is a file.
-    Redirect {
-        writes: bool,
-    },
+    Redirect(Redirect),
 }
 
 #[derive(Debug, Default)]
@@ -179,7 +185,7 @@ impl Lexer<'_> {
 
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
-        let is_file = matches!(self.found.list.last(), Some(Token::Redirect { .. }));
+        let is_file = matches!(self.found.list.last(), Some(Token::Redirect(_)));
         if self.split_by_some && !is_file {
             self.opaque(AMBIGUOUS);
         }
@@ -277,32 +283,35 @@ impl Lexer<'_> {
                 // A here-document is text, not commands; but what it is fed to may well run it.
                 self.opaque(GRAMMAR);
                 while self.chars.next_if(|c| matches!(c, '<' | '-')).is_some() {}
-                Token::Redirect { writes: false }
+                Redirect::Reads
             }
             Some('>') => {
                 self.chars.next();
-                Token::Redirect { writes: true }
+                Redirect::Writes
             }
             Some('&') => {
                 self.chars.next();
-                return self.duplicate(false);
+                return self.duplicate(Redirect::Reads);
             }
-            Some(_) | None => Token::Redirect { writes: false },
+            Some(_) | None => Redirect::Reads,
         };
-        self.found.list.push(redirect);
+        self.found.list.push(Token::Redirect(redirect));
     }
 
     fn writes(&mut self) {
         self.descriptor();
-        self.chars.next_if(|c| matches!(c, '>' | '|'));
+        let redirect = match self.chars.next_if(|c| matches!(c, '>' | '|')) {
+            Some('>') => Redirect::Appends,
+            Some(_) | None => Redirect::Writes,
+        };
         if self.chars.next_if_eq(&'&').is_some() {
-            return self.duplicate(true);
+            return self.duplicate(redirect);
         }
-        self.found.list.push(Token::Redirect { writes: true });
+        self.found.list.push(Token::Redirect(redirect));
     }
 
     /// `2>&1` joins two streams and writes nothing by itself; `>&file` and `>&2file` are files.
-    fn duplicate(&mut self, writes: bool) {
+    fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {
             target.push(c);
@@ -315,7 +324,7 @@ impl Lexer<'_> {
             self.opaque(AMBIGUOUS);
         }
         if target.is_empty() || !ends {
-            self.found.list.push(Token::Redirect { writes });
+            self.found.list.push(Token::Redirect(redirect));
         }
         if !target.is_empty() && !ends {
             self.opaque(AMBIGUOUS);

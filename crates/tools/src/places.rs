@@ -130,6 +130,10 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                 continue;
             }
             let is_like = Glob::new(name).ok()?.compile_matcher();
+            // Some shells find it, and no listing holds it.
+            if is_like.is_match("..") && name.starts_with('.') {
+                next.push(join(".."));
+            }
             let Ok(entries) = fs::read_dir(folder.join(before)) else { continue };
             for (seen, entry) in entries.enumerate() {
                 if seen > limits::PLACES_ENTRIES {

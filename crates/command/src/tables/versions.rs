@@ -1,6 +1,7 @@
 //! Programs whose version may be asked for: the program and one option, with no other word on the line.
 //!
-//! Programs that first run what a file in the current folder names, such as yarn and pnpm, are left out.
+//! Programs that first run what a file in the current folder names, such as yarn, pnpm and go (`toolchain` of
+//! `go.mod`), are left out.
 
 /// Programs and the words by which each tells its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
@@ -64,7 +65,6 @@ pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
     (&["node", "nodejs", "npm"], &["--version", "-v"]),
     (&["deno", "bun"], &["--version", "-v"]),
     (&["pip", "pip3", "uv"], &["--version", "-V"]),
-    (&["go"], &["version"]),
     (&["java", "javac"], &["-version", "--version"]),
     (&["ruby", "perl", "php", "lua", "R"], &["--version", "-v"]),
     (&["ssh"], &["-V"]),

@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Verdict, vote};
-use crate::definition::GrantCovers;
+use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Verdict, rule, vote};
+use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::interrupt::{Assignment, Level};
 use crate::limits;
 use crate::name::is_name;
@@ -18,6 +18,8 @@ use crate::session::Session;
 use crate::system::System;
 use crate::time::Timestamp;
 use crate::tool::Category;
+use crate::web::Target;
+use holdshort_command::{Part, Pattern};
 use std::collections::BTreeSet;
 
 /// A call as an agent that runs elsewhere names it. In this form an approval binds to it.
@@ -71,43 +73,68 @@ const READ: [&str; 3] = ["command", "path", "url"];
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// What agents call those elsewhere. Under such a name nobody reads them.
-const UNREAD: [&str; 34] = [
+/// Words of the names that agents give to those elsewhere (`filePath`, `target_file`). Under such a name nobody reads them.
+const UNREAD: [&str; 31] = [
+    "arg",
     "argv",
     "bash",
     "cmd",
     "cmdline",
-    "command_line",
-    "commandline",
-    "commands",
+    "code",
+    "command",
     "dest",
     "destination",
     "dir",
     "directory",
     "endpoint",
     "exec",
+    "executable",
+    "execute",
     "file",
-    "file_name",
-    "file_path",
-    "filename",
-    "filepath",
-    "files",
     "folder",
     "href",
     "link",
-    "paths",
+    "path",
+    "pathname",
     "program",
     "script",
     "shell",
-    "shell_command",
-    "source_path",
+    "source",
     "src",
-    "target_file",
-    "target_path",
+    "target",
     "uri",
-    "urls",
+    "url",
     "website",
+    "workdir",
 ];
+
+/// What a name that is written as one word begins or ends with where it is one of them: `filename`, `absolutepath`.
+const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
+
+/// Words that only look so.
+const NO_NAMES: [&str; 2] = ["profile", "transcript"];
+
+/// What people read: texts under these names are no paths, commands or addresses.
+const PROSE: [&str; 15] = [
+    "body",
+    "comment",
+    "content",
+    "contents",
+    "description",
+    "explanation",
+    "message",
+    "new_str",
+    "new_string",
+    "note",
+    "old_str",
+    "old_string",
+    "reason",
+    "subject",
+    "title",
+];
+
+/// How many texts of a call are compared with the rules.
+const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
     /// What is wrong with its form.
@@ -183,6 +210,78 @@ impl ForeignCall {
         })
     }
 
+    /// The texts of its arguments that nobody reads, whatever they lie in.
+    fn unread_texts(&self) -> Vec<&str> {
+        let mut texts = Vec::new();
+        for (name, value) in self.arguments.as_object().into_iter().flatten() {
+            if !READ.contains(&name.as_str()) {
+                collect_texts(name, value, &mut texts);
+            }
+        }
+        texts
+    }
+
+    /// Whether a rule would hold a text of it back that nobody reads, if that was a path, a command or an address.
+    fn may_be_held_back(&self, agent: &str, system: &System) -> bool {
+        let speaks = |rule: &&Rule| {
+            let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
+            rule.action != RuleAction::Allow && names_some
+        };
+        let rules: Vec<&Rule> = system.rules.iter().filter(speaks).collect();
+        if rules.is_empty() {
+            return false;
+        }
+        let none = Subject { path: None, url: None, command: None, ..self.subject(agent, &[]) };
+        let is_held = |subject: &Subject<'_>| {
+            let command = subject.command.map(holdshort_command::parse);
+            rules.iter().any(|rule| rule::matches(rule, subject, command.as_ref()))
+        };
+        let texts = self.unread_texts();
+        texts.len() > MAX_TEXTS
+            || texts.into_iter().any(|text| {
+                let is_address = text.contains("://");
+                let address = if is_address { text.to_owned() } else { format!("https://{text}") };
+                // A host without a scheme is one, too.
+                let may_be_an_address = is_address || Target::parse(&address).is_ok();
+                is_held(&Subject { path: Some(text), ..none })
+                    || is_held(&Subject { command: Some(text), ..none })
+                    || (may_be_an_address && is_held(&Subject { url: Some(&address), ..none }))
+            })
+    }
+
+    /// Whether all that it names lies in its workspace, as far as words say. Nothing confines who made the call, so no
+    /// grant covers what lies elsewhere.
+    fn stays(&self) -> bool {
+        let Some(workspace) = self.workspace.as_deref() else { return false };
+        let cwd = self.cwd.as_deref().unwrap_or(workspace);
+        let is_inside = |folder: &str, path: &str| {
+            let full = if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") };
+            let full = holdshort_command::normal(&full);
+            let inside = full.strip_prefix(workspace.trim_end_matches('/'));
+            path == "/dev/null"
+                || (!path.starts_with('~')
+                    && inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/')))
+        };
+        let Some(line) = self.command() else {
+            let mut texts = self.unread_texts();
+            texts.extend(self.argument("path"));
+            return texts.iter().all(|text| is_inside(workspace, text) && is_inside(cwd, text));
+        };
+        let command = holdshort_command::parse(line);
+        let names_inside = |part: &Part, text: &str, expands: bool| {
+            let ways = if expands { Pattern::ways(text) } else { Some(vec![text.to_owned()]) };
+            ways.is_some_and(|ways| {
+                ways.iter().flat_map(|text| part.located(text)).all(|path| is_inside(cwd, &path))
+            })
+        };
+        !command.names_home
+            && command.parts.iter().chain(&command.guesses).all(|part| {
+                !part.folders.is_empty()
+                    && part.folders.iter().all(|folder| is_inside(cwd, folder))
+                    && part.texts().all(|(text, expands)| names_inside(part, text, expands))
+            })
+    }
+
     /// Whether rules speak of places, and nobody can say where its path, or what its command names, is.
     fn is_nowhere(&self, system: &System) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
@@ -219,16 +318,13 @@ impl ForeignCall {
         system: &System,
         now: Timestamp,
     ) -> Gated {
-        let ask_because: Vec<String> = (self.is_unread() || self.is_nowhere(system))
-            .then(|| "unread_arguments".to_owned())
-            .into_iter()
-            .collect();
+        let is_unread = self.is_unread() || self.is_nowhere(system) || self.may_be_held_back(agent, system);
+        let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
         let subject = self.subject(agent, &ask_because);
         let stakes = self.command().map(stakes::of).unwrap_or_default();
         let runs_files =
             self.command().is_some_and(|line| !holdshort_command::parse(line).scripts().is_empty());
-        // Of a call that says no workspace a grant would be for everywhere.
-        let lifts = assignment.takes_one() && stakes.is_empty() && !runs_files && self.workspace.is_some();
+        let lifts = assignment.takes_one() && stakes.is_empty() && !runs_files && self.stays();
         let granters = lifts.then(|| Granters {
             assignment: assignment.clone(),
             people: &system.people,
@@ -246,9 +342,7 @@ impl ForeignCall {
         };
         let verdict = vote(&subject, rules, session, system);
         let grant = match &verdict {
-            Verdict::Ask { grantable: true, .. } if self.workspace.is_some() => {
-                Matcher::given(&subject, GrantCovers::Call)
-            }
+            Verdict::Ask { grantable: true, .. } if lifts => Matcher::given(&subject, GrantCovers::Call),
             Verdict::Ask { .. } | Verdict::Allow(_) | Verdict::Forbid(_) => None,
         };
         let is_found = |reason: &Reason| reason.source == super::Source::Inspection;
@@ -267,18 +361,47 @@ impl ForeignCall {
 }
 
 fn names_unread(name: &str) -> bool {
-    let plain: String = name.to_lowercase().replace('-', "_");
-    UNREAD.contains(&plain.as_str())
+    words(name).iter().any(|word| {
+        let one = word.strip_suffix('s').unwrap_or(word);
+        let is_glued = || GLUED.iter().any(|part| one.starts_with(part) || one.ends_with(part));
+        UNREAD.contains(&one) || (!NO_NAMES.contains(&one) && is_glued())
+    })
+}
+
+/// The words of a name, in small letters: `TargetFile`, `target-file` and `URLPath` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let letters: Vec<char> = name.chars().collect();
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| letters.get(before));
+        let follows = |is: fn(&char) -> bool| letters.get(at + 1).is_some_and(is);
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| before.is_lowercase() || follows(|next| next.is_lowercase()));
+        if begins || !letter.is_alphabetic() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphabetic()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
 }
 
 /// Whether a value names such a thing somewhere within.
 fn holds_unread(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(name, value)| READ.contains(&name.as_str()) || names_unread(name) || holds_unread(value)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),
         Value::Array(items) => items.iter().any(holds_unread),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn collect_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if !PROSE.contains(&name) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(name, item, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, item)| collect_texts(name, item, texts)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Program {
     /// not cover the tests with their output in a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The options of the line, sorted, with the values that say what it does. Grants of earlier versions have none,
+    /// The options of the line, with the values that say what it does. Grants of earlier versions have none,
     /// and cover nothing that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
@@ -344,7 +344,8 @@ impl Matcher {
             return format!("every page that `{}` gets from `{origin}`, in this workspace", self.tool);
         }
         if self.commands.is_empty() {
-            return format!("every call of `{}` in this workspace", self.tool);
+            let inside = if self.elsewhere { "; none that names something outside of it" } else { "" };
+            return format!("every call of `{}` in this workspace{inside}", self.tool);
         }
         let mut covers: Vec<String> = self.commands.iter().filter_map(Program::words).collect();
         match self.within.as_deref() {
@@ -361,6 +362,9 @@ impl Matcher {
             covers.push(format!("only while what they run is unchanged: {}", scripts.join(", ")));
         }
         covers.push("also every command that only reads".to_owned());
+        if self.elsewhere {
+            covers.push("none that names something outside of this workspace".to_owned());
+        }
         covers.join("; ")
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
 
 /// Every criterion that the rule names must hold. A rule that releases must cover *all* of a compound call;
 /// one that holds back needs to meet *any* part of it.
-fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
+pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     named(&rule.tools, subject.tool)
         && named(&rule.agents, subject.agent)

@@ -1,5 +1,7 @@
 //! A text, and what the table finds in it.
 
+use holdshort_command::Part;
+
 use super::host;
 use super::table::{By, Row, TABLE, Topic};
 use crate::gate::smart;
@@ -166,5 +168,11 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
     let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
-    (words.collect(), true)
+    // What code says nobody reads but by its words. What a shell is given as a line is read as one.
+    let is_code = |part: &Part| {
+        let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
+        !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell
+    };
+    let understood = !command.parts.iter().chain(&command.guesses).any(is_code);
+    (words.collect(), understood)
 }

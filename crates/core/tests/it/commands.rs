@@ -216,6 +216,17 @@ fn what_a_grant_covers() {
         ("mkdir -p a", "mkdir -p b", true),
         ("sort -o f f", "sort -o f g", true),
         ("grep x f > o", "grep y g > o", true),
+        ("echo x > o", "echo x >> o", false),
+        ("echo x >> o", "echo x > o", false),
+        ("echo x >> o", "echo y >> o", true),
+        // Where they stand may say what they mean, where nobody knows the program.
+        ("java -jar a.jar -XX:OnError=x", "java -XX:OnError=x -jar a.jar", false),
+        ("kubectl exec pod -- ls --context=live", "kubectl exec pod --context=live -- ls", false),
+        ("tool run img --volume=/:/host", "tool run --volume=/:/host img", false),
+        ("tool x --no-dry-run --dry-run", "tool x --dry-run --no-dry-run", false),
+        ("tool --env=a --env=b", "tool --env=b --env=a", false),
+        ("foo a -x --", "foo a -- -x", false),
+        ("tool x --fast y", "tool x --fast y", true),
         ("python3 -m unittest -v", "python3 -m unittest 2> victim.py", false),
         ("python3 -m unittest -v", "python3 -m unittest -v > /dev/null", true),
     ];

@@ -93,6 +93,93 @@ fn rules_allow_ask_and_forbid() {
     }
 }
 
+/// Names that agents in use have, and words that a rule would hold back under any name.
+#[test]
+fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
+    let all = [rule(RuleAction::Allow, &[], &[])];
+    let held = [
+        Rule { paths: vec!["secrets/**".to_owned()], ..rule(RuleAction::Forbid, &[], &[]) },
+        rule(RuleAction::Forbid, &[], &["rm *"]),
+        Rule {
+            urls: vec!["*.example".to_owned(), "evil.example".to_owned()],
+            ..rule(RuleAction::Ask, &[], &[])
+        },
+        rule(RuleAction::Allow, &[], &[]),
+    ];
+    for arguments in [
+        json!({ "Path": "a" }),
+        json!({ "PATH": "a" }),
+        json!({ "TargetFile": "a" }),
+        json!({ "absolute_path": "a" }),
+        json!({ "absolutepath": "a" }),
+        json!({ "notebook-path": "a" }),
+        json!({ "source": "a" }),
+        json!({ "dirPath": "a" }),
+        json!({ "files": ["a"] }),
+        json!({ "path": "a", "new_path": "b" }),
+        json!({ "Command": "ls" }),
+        json!({ "cmds": ["ls"] }),
+        json!({ "args": ["ls"] }),
+        json!({ "code": "1" }),
+        json!({ "shellCommand": "ls" }),
+        json!({ "command_string": "ls" }),
+        json!({ "URL": "https://a.example" }),
+        json!({ "pageUrl": "https://a.example" }),
+        json!({ "options": { "outputFile": "a" } }),
+    ] {
+        let told = verdict(&all, call("any", arguments.clone()));
+        assert!(told.starts_with("unread_arguments"), "{arguments}: {told}");
+    }
+    for (arguments, expected) in [
+        (json!({ "path": "src/a", "to": "secrets/k" }), "unread_arguments"),
+        (json!({ "to": "/etc/passwd" }), "unread_arguments"),
+        (json!({ "input": "rm -rf x" }), "unread_arguments"),
+        (json!({ "run": ["true; rm x"] }), "unread_arguments"),
+        (json!({ "where": { "is": "https://evil.example/x" } }), "unread_arguments"),
+        (json!({ "host": "evil.example" }), "unread_arguments"),
+        (json!({ "order": "A-17", "profile": "dark", "to": "ann" }), "allow"),
+        (json!({ "path": "src/a", "content": "rm x" }), "allow"),
+        (json!({ "message": "secrets/k is gone" }), "allow"),
+    ] {
+        let told = verdict(&held, call("any", arguments.clone()));
+        assert_eq!(told.split(' ').next(), Some(expected), "{arguments}: {told}");
+    }
+}
+
+/// Nothing confines who made the call: a grant in a workspace says nothing of what lies outside.
+#[test]
+fn a_grant_covers_nothing_outside_of_the_workspace() {
+    let line = |line: &str| call("shell", json!({ "command": line }));
+    let path = |path: &str| call("write", json!({ "path": path }));
+    for (given, inside, outside) in [
+        (path("a"), path("sub/../b"), ["/etc/passwd", "../x", "~/x", "/ws2/x"].map(path).to_vec()),
+        (
+            line("rm a"),
+            line("rm /ws/b ./c"),
+            ["rm /etc/passwd", "rm ../../x", "rm ~/x", "rm ../ws2/x", "rm a .?"].map(line).to_vec(),
+        ),
+        (line("touch a"), line("touch b 2>/dev/null"), ["touch /etc/x", "cat /etc/x"].map(line).to_vec()),
+        (
+            call("move", json!({ "from": "a", "to": "b" })),
+            call("move", json!({ "from": "c", "to": "d" })),
+            vec![call("move", json!({ "from": "a", "to": "/etc/x" }))],
+        ),
+    ] {
+        let mut world = external(Vec::new(), Origin::External);
+        asks(&mut world, given.clone()).expect("it may ask");
+        let interrupt = world.run.open_interrupts().next().map(|(id, _)| id.clone()).expect("one is open");
+        world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
+        asks(&mut world, inside.clone()).expect("it may ask");
+        assert_eq!(world.run.open_interrupts().count(), 0, "{inside:?}");
+        for (open, call) in outside.into_iter().enumerate() {
+            asks(&mut world, call.clone()).expect("it may ask");
+            let interrupt = world.run.interrupts.values().last().expect("it is there");
+            assert!(interrupt.offers("approve_session").is_none(), "{call:?}");
+            assert_eq!(world.run.open_interrupts().count(), open + 1, "{call:?}");
+        }
+    }
+}
+
 /// Both are journalled, and nobody is needed: a run that was made for it ends with it.
 #[test]
 fn what_a_rule_says_ends_the_interrupt_at_once() {

@@ -32,7 +32,7 @@ async fn links_are_told_apart_from_what_they_say() {
     symlink("not-yet", bench.at("ahead")).unwrap();
     symlink("ahead", bench.at("further")).unwrap();
     symlink("loop", bench.at("loop")).unwrap();
-    let rows: [(&str, Value, Led<'_>); 16] = [
+    let rows: [(&str, Value, Led<'_>); 17] = [
         ("read_file", json!({"path": "src/a"}), &[]),
         ("read_file", json!({"path": "link/key"}), &[("link/key", Some("WS/secrets/key"))]),
         ("list_directory", json!({"path": "link"}), &[("link", Some("WS/secrets"))]),
@@ -56,6 +56,11 @@ async fn links_are_told_apart_from_what_they_say() {
         ("run_command", json!({"command": "cp src/a further"}), &[("further", Some("WS/not-yet"))]),
         ("run_command", json!({"command": "cat loop"}), &[("loop", None)]),
         ("run_command", json!({"command": "cat src/[k]nown"}), &[("src/[k]nown", Some("WS/secrets/key"))]),
+        (
+            "run_command",
+            json!({"command": "cat src/.?/link/key"}),
+            &[("src/.?/link/key", Some("WS/secrets/key"))],
+        ),
         (
             "run_command",
             json!({"command": "cd src && cat [j-l]*"}),

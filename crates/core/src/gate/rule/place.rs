@@ -116,6 +116,11 @@ impl<'a> Globs<'a> {
         let by_name = |path: &str| {
             self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
         };
+        let mut meets = |path: &str, expands: bool| {
+            by_name(path)
+                || leads_through_a_process(path, self.workspace, expands)
+                || (expands && self.may_become(path, &mut left))
+        };
         command.names_home
             || self.meet_places(subject)
             || command.parts.iter().chain(&command.guesses).any(|part| {
@@ -123,12 +128,14 @@ impl<'a> Globs<'a> {
                     return true;
                 }
                 let mut folders = part.folders.iter().map(|folder| cwd.join(folder));
-                folders.any(|folder| by_name(&folder))
+                folders.any(|folder| meets(&folder, false))
                     || self.meet_reach(part, &cwd, subject)
                     || part.texts().any(|(text, expands)| {
-                        let paths = || std::iter::once(text.to_owned()).chain(cwd.located(part, text));
-                        paths().any(|path| by_name(&path))
-                            || (expands && paths().any(|path| self.may_become(&path, &mut left)))
+                        let Some(ways) = ways(text, expands) else { return true };
+                        ways.iter().any(|text| {
+                            let mut paths = std::iter::once(text.clone()).chain(cwd.located(part, text));
+                            paths.any(|path| meets(&path, expands))
+                        })
                     })
             })
     }
@@ -148,33 +155,42 @@ impl<'a> Globs<'a> {
                 Reach::Named | Reach::Unknown => false,
                 Reach::Anywhere => true,
                 Reach::Below(paths) => {
-                    let mut located = paths.iter().flat_map(|(path, expands)| {
-                        cwd.located(part, path).into_iter().map(move |at| (at, *expands))
-                    });
-                    located.any(|(path, expands)| self.meet_below(&path, expands)) || through_links()
+                    let mut named = paths.iter();
+                    named.any(|(path, expands)| {
+                        let Some(ways) = ways(path, *expands) else { return true };
+                        let mut located = ways.iter().flat_map(|path| cwd.located(part, path));
+                        located.any(|path| self.meet_below(&path, *expands))
+                    }) || through_links()
                 }
             }
     }
 
     /// Whether something that lies below a path may be inside.
     fn meet_below(&self, path: &str, expands: bool) -> bool {
-        let full = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.workspace) };
-        let full = normal(&full);
+        let full = normal(&full(path, self.workspace));
         // A folder above the workspace holds all of it.
         let is_above =
             full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
         let root = format!("{}/", self.workspace);
         let inside = if is_above { Some("") } else { full.strip_prefix(&root) };
-        inside.is_some_and(|inside| {
-            let below = Pattern::below(inside, expands);
-            self.relative.iter().any(|glob| glob.meets(&below))
-        })
+        match inside {
+            Some(inside) => {
+                let below = Pattern::below(inside, expands);
+                self.relative.iter().any(|glob| glob.meets(&below))
+            }
+            // Its pattern may become the workspace, or a folder above it.
+            None if expands => {
+                let below = Pattern::below(&full, true);
+                self.absolute.iter().any(|glob| glob.meets(&below))
+            }
+            None => false,
+        }
     }
 
     /// Whether a file pattern of the shell may become a path of the rule.
     fn may_become(&self, path: &str, left: &mut usize) -> bool {
-        let plain = plain(path, self.workspace);
-        [Some(path), plain.as_deref()].into_iter().flatten().any(|path| {
+        let plain = plain(path, self.workspace).unwrap_or_else(|| normal(&full(path, self.workspace)));
+        [path, plain.as_str()].into_iter().any(|path| {
             let becomes = Pattern::of_shell(path);
             let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
             fitting.iter().any(|glob| {
@@ -219,6 +235,7 @@ impl<'a> Globs<'a> {
         let located = part.located(text);
         let mut places = subject.places.iter().filter(|place| located.contains(&place.named));
         !pattern.contains('/')
+            && !text.rsplit('/').next().is_some_and(Pattern::climbs)
             && self.hold_operand(part, any, cwd, subject)
             && places.all(|place| {
                 let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
@@ -251,23 +268,50 @@ impl Cwd {
     }
 }
 
-/// A path relative to the workspace without `.`, `..` and doubled `/`; `None` if it leads out of it.
+/// What a path may be where the shell finds `..` with a pattern of it. `None`: it may be too many.
+fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
+    if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
+}
+
+fn full(path: &str, workspace: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
+}
+
+/// A path relative to the workspace without `.`, `..` and doubled `/`, as far as names say; `None` if it leads out of it.
 fn plain(path: &str, workspace: &str) -> Option<String> {
-    let path = if path.starts_with('/') {
-        let inside = path.strip_prefix(workspace).filter(|_| !workspace.is_empty())?;
-        if inside.is_empty() { inside } else { inside.strip_prefix('/')? }
-    } else {
-        path
+    // Where the workspace is nobody knows.
+    if workspace.is_empty() && path.starts_with('/') {
+        return None;
+    }
+    let full = normal(&full(path, workspace));
+    let inside = full.strip_prefix(workspace.trim_end_matches('/'))?;
+    if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
+}
+
+/// Whether a path leads through what the system shows of a process, whose folder, root and open files may be anywhere.
+fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
+    let is = |name: &str, words: &[&str]| {
+        let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));
+        words.contains(&name) || (expands && Pattern::is_in(name) && words.iter().any(may_be))
     };
-    let mut names = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop()?;
-            }
-            name => names.push(name),
+    let full = full(path, workspace);
+    let mut above: Vec<&str> = Vec::new();
+    for name in full.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        let is_anywhere = match above.as_slice() {
+            [root, _, ..] if is(root, &["proc"]) && is(name, &["cwd", "root", "fd", "map_files"]) => true,
+            [root, open, ..] if is(root, &["dev"]) && is(open, &["stdin", "stdout", "stderr"]) => true,
+            [root, open] if is(root, &["dev"]) && is(open, &["fd"]) => name == "..",
+            [root, open, _, ..] => is(root, &["dev"]) && is(open, &["fd"]),
+            [..] => false,
+        };
+        if is_anywhere {
+            return true;
+        }
+        if name == ".." {
+            above.pop();
+        } else {
+            above.push(name);
         }
     }
-    Some(names.join("/"))
+    false
 }

@@ -164,3 +164,33 @@ pub(super) const RIGHTS: &[Loss] =
 pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
     rows.iter().any(|row| row.holds(part))
 }
+
+/// Whether it lets anybody write to a file, or lets a program run with the rights of whom it belongs to.
+pub(super) fn opens_to_anybody(part: &Part) -> bool {
+    let opens = |mode: &str| match u32::from_str_radix(mode, 8) {
+        Ok(bits) => bits & 0o6002 != 0,
+        Err(_) => mode.split(',').any(|clause| {
+            let (who, given) = clause.split_once(['+', '=']).unwrap_or_default();
+            given.contains('s') || (given.contains('w') && who.contains(['o', 'a']))
+        }),
+    };
+    let mut words = part.arguments.iter().filter(|word| !word.starts_with('-'));
+    base(&part.program) == "chmod" && words.next().is_some_and(|mode| opens(mode))
+}
+
+/// Whether `git clean` only says what it would delete.
+pub(super) fn only_shows(part: &Part) -> bool {
+    let options = || part.arguments.iter().filter(|word| word.starts_with('-'));
+    let is_dry = |word: &String| word == "--dry-run" || short(word, "n");
+    // An option with a value, or a name behind `--`, might look like it.
+    let is_known = |word: &String| {
+        word == "--dry-run"
+            || word
+                .strip_prefix('-')
+                .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|letter| "ndxXq".contains(letter)))
+    };
+    base(&part.program) == "git"
+        && part.subcommand().as_deref() == Some("clean")
+        && options().any(is_dry)
+        && options().all(is_known)
+}

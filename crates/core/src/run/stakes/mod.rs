@@ -15,13 +15,18 @@ struct Stake {
     holds: fn(&Part) -> bool,
 }
 
-const TABLE: [Stake; 6] = [
+const TABLE: [Stake; 7] = [
     Stake { code: "deletes_folders", text: "it deletes folders with all that is in them", holds: deletes },
     Stake { code: "loses", text: "it deletes or overwrites what can not be had back", holds: loses },
     Stake {
         code: "rights",
         text: "it changes who may use whole folders",
         holds: |part| losses::any(losses::RIGHTS, part),
+    },
+    Stake {
+        code: "rights",
+        text: "it lets anybody write, or lets a program run with the rights of whom it belongs to",
+        holds: |part| losses::opens_to_anybody(part) && !losses::any(losses::RIGHTS, part),
     },
     Stake { code: "forced", text: "it is forced: what would stop it is told not to", holds: forces },
     Stake { code: "production", text: "it speaks of production", holds: names_production },
@@ -78,7 +83,7 @@ fn reason(stake: &Stake) -> Reason {
 }
 
 fn deletes(part: &Part) -> bool {
-    losses::any(losses::FOLDERS, part)
+    losses::any(losses::FOLDERS, part) && !losses::only_shows(part)
 }
 
 fn loses(part: &Part) -> bool {

@@ -61,7 +61,8 @@ fn a_rule_on_categories_holds_back_by_any() {
 /// To release, a rule must cover every part of a line; to hold back, any part is enough.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
-    let allows = [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status"])];
+    let allows =
+        [rule(RuleAction::Allow, &["run_command"], &["cargo test *", "ls *", "git status", "tar xf *"])];
     let forbids = [
         rule(RuleAction::Forbid, &["run_command"], &["git push *", "sudo *", "rm -rf /*", "./tool drop *"]),
         rule(RuleAction::Allow, &["*"], &[]),
@@ -69,6 +70,7 @@ fn a_rule_on_commands_sees_every_part() {
     let allow_table = [
         ("cargo test", true),
         ("cargo test -p core", true),
+        ("cargo test --config build.rustc-wrapper=x", false),
         ("cargo +nightly test", true),
         ("cargo test && ls", true),
         ("cargo test && rm x", false),
@@ -77,6 +79,8 @@ fn a_rule_on_commands_sees_every_part() {
         ("git status -s", false),
         ("git -C x status", false),
         ("cargo testing", false),
+        ("tar xf a.tar", true),
+        ("tar xf host:a.tar", false),
         ("cargo test > log", false),
         ("cargo test > /dev/null 2>&1", true),
         ("cargo test $X", false),
@@ -172,6 +176,12 @@ fn a_rule_on_commands_sees_every_part() {
         ("cross-env A=1 git push", true),
         ("concurrently 'git push'", true),
         ("sort --compress-prog='git push' f", true),
+        ("unheard-of git push", true),
+        ("unheard-of -x 5 /usr/bin/sudo id", true),
+        ("caffeinate -i git push", true),
+        ("nvm exec 20 git push", true),
+        ("pixi run git push", true),
+        ("unheard-of push", false),
         ("npx tsc push", false),
         ("npm run sudo", false),
         ("rm -rf build/*", false),
@@ -183,6 +193,54 @@ fn a_rule_on_commands_sees_every_part() {
             (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
         }))
         .filter(|(_, found, expected)| found != expected)
+        .collect();
+    assert_eq!(wrong, []);
+}
+
+/// A rule without a last `*` is met by the same command in another form, and not by one on other things.
+#[test]
+fn a_rule_on_one_command_holds_it_back_in_any_form() {
+    let table = [
+        ("rm -rf node_modules", "rm -fr node_modules", true),
+        ("rm -rf node_modules", "rm -r -f node_modules", true),
+        ("rm -rf node_modules", "rm --recursive --force node_modules", true),
+        ("rm -rf node_modules", "rm -rf -- node_modules", true),
+        ("rm -rf node_modules", "rm -rf ./node_modules/", true),
+        ("rm -rf node_modules", "rm node_modules -rf", true),
+        ("rm -rf node_modules", "rm -rf build", false),
+        ("rm -rf node_modules", "rm -r node_modules", false),
+        ("rm -rf node_modules", "rm -rf node_modules build", false),
+        ("git clean -fd", "git clean -df", true),
+        ("git clean -fd", "git clean -d -f", true),
+        ("git clean -fd", "git clean -n", false),
+        ("git reset --hard", "git reset -q --hard", true),
+        ("git reset --hard", "git reset --hard HEAD", true),
+        ("git reset --hard", "git reset", false),
+        ("terraform apply -auto-approve", "terraform apply --auto-approve", true),
+        ("terraform apply -auto-approve", "terraform apply -auto-approve=true", true),
+        ("git push", "git push origin", false),
+        // Other names of it.
+        ("docker exec *", "docker container exec c ls", true),
+        ("docker push *", "docker image push x", true),
+        ("docker rmi *", "podman image remove x", false),
+        ("podman rmi *", "podman image remove x", true),
+        ("docker rm *", "docker container remove x", true),
+        ("docker build *", "docker buildx build .", true),
+        ("docker push *", "docker image ls", false),
+        ("terraform destroy *", "terraform apply -destroy", true),
+        ("terraform destroy *", "terraform apply", false),
+        ("git branch -D *", "git branch -d -f x", true),
+        ("git branch -D *", "git branch -d x", false),
+        ("git push --force *", "git push origin +main", true),
+        ("git push --delete *", "git push origin :main", true),
+        ("git push --force *", "git push origin main", false),
+    ];
+    let wrong: Vec<_> = table
+        .into_iter()
+        .filter(|(pattern, line, expected)| {
+            let rules = [rule(RuleAction::Forbid, &["run_command"], &[*pattern]), allow(&["*"])];
+            one(&command(line, &[]), &rules).starts_with("forbid") != *expected
+        })
         .collect();
     assert_eq!(wrong, []);
 }
@@ -277,6 +335,43 @@ fn a_rule_on_paths_sees_where_they_lead() {
         ("cd secrets/deep && ls", true),
         ("cd - && cat key", true),
         ("tar -xfsecrets/key", true),
+        ("cat ../ws/.env", true),
+        ("cat //ws/.env", true),
+        ("cat /./ws/.env", true),
+        ("cat /a/../ws/.env", true),
+        ("cat sub/../../ws/.env", true),
+        ("cat < ../ws/.env", true),
+        ("echo x > ../ws/.env", true),
+        ("cat ../w?/.env", true),
+        ("cat ../*/.env", true),
+        ("cat /*/.env", true),
+        ("cd .. && cat ws/.env", true),
+        ("cd ../ws/secrets && cat key", true),
+        ("grep -r KEY ../w*", true),
+        ("grep -r KEY /*", true),
+        ("cat /proc/self/cwd/.env", true),
+        ("cat /proc/thread-self/cwd/.env", true),
+        ("cat /proc/1/task/1/root/ws/.env", true),
+        ("cat /proc/*/c?d/x", true),
+        ("cat ../proc/self/fd/3", true),
+        ("cat /dev/fd/../cwd/.env", true),
+        ("cat /dev/stdin/.env", true),
+        ("cd /proc/self/cwd && cat x", true),
+        ("cat src/.?/.env", true),
+        ("cat src/.[.]/.env", true),
+        ("cat src/.*/secrets/key", true),
+        ("cat .?/w*/.env", true),
+        ("grep -r KEY src/.*", true),
+        ("grep -r KEY src/.?", true),
+        ("cd src && grep -r KEY .*", true),
+        ("cat ../other/.env", false),
+        ("cat ../*/src/a", false),
+        ("grep -r KEY ../other*", false),
+        ("cat /proc/cpuinfo", false),
+        ("cat /dev/fd/3", false),
+        ("cat proc/self/cwd/x", false),
+        ("cat src/.*/a", false),
+        ("cat src/a.*", false),
         ("cat src/a", false),
         ("cd a && cat secrets/key", true),
         ("cat src/*", false),
@@ -459,6 +554,10 @@ fn a_rule_on_paths_sees_through_links() {
         ("a redirection elsewhere", command("cat src/a > b", &[]), false, false),
         ("a pattern", command("cat src/*.rs", &[]), true, false),
         ("a pattern elsewhere", command("cat */a", &[]), false, true),
+        ("a pattern of hidden files", command("cat src/.e*", &[]), true, false),
+        ("a pattern that some shells find `..` with", command("ls src/.*", &[]), false, false),
+        ("the same as a target", command("cp src/a src/.?", &[]), false, false),
+        ("the same in the folder", command("cd src && find .? -type f", &[]), false, true),
         ("too many to look at", Subject { places: &anywhere, ..command("cat src/a", &[]) }, false, true),
         (
             "a pattern behind a folder",
