@@ -113,7 +113,9 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
         };
         at = behind_options(said, at);
         at.retain(|here| said.get(*here).is_some_and(is_it));
-        at.iter_mut().for_each(|here| *here += 1);
+        for here in &mut at {
+            *here += 1;
+        }
     }
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }

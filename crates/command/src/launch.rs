@@ -21,9 +21,8 @@ pub(crate) fn launched(part: &Part) -> Launched {
     let is_elsewhere = matches!(
         (program, word(0)),
         ("ssh" | "cross-env" | "dotenv" | "foreman", _)
-            | ("docker" | "podman" | "kubectl", Some("run" | "exec"))
+            | ("docker" | "podman" | "kubectl" | "nvm", Some("run" | "exec"))
             | ("npm", Some("explore"))
-            | ("nvm", Some("exec" | "run"))
             | ("meson", Some("devenv"))
             | ("pm2", Some("start"))
     );

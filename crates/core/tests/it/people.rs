@@ -87,15 +87,18 @@ fn names_that_differ_in_case_alone_are_one() {
     for id in ["Operator", "STARTER"] {
         assert!(taken(set(&mut system, id, r, &[])).is_some(), "{id}");
     }
-    let token = |id: &str, issued| by_token(id, r, Some(issued));
-    assert_eq!(send(&mut system, &Actor::engine(), token("Eve@X.org", 1)), Ok(1));
+    let vouched = |id: &str, issued| by_token(id, r, Some(issued));
+    assert_eq!(send(&mut system, &Actor::engine(), vouched("Eve@X.org", 1)), Ok(1));
     let of_person = "`eve@x.org` is the name of a person";
-    assert_eq!(taken(send(&mut system, &Actor::engine(), token("eve@x.org", 2))).as_deref(), Some(of_person));
+    assert_eq!(
+        taken(send(&mut system, &Actor::engine(), vouched("eve@x.org", 2))).as_deref(),
+        Some(of_person)
+    );
     assert_eq!(taken(set(&mut system, "eve@x.org", r, &[])).as_deref(), Some(of_person));
     // Whoever was removed comes back in no case, until an admin puts them back in one.
     send(&mut system, &admin(), Input::RemovePerson { id: "Eve@X.org".to_owned() }).expect("it is taken");
     assert_eq!(
-        send(&mut system, &Actor::engine(), token("eve@x.org", 3)),
+        send(&mut system, &Actor::engine(), vouched("eve@x.org", 3)),
         Err(Rejection::Removed("eve@x.org".to_owned()))
     );
     assert!(system.people.is_removed("EVE@X.ORG"));
