@@ -30,6 +30,7 @@ export const people = {
   "assigned.votes": "Decided so far",
   "assigned.vote.for": "for {who}",
   "assigned.vote.behalf": "(on behalf of {who}, as their client says)",
+  "assigned.vote.letIn": "(signed in with a link of {who})",
   "assigned.vote.edit": "changed",
   "assigned.missing": "Missing",
   "assigned.missing.one": "one more person",

@@ -89,6 +89,7 @@ export const en = {
   "card.says": "{who} says",
   "card.by": "{agent}",
   "card.by.external": "{agent}, an agent that runs elsewhere",
+  "card.by.server": "the server",
   "card.by.workflow": "the workflow",
   "card.step": "step {step}",
   "card.run": "Open the run",
@@ -244,6 +245,7 @@ export const en = {
   "card.outcome": "Decided",
   "card.outcome.by": "by {who}",
   "card.behalf": "(on behalf of {who}, as their client says)",
+  "card.letIn": "(signed in with a link of {who})",
   "card.outcome.late": "Somebody was faster.",
   "card.outcome.expired": "The time was over before your decision arrived.",
 };
