@@ -32,17 +32,22 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     if let Some(now) = now.as_ref().filter(|_| !args.unseen) {
         refuse_unseen(now, &args.option, &edit)?;
     }
-    if let (Some(now), Some(input)) = (&now, &mut input)
-        && !agrees(now, &args.option, input).await?
-    {
-        tell("Nothing is decided.");
-        return Ok(Exit::Waiting);
+    let mut version = args.version;
+    if let (Some(now), Some(input)) = (&now, &mut input) {
+        match agrees(now, &args.option, input).await? {
+            Some(true) => version = version.or(Some(now.version)),
+            Some(false) => {
+                tell("Nothing is decided.");
+                return Ok(Exit::Waiting);
+            }
+            None => {}
+        }
     }
     let mut decision =
-        Decision { option: args.option, text: args.text, edit, version: args.version, ..Decision::default() };
+        Decision { option: args.option, text: args.text, edit, version, ..Decision::default() };
     if let (Some(from), Some(now)) = (args.from, &now) {
         let taken = taken(now, id_of(&from, "int")?)?;
-        decision = Decision { option: decision.option, version: args.version, ..taken };
+        decision = Decision { option: decision.option, version, ..taken };
     }
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
     if scene.json {
@@ -78,12 +83,13 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// What is risky goes on only once whoever is at the terminal has said yes to it. A script's line was written before.
-async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<bool> {
+/// What is risky goes on only once whoever is at the terminal has said yes to it, and to it as they read it. `None`: they are not
+/// asked. A script's line was written before.
+async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.options.iter().find(|offer| offer.id == option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
     let Some((offer, stakes)) = asked.filter(|_| interrupt.status == InterruptStatus::Open) else {
-        return Ok(true);
+        return Ok(None);
     };
     let paint = Paint::stderr();
     for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
@@ -93,7 +99,7 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     input.forget();
     prompt("y sends it, anything else does not> ");
     let line = input.line().await.context("the terminal can not be read")?;
-    Ok(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes")))
+    Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
 /// The decision that takes an answer which is suggested from history.

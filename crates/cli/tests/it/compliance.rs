@@ -147,6 +147,14 @@ fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
         assert_eq!(held["risk"]["level"], "critical");
         let decide = ["decide", held["id"].as_str().unwrap(), "approve"];
         if at_terminal {
+            // What became of it meanwhile was not read by whoever says yes.
+            let mut terminal = Terminal::open(&stage.home, &decide, &[]);
+            terminal.expect("y sends it, anything else does not> ");
+            let reassigned = stage.home.run(&["reassign", decide[1], "--to", "operator"]);
+            assert_eq!(reassigned.code, 0, "{reassigned:?}");
+            terminal.type_line("y");
+            let (ended, rest) = terminal.end();
+            assert!(ended == 1 && rest.contains("It changed since it was read"), "{ended} {rest}");
             for (typed, code) in [("", 4), ("n", 4), ("y", 0)] {
                 let mut terminal = Terminal::open(&stage.home, &decide, &[]);
                 let shown = terminal.expect("y sends it, anything else does not> ");
