@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use holdshort_core::definition::{Definition, EXTERNAL, PhaseKind};
+use holdshort_core::history::{self, SUBJECT_BYTES};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::schema;
 use holdshort_tools::{AS_OF, CASE};
@@ -70,7 +71,7 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
 }
 
 /// What a run is started with: the inputs as they are where the workflow takes them so; else they are its task, in words,
-/// and stand beside it as they were sent.
+/// and stand beside it as they were sent. Whom it is about is for whoever erases, and no word of a task.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =
@@ -83,11 +84,13 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
         "properties": { "task": { "type": "string" }, INPUTS: { "type": "object" } },
         "required": ["task", INPUTS],
     });
-    let words = ["query", "question", "description"].iter().find_map(|name| sent.get(name)?.as_str());
+    let mut told = sent.as_object().cloned().unwrap_or_default();
+    told.remove(SUBJECT);
+    let words = ["query", "question", "description"].iter().find_map(|name| told.get(*name)?.as_str());
     let task = match words {
-        Some(words) if sent.as_object().is_some_and(|sent| sent.len() == 1) => words.to_owned(),
-        Some(words) => format!("{words}\n\n{}", pretty(&sent)),
-        None => pretty(&sent),
+        Some(words) if told.len() == 1 => words.to_owned(),
+        Some(words) => format!("{words}\n\n{}", pretty(&told)),
+        None => pretty(&told),
     };
     let mut input = json!({ "task": task, INPUTS: sent });
     if definition.works_on_files() {
@@ -99,10 +102,17 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Says whom the task is about where erasing looks for it, and as it was sent: who erases knows no number of a case. Where
-/// the inputs hold a task in words agents read that alone.
+/// Says whom the task is about where erasing looks for it, and as it was sent: who erases knows no number of a case. What
+/// erasing would not find is refused. Where the inputs hold a task in words agents read that alone.
 pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
-    let Some(subject) = subject.filter(|subject| input[SUBJECT] != *subject) else { return Ok(()) };
+    let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
+    if history::subject(&json!({ SUBJECT: subject })).is_none() {
+        let rule = format!("is no text of 1 to {SUBJECT_BYTES} bytes without control characters");
+        return Err(Refused::invalid_at("/inputs/subject", rule));
+    }
+    if input[SUBJECT] == subject {
+        return Ok(());
+    }
     if !input["task"].is_string() {
         let rule = "names somebody in the case, and agents of this crew read it: name whom the task is about by a number of \
                     yours";
@@ -112,8 +122,8 @@ pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     Ok(())
 }
 
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
+fn pretty(members: &Map<String, Value>) -> String {
+    serde_json::to_string_pretty(members).unwrap_or_default()
 }
 
 /// The agents of a workflow in the order of their tasks; those that have none of their own come last.

@@ -196,6 +196,9 @@ async fn a_task_is_erased_by_whom_it_is_about() {
         assert!(!spoken.is_empty() && !spoken.iter().any(|text| text.contains(name)), "{name}");
     }
     for (subject, task) in tasks {
+        let run = server.get(&format!("/v1/runs/{task}")).await.ok();
+        let words = run["input"]["task"].as_str().unwrap();
+        assert!(words.contains("Any") && !words.contains("subject"), "{words}");
         let told = server.post("/v1/erasures", &json!({ "subject": subject })).await.ok();
         assert_eq!(told["erased"], json!([task]), "{subject}: {told}");
     }
@@ -203,6 +206,12 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     let body = json!({"crew_name": "asked", "inputs": of_case("question", "C-1001")});
     let (status, told) = post(&server, "/crew/run", &body).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/subject")), "{told}");
+    // What erasing would not find.
+    for subject in [json!(7), json!(" "), json!("a\nb"), json!("x".repeat(257)), json!({"id": "C-1001"})] {
+        let body = json!({"crew_name": "fraud", "inputs": {"query": "Any?", "subject": subject}});
+        let (status, told) = post(&server, "/crew/run", &body).await;
+        assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/subject")), "{told}");
+    }
 }
 
 /// The name of the folder is in facts, which nobody erases: one that names somebody starts nothing.
