@@ -136,7 +136,9 @@ fn folded(text: &str) -> Vec<Letter> {
         let rest = &text[begin..];
         let len = rest.char_indices().skip(1).find(|(_, c)| !is_mark(*c)).map_or(rest.len(), |(at, _)| at);
         let end = begin + len;
-        for char in rest[..len].nfkd().flat_map(char::to_lowercase) {
+        // By way of upper case, where `ß` is `SS` and a sigma one letter wherever it stands; `ẞ` comes there by way of `ß`.
+        let upper = rest[..len].nfkd().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
+        for char in upper.flat_map(char::to_lowercase) {
             let char = if char.is_whitespace() { ' ' } else { char };
             match letters.last_mut() {
                 Some(last) if last.char == ' ' && char == ' ' => last.end = end,

@@ -152,6 +152,10 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
             Ok(cells) => cells,
             Err((code, message)) => {
                 problems.push(Problem { file, line, column: None, code, message });
+                // Of a header that can not be read nothing else is known, and no row stands in for it.
+                if rows.is_empty() {
+                    return None;
+                }
                 continue;
             }
         };

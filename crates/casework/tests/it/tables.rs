@@ -145,6 +145,8 @@ fn headers_are_checked() {
     let of = |header: &str| codes(&read_text(&format!("{header}\n")).unwrap_err());
     assert_eq!(of(&HEADER.replace("amount,", "")), ["transactions.csv:1 missing_column"]);
     assert_eq!(of(&format!("{HEADER},amount")), ["transactions.csv:1 10 amount column_twice"]);
+    let quoted = format!("{HEADER},\"note\n{ROW},\n");
+    assert_eq!(codes(&read_text(&quoted).unwrap_err()), ["transactions.csv:1 cells"]);
     assert_eq!(codes(&read_text("").unwrap_err()), ["transactions.csv:0 empty"]);
     let latin = read(b"id,n\xe4me\n", CUSTOMERS.as_bytes(), NOBODY.as_bytes(), &rules(), AS_OF).unwrap_err();
     assert_eq!(codes(&latin), ["transactions.csv:0 not_utf8"]);

@@ -62,7 +62,7 @@ fn a_question_loses_the_names_of_the_case() {
 #[test]
 fn a_name_is_the_same_however_it_is_written() {
     let customers = "id,name,country,pep\nC1,José Ángel  Núñez,DE,no\nC2,Mun\u{303}oz Griffin,DE,no\n\
-                     C3,가나다 Kim,KR,no\nC4,Rosa Weiß,DE,no\n";
+                     C3,가나다 Kim,KR,no\nC4,Rosa Weiß,DE,no\nC5,Νίκος Παππάς,GR,no\n";
     let case = case("", customers, NOBODY).unwrap();
     for (written, told) in [
         ("José Ángel Núñez?", "customer 1?"),
@@ -73,6 +73,10 @@ fn a_name_is_the_same_however_it_is_written() {
         ("Ｍｕñｏｚ　Ｇｒｉｆｆｉｎ", "customer 2"),
         ("\u{1100}\u{1161}\u{1102}\u{1161}\u{1103}\u{1161} Kim", "customer 3"),
         ("rosa weiß", "customer 4"),
+        ("ROSA WEISS", "customer 4"),
+        ("ROSA WEIẞ", "customer 4"),
+        ("rosa weiss,", "customer 4,"),
+        ("ΝΊΚΟΣ ΠΑΠΠΆΣ", "customer 5"),
         // Other letters are another name, and what is of nobody stays as it is written.
         ("Rosa Weis\u{30c}", "Rosa Weis\u{30c}"),
         ("Jose Angel Nunez", "Jose Angel Nunez"),
