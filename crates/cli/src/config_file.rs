@@ -416,7 +416,7 @@ impl Telling {
 }
 
 /// Whether a flag stands on the command line of this process.
-fn was_said(flag: &str) -> bool {
+pub(crate) fn was_said(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
     })

@@ -140,15 +140,17 @@ async fn server(scene: &Scene) -> Value {
     };
     match client.get::<Info>("/v1/info").await {
         Ok(info) => {
-            let freezes = system::freezes(&client).await;
-            let is_all = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
+            let system::Freezes { held, is_all } = system::freezes(&client).await;
+            let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
+            let is_frozen = held.iter().any(is_whole);
             json!({
                 "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
                 "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
                 "public_url": info.public_url, "certificate_problem": info.certificate_problem,
-                "frozen": freezes.iter().any(is_all),
-                "held": system::warnings(&freezes, client.words(), |_| true),
-                "freezes": freezes,
+                // Null where nobody knows that it is not.
+                "frozen": (is_frozen || is_all).then_some(is_frozen),
+                "held": system::warnings(&held, client.words(), |_| true),
+                "freezes": held,
             })
         }
         Err(error) => {

@@ -16,15 +16,22 @@ use crate::terminal::paint::Paint;
 /// Says where somebody would wonder why nothing goes on: what is frozen, by whom and why.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
-    for line in warnings(&freezes(client).await, client.words(), matters) {
+    for line in warnings(&freezes(client).await.held, client.words(), matters) {
         tell_all(&paint.message(&paint.yellow(&line), 0));
     }
 }
 
+/// What is frozen, as far as whoever asks may know.
+pub(super) struct Freezes {
+    pub held: Vec<Frozen>,
+    /// Nothing else is.
+    pub is_all: bool,
+}
+
 /// What is frozen: all of it, or what holds the questions of whoever may read no more than these.
-pub(super) async fn freezes(client: &Client) -> Vec<Frozen> {
+pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
-        return system.freezes;
+        return Freezes { held: system.freezes, is_all: true };
     }
     let open = client.list("/v1/interrupts", &[("status", "open")]).await.unwrap_or_default();
     let mut freezes: Vec<Frozen> = Vec::new();
@@ -33,7 +40,7 @@ pub(super) async fn freezes(client: &Client) -> Vec<Frozen> {
             freezes.push(frozen);
         }
     }
-    freezes
+    Freezes { held: freezes, is_all: false }
 }
 
 /// One line for each freeze that matters, and at most so many.

@@ -245,5 +245,9 @@ fn what_works_on_a_folder_takes_no_server() {
         let ran = crate::home::Ran::of(command.output().unwrap());
         let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for the other verbs");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
+        // The flag counts, whatever the environment has.
+        command.args(["--server", "https://hold.example.org"]);
+        let ran = crate::home::Ran::of(command.output().unwrap());
+        assert!(ran.code == 2 && ran.err.contains("--server is for the other verbs"), "{ran:?}");
     }
 }

@@ -287,6 +287,16 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("the release is broken") && told.contains("frozen"), "{arguments:?}: {told}");
     }
+    // Whether everything is, they may not know.
+    let mut verb = team.server.client_command();
+    verb.args(["doctor", "--json"]).env("HOLDSHORT_SERVER", team.server.base()).env("HOLDSHORT_TOKEN", &anna);
+    let report: Value = serde_json::from_slice(&verb.output().unwrap().stdout).unwrap();
+    let told = &report["server"];
+    assert_eq!(
+        (&told["freezes"][0]["reason"], &told["frozen"]),
+        (&reason["reason"], &Value::Null),
+        "{report}"
+    );
     let run = asked["run"].as_str().unwrap();
     let looks = team.server.events_of(run, "interrupt_viewed").await;
     assert!(looks.is_empty(), "a pipe is nobody: {looks:#?}");
