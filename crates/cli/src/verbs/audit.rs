@@ -174,10 +174,17 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
         .map(|key| key.parse::<VerifyingKey>().map_err(|error| usage(format!("--key {key}: {error}"))));
     let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
     let (all, outside) = notes(text);
-    let outside = outside.into_iter().filter_map(|(number, line)| beside(file, number, line).transpose());
+    let outside = outside
+        .into_iter()
+        .filter_map(|(number, line)| beside(&format!("{file}, line {number}"), line).transpose());
     let mut kept = Kept::from(outside.collect::<anyhow::Result<Vec<_>>>()?);
-    at_most(file, &kept.noted)?;
-    let room = MAX_HEADS - kept.noted.len();
+    let heads = kept.noted.len();
+    let room = MAX_HEADS.saturating_sub(heads);
+    if room == 0 {
+        return Err(usage(format!(
+            "{file} holds {heads} heads beside its checkpoints; at most {MAX_HEADS} of both are compared at once"
+        )));
+    }
     let mut is_whole = false;
     for (number, note) in (1..).zip(&all).skip(all.len().saturating_sub(room)) {
         let place = format!("{file}, checkpoint {number}");
@@ -189,18 +196,21 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
             // Whoever wrote it was cut off: the others count.
             Err(error @ Malformed::Text) => {
                 // A head may have been noted right behind it; its own is not signed.
-                kept.noted.extend(note.lines().filter(|line| !line.starts_with("head ")).filter_map(noted));
+                for line in note.lines().filter(|line| !line.starts_with("head ")) {
+                    kept.noted.extend(beside(&place, line)?);
+                }
                 kept.left_out.push(format!("{place} is left out: {error}"));
             }
             Err(error @ Malformed::Signature) => return Err(usage(format!("{place}: {error}"))),
         }
     }
+    at_most(file, &kept.noted)?;
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} holds no whole checkpoint"))) }
 }
 
 /// The head that a line beside checkpoints ends with, if it does. What begins like one and is none was cut off: taken for other
 /// text, nothing would be compared with it.
-fn beside(file: &str, number: usize, line: &str) -> anyhow::Result<Option<Noted>> {
+fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
             let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
@@ -212,7 +222,7 @@ fn beside(file: &str, number: usize, line: &str) -> anyhow::Result<Option<Noted>
         Some(noted) => Ok(Some(noted)),
         None if line.split_whitespace().next_back().is_some_and(is_like_one) => {
             let malformed = holdshort_core::head::Malformed;
-            Err(usage(format!("{file}, line {number}: {malformed}")))
+            Err(usage(format!("{place}: {malformed}")))
         }
         None => Ok(None),
     }

@@ -259,12 +259,17 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     // A head that stands beside checkpoints counts as well, and one that was cut off is no other text.
     let none = "0".repeat(24);
     for (beside, code) in [(format!("2026-11-27 2:{none}"), 1), (format!("2:{}", &none[..9]), 2)] {
-        for text in [format!("{beside}\n{whole}"), format!("{whole}{beside}\n")] {
+        let behind_a_cut_one = format!("{}\n{beside}\n{whole}", &whole[..60]);
+        for text in [format!("{beside}\n{whole}"), format!("{whole}{beside}\n"), behind_a_cut_one] {
             fs::write(kept, &text).unwrap();
             let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
             assert_eq!(ran.code, code, "{text}: {ran:?}");
         }
     }
+    // Heads that leave no room for a checkpoint are said to be too many, and not that there is none.
+    fs::write(kept, format!("{}{whole}", format!("2:{none}\n").repeat(100))).unwrap();
+    let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
+    assert!(ran.code == 2 && ran.err.contains("holds 100 heads beside its checkpoints"), "{ran:?}");
     fs::write(kept, &whole).unwrap();
     let changed = fs::read_to_string(kept).unwrap().replacen("at 2", "at 3", 1);
     fs::write(kept, changed).unwrap();
