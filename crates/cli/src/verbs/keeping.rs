@@ -30,8 +30,10 @@ pub(super) async fn hold(
         return Ok(Exit::Ok);
     }
     let by_whom = match (&kept.hold, &lifted) {
-        (Some(hold), _) => format!("Held by {}.", whose(hold, "")),
-        (None, Some(hold)) => format!("Lifted what {}. Nobody holds it.", whose(hold, " held")),
+        (Some(hold), _) => format!("Held by {}.", whose(hold, ",")),
+        (None, Some(hold)) => {
+            format!("Lifted the hold that {}. Nobody holds it.", whose(hold, " placed"))
+        }
         (None, None) => "Nobody holds it.".to_owned(),
     };
     let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
@@ -53,7 +55,7 @@ pub(super) async fn hold(
 /// Who, when and why, as the rest of a sentence.
 fn whose(hold: &Hold, did: &str) -> String {
     let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
-    format!("{}{did}, {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
+    format!("{}{did} {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
 }
 
 pub(super) async fn erase(

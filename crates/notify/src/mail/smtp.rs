@@ -20,6 +20,9 @@ use crate::send::{Sent, Verdict};
 /// How long a server may take to end the conversation.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// Of why nobody was reached, which a certificate may have a part in, so much is kept.
+const WHY_CHARS: usize = 200;
+
 /// How an attempt failed.
 enum Failed {
     /// Before the mail was offered: a wrong password is mended, and then the mail goes out.
@@ -44,7 +47,7 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
     let handed = timeout_at(until, hand_over(channel, smtp, mail)).await;
     match handed {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
-        Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(why), None),
+        Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(words(&why, WHY_CHARS)), None),
         Ok(Err(Failed::Smtp(error))) => {
             let Said { status, error, answer } = Said::of(&error);
             of(Verdict::Again(None), status, Some(error), answer)
@@ -131,7 +134,7 @@ fn why(error: &SmtpError) -> String {
         }
         source = error.source();
     }
-    words(&text, 200)
+    words(&text, WHY_CHARS)
 }
 
 fn words(text: &str, most: usize) -> String {
