@@ -23,6 +23,8 @@ use crate::shell::quoted;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// A whole request. A walk over the journal takes longer than the others.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
+/// Whoever was shown something waits no longer than this until their keys are read.
+const LOOK_TIME: Duration = Duration::from_secs(2);
 /// Events of a page.
 const EVENTS: usize = 200;
 /// The longest silence: a server gives a sign of life on its streams every 15 s.
@@ -256,11 +258,11 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Says that whoever sits at the terminal has been shown an open interrupt. Nothing depends on it: whoever only reads is
+    /// Says that whoever sits at the terminal has been shown all of an open interrupt. Nothing depends on it: whoever only reads is
     /// refused, and decides nothing.
     pub(crate) async fn looked(&self, interrupt: &str) {
-        let path = format!("/v1/interrupts/{interrupt}/views");
-        let _: anyhow::Result<Value> = self.post(&path, &json!({})).await;
+        let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
+        let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
     }
 
     pub(crate) async fn put<T: DeserializeOwned>(

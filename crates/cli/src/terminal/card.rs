@@ -57,6 +57,17 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
+/// Whether a card shows all that is asked before `v`: nothing is cut, and the server left nothing out.
+pub(crate) fn shows_all(interrupt: &Interrupt, view: View<'_>) -> bool {
+    let interrupt = &LookAlikes::written(interrupt);
+    let paint = view.paint;
+    let shown = |cap| {
+        let said = quote(interrupt.message.trim(), &speaker(interrupt), cap, paint);
+        (said, subject(interrupt, view.said, cap, paint))
+    };
+    interrupt.unseen.is_none() && shown(PART) == shown(Cap::None)
+}
+
 /// The options as the server lists them, apart from the choices of a question and numbered after them. Where a number may
 /// be an answer options go by their names, and choices by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {

@@ -288,8 +288,9 @@ impl Follower<'_> {
             if interrupt.status == InterruptStatus::Open {
                 self.progress.hide();
                 self.read_team().await;
-                self.ask(interrupt);
-                self.client.looked(&id).await;
+                if self.ask(interrupt) {
+                    self.client.looked(&id).await;
+                }
                 return Ok(());
             }
             self.open.pop_front();
@@ -315,12 +316,13 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    fn ask(&mut self, interrupt: Interrupt) {
+    /// Whether all that is asked is shown.
+    fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         tell("");
         let prompt = Prompt::new(interrupt);
         let interrupt = &prompt.interrupt;
-        match &mut self.coach {
+        let is_whole = match &mut self.coach {
             Some(runner) if Runner::asks(interrupt) => {
                 tell_all(&runner.screen(interrupt, self.open.len(), paint));
                 if interrupt.suggestions().is_empty() && !prompt.takes_json() {
@@ -328,13 +330,15 @@ impl Follower<'_> {
                 } else {
                     tell_all(&card::options(interrupt, paint));
                 }
+                false
             }
             Some(_) | None => {
                 let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
                 tell_all(&card::render(interrupt, view));
                 tell_all(&card::options(interrupt, paint));
+                card::shows_all(interrupt, view)
             }
-        }
+        };
         if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
             tell_all(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));
         }
@@ -344,6 +348,7 @@ impl Follower<'_> {
         }
         self.asking = Some(prompt);
         self.cursor();
+        is_whole
     }
 
     /// The place where the person types.
@@ -390,6 +395,9 @@ impl Follower<'_> {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&prompt.interrupt, view);
                     lines.extend(card::options(&prompt.interrupt, paint));
+                    if prompt.interrupt.unseen.is_none() {
+                        self.client.looked(&prompt.interrupt.id).await;
+                    }
                     reaction = Reaction::Ask(lines);
                 }
                 Reaction::Detach => return Ok(Next::Over(Outcome::Left(Left::Detached))),

@@ -216,6 +216,21 @@ async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     assert_eq!(kinds(&home.json(&["receipt", id])), 2, "one look, and one decision that says how long");
     let page = home.run(&["receipt", id, "--html"]).out;
     assert!(page.contains("with the card on screen, as the client says"), "{page}");
+
+    // Of a card that is cut nobody has seen all before they ask for it.
+    let lines: Vec<String> = (1..=80).map(|number| format!("line {number}")).collect();
+    let long = json!({"kind": "tool_approval", "title": "Post all of it", "message": lines.join("\n")});
+    let asked = ask(&serving, long).await;
+    let (id, run) = (asked["id"].as_str().unwrap(), asked["run"].as_str().unwrap());
+    let mut terminal = Terminal::open(&home, &["attach", run], &[]);
+    let card = terminal.expect(PROMPT);
+    assert!(!card.contains("line 80"), "{card}");
+    assert_eq!(kinds(&home.json(&["receipt", id])), 0, "it was cut");
+    terminal.type_line("v");
+    terminal.expect("line 80");
+    assert_eq!(kinds(&home.json(&["receipt", id])), 1);
+    terminal.type_line("d");
+    terminal.end();
 }
 
 #[tokio::test]

@@ -34,6 +34,9 @@ impl Chat<'_> {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&asking.prompt.interrupt, view);
                     lines.extend(card::options(&asking.prompt.interrupt, paint));
+                    if asking.prompt.interrupt.unseen.is_none() && self.keyboard.is_live() {
+                        self.client.looked(&asking.prompt.interrupt.id).await;
+                    }
                     reaction = Reaction::Ask(lines);
                 }
                 Reaction::Detach => return Ok(Next::Over),

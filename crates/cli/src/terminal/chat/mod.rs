@@ -433,8 +433,7 @@ impl Chat<'_> {
                 Err(error) => return Err(error),
             };
             if interrupt.status == InterruptStatus::Open {
-                self.ask(interrupt);
-                if self.keyboard.is_live() {
+                if self.ask(interrupt) && self.keyboard.is_live() {
                     self.client.looked(&id).await;
                 }
                 return Ok(());
@@ -444,12 +443,14 @@ impl Chat<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, interrupt: Interrupt) {
+    /// Whether all that is asked is shown.
+    fn ask(&mut self, interrupt: Interrupt) -> bool {
         let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
         let mut lines = vec![String::new()];
         lines.extend(card::render(&interrupt, view));
         lines.extend(card::options(&interrupt, self.paint));
+        let is_whole = card::shows_all(&interrupt, view);
         let prompt = Prompt::new(interrupt);
         if prompt.digits() > 0 && self.keyboard.is_live() {
             // What is risky is asked about once more.
@@ -462,6 +463,7 @@ impl Chat<'_> {
         self.asking = Some(Asking { prompt, shown: Instant::now() });
         self.is_settled = None;
         self.keyboard.print(&lines);
+        is_whole
     }
 
     fn put_away(&mut self) {
