@@ -37,6 +37,16 @@ pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
+/// The place behind a run in a list, whatever became of those before it.
+pub fn behind_run(row: &RunRow) -> Cursor {
+    RunSortKey::of(row).encode()
+}
+
+/// The same of an interrupt, as it stood when it was read.
+pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
+    InterruptSortKey::of(row).encode()
+}
+
 impl RunSortKey {
     pub(crate) fn of(row: &RunRow) -> Self {
         Self(Reverse(row.run.clone()))

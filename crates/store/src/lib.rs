@@ -23,6 +23,7 @@ mod table;
 mod tables;
 
 pub use bodies::Bodies;
+pub use cursor::{behind_interrupt, behind_run};
 pub use journal::{Error, Journal};
 pub use leases::{Lease, Leases, NodeRow};
 pub use log::{

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::rate::Counted;
-use super::resume::{self, Status};
+use super::resume::{self, Status, Who};
 use super::{CHANNEL, Crew, review, task};
 use crate::limits::CREW_LINK_MS;
 use crate::who::Guest;
@@ -64,7 +64,7 @@ async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, St
 }
 
 /// The task of a review that there is.
-async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
+pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     let none = || Refused::not_found("review");
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
     let run = caller.app.run_row(&row.run).await?;
@@ -93,15 +93,19 @@ pub(super) async fn decide(
     };
     let (holder, bound) = held(&auth, &link, &id).await?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
-    let answer = by_link(&holder, bound, &id, &headers, body);
+    let is_service = holder.app.links.claim(&link).is_some_and(|claim| claim.key.is_some());
+    let answer = by_link(&holder, is_service, bound, &id, &headers, body);
     Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
 }
 
-/// What receivers of the source system send beside these is taken, and changes nothing: the link says who decides.
+/// What receivers of the source system send beside these is taken, and changes nothing. The link says who decides, and
+/// `reviewer` counts as it does without one (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]
     status: Option<Status>,
+    #[serde(default)]
+    reviewer: Option<String>,
     #[serde(default)]
     comments: Option<String>,
     #[serde(default, alias = "reviewId")]
@@ -110,9 +114,10 @@ struct WithLink {
     _more: Map<String, Value>,
 }
 
-/// `bound`: the decision of the link.
+/// `bound`: the decision of the link; `is_service`: it was made with a key.
 async fn by_link(
     holder: &Holder,
+    is_service: bool,
     bound: Status,
     id: &ReviewId,
     headers: &HeaderMap,
@@ -123,7 +128,7 @@ async fn by_link(
         .get(axum::http::header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
-    let WithLink { status, comments, review_id, .. } = if is_form {
+    let WithLink { status, reviewer, comments, review_id, .. } = if is_form {
         body.form().await?
     } else {
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default()
@@ -132,8 +137,11 @@ async fn by_link(
         return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
     }
     same(review_id.as_ref(), id)?;
+    resume::is_name(reviewer.as_deref())?;
+    let who = Who { id: &actor.id, name: None, is_service };
+    let named = resume::on_behalf_of(app, &who, reviewer.as_deref()).await?;
     let run = app.run_now(&asked.run).await?;
-    let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), None).await;
+    let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), named).await;
     told(answer, &run.id, id)
 }
 

@@ -8,7 +8,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::limits;
 use holdshort_core::run::Run;
-use holdshort_identity::{How, Principal};
+use holdshort_identity::How;
 use holdshort_protocol::{self as wire, Code};
 use holdshort_web::app::App;
 use holdshort_web::asked::Asked;
@@ -127,16 +127,25 @@ fn not_paused(run: &Run) -> Refused {
 pub(super) async fn read(body: Body) -> Answer<Said> {
     let value = body.value().await?;
     let said: Said = read_strict(&value)?;
-    if said.reviewer.as_ref().is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
+    is_name(said.reviewer.as_deref())?;
+    Ok(said)
+}
+
+/// Whether a name that was sent can be recorded.
+pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
+    if reviewer.is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
         let rule = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
         return Err(Refused::invalid_at("/reviewer", rule));
     }
-    Ok(said)
+    Ok(())
 }
 
 /// One decision, by whatever way it came: the first counts, the same again is told once more, another one is refused.
 pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &Said) -> Answer<Value> {
-    let named = on_behalf_of(&caller.app, &caller.principal, said.reviewer.as_deref()).await?;
+    let principal = &caller.principal;
+    let is_service = matches!(principal.how, How::Key(_));
+    let who = Who { id: &principal.id, name: principal.name.as_deref(), is_service };
+    let named = on_behalf_of(&caller.app, &who, said.reviewer.as_deref()).await?;
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
@@ -194,9 +203,17 @@ fn in_words(refused: Refused) -> Refused {
     })
 }
 
+/// Who decides, and how they may be named.
+pub(super) struct Who<'w> {
+    pub(super) id: &'w str,
+    pub(super) name: Option<&'w str>,
+    /// It has a key, and may say for whom.
+    pub(super) is_service: bool,
+}
+
 /// Who decides is whoever is signed in (contract E29). A service may decide for somebody whom it names, and that is
 /// recorded with the decision, as is the name that a client without users sends.
-async fn on_behalf_of(app: &App, principal: &Principal, reviewer: Option<&str>) -> Answer<Option<String>> {
+pub(super) async fn on_behalf_of(app: &App, who: &Who<'_>, reviewer: Option<&str>) -> Answer<Option<String>> {
     let Some(sent) = reviewer else { return Ok(None) };
     let name = sent.trim();
     if NOBODY.contains(&&*name.to_ascii_lowercase()) {
@@ -204,19 +221,17 @@ async fn on_behalf_of(app: &App, principal: &Principal, reviewer: Option<&str>) 
     }
     let is_same = |known: &str| known.eq_ignore_ascii_case(name);
     let system = app.driver.glance_system().await?;
-    let addresses = system.people.get(&principal.id).map(|person| &person.addresses);
-    let is_they = is_same(&principal.id)
-        || principal.name.as_deref().is_some_and(is_same)
+    let addresses = system.people.get(who.id).map(|person| &person.addresses);
+    let is_they = is_same(who.id)
+        || who.name.is_some_and(is_same)
         || addresses.is_some_and(|addresses| addresses.values().any(|address| is_same(address)));
     if is_they {
         return Ok(None);
     }
-    if matches!(principal.how, How::Key(_)) {
+    if who.is_service {
         return Ok(Some(name.to_owned()));
     }
-    let why = format!(
-        "`reviewer` names `{name}`, and you are `{}`: leave it out, or sign in as they",
-        principal.id
-    );
+    let why =
+        format!("`reviewer` names `{name}`, and you are `{}`: leave it out, or sign in as they", who.id);
     Err(Refused::new(Code::ForbiddenRole, why))
 }

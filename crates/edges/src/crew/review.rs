@@ -5,7 +5,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Kind, mark};
 use holdshort_core::run::Run;
 use holdshort_protocol::{self as wire, Code};
-use holdshort_store::{InterruptFilter, Tables};
+use holdshort_store::{InterruptFilter, Tables, behind_interrupt};
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
@@ -205,8 +205,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
         scanned += page.items.len();
         for (at, row) in page.items.iter().enumerate() {
             if reviews.len() == limit {
-                // The place of the first that is not told.
-                next = app.journal().interrupts(&filter, cursor.as_ref(), at).await?.next;
+                next = page.items[..at].last().map(behind_interrupt);
                 break;
             }
             let run = app.run_row(&row.run).await?;

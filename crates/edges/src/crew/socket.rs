@@ -77,7 +77,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
     let mut run = (*run).clone();
     let stands = stands(&run);
-    let mut is_told_running = stands == STARTED;
+    let mut told = Told { runs: stands == STARTED, was_held: [REQUESTED, PAUSED].contains(&stands) };
     let mut news = follow::run(app.clone(), id.clone(), run.seq);
     let mut said = vec![Said { kind: stands, event: "status", agent: None }];
     loop {
@@ -94,7 +94,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
         said = match news.next().await {
             Some(News::Event { event, .. }) => {
                 run.apply(&event);
-                heard(&run, &event, &mut is_told_running)
+                heard(&run, &event, &mut told)
             }
             Some(News::Preview(_)) => Vec::new(),
             Some(News::Problem(_)) => return End::Unreadable,
@@ -107,6 +107,13 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
+
+/// What the client of a socket has been told of its task.
+struct Told {
+    runs: bool,
+    /// Once, at least.
+    was_held: bool,
+}
 
 /// What has happened.
 struct Said {
@@ -149,12 +156,15 @@ fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Byte
     frame.to_string().into()
 }
 
-/// What an event is to whoever watches a crew, and that the task runs again where its client took it for paused.
-fn heard(run: &Run, event: &Event, is_told_running: &mut bool) -> Vec<Said> {
+/// What an event is to whoever watches a crew, and that the task runs where its client did not take it for running: first of all
+/// where it has only begun.
+fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
     if let Some(happened) = happened(run, fact) {
-        *is_told_running &= ![REQUESTED, PAUSED].contains(&happened.kind);
+        if [REQUESTED, PAUSED].contains(&happened.kind) {
+            *told = Told { runs: false, was_held: true };
+        }
         said.push(happened);
     }
     let goes_on = matches!(
@@ -163,9 +173,13 @@ fn heard(run: &Run, event: &Event, is_told_running: &mut bool) -> Vec<Said> {
             | Fact::RunResumed
             | Fact::InterruptResolved { outcome: Outcome::Approved | Outcome::Answered, .. }
     );
-    if goes_on && !*is_told_running && task::State::of_run(run) == task::State::Running {
-        *is_told_running = true;
-        said.push(Said { kind: STARTED, event: "task_resumed", agent: None });
+    if goes_on && !told.runs && task::State::of_run(run) == task::State::Running {
+        told.runs = true;
+        if told.was_held {
+            said.push(Said { kind: STARTED, event: "task_resumed", agent: None });
+        } else {
+            said.insert(0, Said { kind: STARTED, event: STARTED, agent: None });
+        }
     }
     said
 }

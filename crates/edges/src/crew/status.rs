@@ -4,7 +4,7 @@ use axum::Json;
 use holdshort_core::interrupt::{Kind, Voter};
 use holdshort_core::run::Run;
 use holdshort_protocol::Code;
-use holdshort_store::{RunFilter, Tables};
+use holdshort_store::{RunFilter, Tables, behind_run};
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
@@ -81,8 +81,7 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
         scanned += page.items.len();
         for (at, row) in page.items.iter().enumerate().filter(|(_, row)| task::is_task(row)) {
             if tasks.len() == limit {
-                // The place of the first that is not told.
-                next = app.journal().runs(&filter, cursor.as_ref(), at).await?.next;
+                next = page.items[..at].last().map(behind_run);
                 break;
             }
             let run = glance.run(&app, row).await?;

@@ -28,7 +28,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ids::ReviewId;
-use super::{CHANNEL, review};
+use super::{CHANNEL, callback, review};
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
 use crate::who::Guest;
 
@@ -269,8 +269,8 @@ fn attempt(attempt: &Attempt) -> Value {
 pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
-    let row = app.interrupt_row(&id.0).await.map_err(|_| Refused::not_found("review"))?;
-    let mut shown = review::seen(&caller, &*app.run_now(&row.run).await?, &id.0).await?;
+    let run = app.run_now(&callback::reviewed(&caller, &id).await?).await?;
+    let mut shown = review::seen(&caller, &run, &id.0).await?;
     let filter = DeliveryFilter { interrupt: Some(id.0.clone()), ..DeliveryFilter::default() };
     let (mut deliveries, mut cursor) = (Vec::new(), None);
     loop {

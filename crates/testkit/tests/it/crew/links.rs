@@ -58,9 +58,14 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
+    // Nobody decides as somebody else.
+    for (reviewer, expected) in [("carl".to_owned(), 403), ("x".repeat(257), 422)] {
+        let (status, told) = send(Method::POST, url, Some(&json!({"reviewer": reviewer}))).await;
+        assert_eq!(status, expected, "{told}");
+    }
     // As receivers of the source system send it.
     let body = json!({
-        "review_id": review, "status": "approved", "reviewer": "carl", "comments": "by link",
+        "review_id": review, "status": "approved", "reviewer": "Unknown Reviewer", "comments": "by link",
         "timestamp": "2026-11-27T22:00:00",
     });
     let (status, told) = send(Method::POST, url, Some(&body)).await;
@@ -75,6 +80,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let response = &shown["responses"][0];
     assert_eq!((&response["reviewer"], &response["comments"]), (&json!("operator"), &json!("by link")));
+    assert_eq!(response["on_behalf_of"], "Unknown Reviewer");
     let via = server.events_of(&task, "decision_made").await[0]["actor"]["via"].clone();
     assert_eq!(via, "link");
 }

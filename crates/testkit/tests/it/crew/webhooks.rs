@@ -350,6 +350,10 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     ] {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
     }
+    // Another interrupt is no review of a task.
+    let id = crate::telling::ask(&server, json!({})).await;
+    let path = format!("{BASE}/webhooks/status/{}", id.replace("int_", "REV-").to_uppercase());
+    assert_eq!(server.get(&path).await.status, 404, "{path}");
 }
 
 /// Without networks that are named, an address of this machine is none that a webhook may be at: one that stands in the URL is
