@@ -96,6 +96,22 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     assert!(said.contains("schema version 14; this binary knows 13: update it"), "{said}");
 }
 
+/// They would drop what this one has a channel told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn this_version_waits_for_those_before_it_to_stop() {
+    let (model, url) = (asking().await, database().await);
+    let mut older = plays(&model, &url, "older", "12").start().await;
+    assert_eq!(version(&url).await, "12");
+    let mut newer = node(&model, &url, "newer").stopped();
+    newer.try_start().await.unwrap_err();
+    let said = newer.stderr();
+    assert!(said.contains("stop them first"), "{said}");
+    older.stop().await;
+    newer.start().await;
+    assert_eq!(version(&url).await, THIS);
+    older.try_start().await.unwrap_err();
+}
+
 /// It was taken for gone while the database was changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_node_that_wakes_up_too_late_ends() {
