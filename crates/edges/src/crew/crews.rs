@@ -127,7 +127,7 @@ fn pretty(members: &Map<String, Value>) -> String {
 }
 
 /// The agents of a workflow in the order of their tasks; those that have none of their own come last.
-fn in_order(definition: &Definition) -> Vec<&str> {
+pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     let mut agents: Vec<&str> = Vec::new();
     let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {
         PhaseKind::OneShot { agent } => Some(agent.as_str()),

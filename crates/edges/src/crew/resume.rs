@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::rate::Counted;
-use super::{CHANNEL, Crew, review, task};
+use super::{CHANNEL, Crew, crews, review, task};
 use crate::who::Guest;
 
 /// What its clients send where they know no user (contract E36). Compared without case.
@@ -184,7 +184,11 @@ pub(super) async fn decide_as(
 async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
-    let is_frozen = system.freezes.holding(id, &run.definition.name, None).is_some();
+    // Whoever is at work by now, or comes next.
+    let is_new = |agent: &&str| run.steps.values().all(|step| step.agent != **agent);
+    let next = crews::in_order(&run.definition).into_iter().find(is_new);
+    let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();
+    let is_frozen = holds(task::current_agent(&run)) || holds(next);
     Ok(match task::State::of_run(&run) {
         task::State::Paused => format!("the decision counts. {}", task::waits_for(&run)),
         task::State::Pending | task::State::Running if is_frozen => {

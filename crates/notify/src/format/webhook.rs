@@ -20,7 +20,7 @@ pub(super) fn body(message: &Message) -> Value {
         risk,
         people,
         groups,
-        operators: _,
+        operators,
         expires_at,
         outcome,
         by,
@@ -39,6 +39,9 @@ pub(super) fn body(message: &Message) -> Value {
         "groups": groups,
         "url": message.link,
     });
+    if *operators {
+        data["operators"] = true.into();
+    }
     if let Some(at) = expires_at {
         data["expires_at"] = at.to_string().into();
     }

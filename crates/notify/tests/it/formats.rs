@@ -50,7 +50,9 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     untitled.title = None;
     untitled.notice.outcome = Some(Outcome::Approved);
     untitled.notice.occasion = Occasion::Resolved;
+    untitled.notice.operators = true;
     let (_, body) = sent(Via::Webhook, &untitled).await;
+    assert_eq!((&body["data"]["people"], &body["data"]["operators"]), (&json!(["anna"]), &json!(true)));
     assert_eq!((&body["type"], &body["data"]["outcome"]), (&json!("interrupt.resolved"), &json!("approved")));
     assert_eq!((body["data"].get("title"), body["data"].get("resolution")), (None, None));
 }

@@ -31,7 +31,8 @@ async fn a_decision_that_names_another_review_decides_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approval_says_what_the_task_still_waits_for() {
     let (_model, server) = server().await;
-    let ((one, _), (other, _)) = (paused(&server).await, paused(&server).await);
+    let ((one, _), (other, _), (third, _)) =
+        (paused(&server).await, paused(&server).await, paused(&server).await);
     let approved = json!({"status": "approved"});
     server.post(&format!("/v1/runs/{one}/pause"), &json!({})).await.ok();
     let (status, told) = post(&server, &format!("/crew/resume/{one}"), &approved).await;
@@ -39,10 +40,15 @@ async fn an_approval_says_what_the_task_still_waits_for() {
     assert!(told["message"].as_str().unwrap().contains("Paused by a person"), "{told}");
     assert_eq!(get(&server, &format!("/crew/status/{one}")).await["status"], "PAUSED");
 
-    server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
-    let (status, told) = post(&server, &format!("/crew/resume/{other}"), &approved).await;
-    assert_eq!(status, 200, "{told}");
-    assert!(told["message"].as_str().unwrap().contains("frozen"), "{told}");
+    // Whoever comes next alone, and all of it.
+    for (task, part) in [(third, json!({"agent": "report_writer"})), (other, json!({}))] {
+        let mut freeze = part;
+        freeze["reason"] = "a look".into();
+        server.post("/v1/system/freeze", &freeze).await.ok();
+        let (status, told) = post(&server, &format!("/crew/resume/{task}"), &approved).await;
+        assert_eq!(status, 200, "{told}");
+        assert!(told["message"].as_str().unwrap().contains("frozen"), "{told}");
+    }
 }
 
 /// A form that knows no review leaves it out; one that names none that could be is mistaken.
