@@ -258,8 +258,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Says that whoever sits at the terminal has been shown all of an open interrupt. Nothing depends on it: whoever only reads is
-    /// refused, and decides nothing.
+    /// Says that whoever sits at the terminal has been shown all of an open interrupt. Nothing depends on it: whoever only
+    /// reads is refused, and decides nothing.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
