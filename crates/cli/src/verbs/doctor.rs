@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use holdshort_models::Source;
-use holdshort_protocol::{Frozen, Info, plain};
+use holdshort_protocol::{Code, Frozen, Info, plain};
 use holdshort_server::{Crew, StartError};
 use holdshort_store::postgres;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::serve::{self, sandbox};
 use super::{Scene, system, workflows};
 use crate::args::{ModelArgs, Serve, StoreArgs};
 use crate::called::holdshort;
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::config_file::{self, Settled};
 use crate::data_dir::DataDir;
 use crate::embed;
@@ -138,25 +138,30 @@ async fn server(scene: &Scene) -> Value {
         Ok(client) => client,
         Err(error) => return json!({"reachable": false, "why": error.to_string()}),
     };
-    match client.get::<Info>("/v1/info").await {
-        Ok(info) => {
-            let system::Freezes { held, is_all } = system::freezes(&client).await;
-            let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
-            let is_frozen = held.iter().any(is_whole);
-            json!({
-                "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
-                "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
-                "public_url": info.public_url, "certificate_problem": info.certificate_problem,
-                // Null where nobody knows that it is not.
-                "frozen": (is_frozen || is_all).then_some(is_frozen),
-                "held": system::warnings(&held, client.words(), |_| true),
-                "freezes": held,
-            })
+    let mut report = match client.get::<Info>("/v1/info").await {
+        Ok(info) => json!({
+            "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
+            "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
+            "public_url": info.public_url, "certificate_problem": info.certificate_problem,
+        }),
+        // It answers whoever may read less, such as a reviewer, too.
+        Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
+            json!({"reachable": true, "address": client.address()})
         }
         Err(error) => {
-            json!({"reachable": false, "address": client.address(), "why": crate::output::error(&error)})
+            return json!({
+                "reachable": false, "address": client.address(), "why": crate::output::error(&error),
+            });
         }
-    }
+    };
+    let system::Freezes { held, is_all } = system::freezes(&client).await;
+    let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
+    let is_frozen = held.iter().any(is_whole);
+    // Null where nobody knows that it is not.
+    report["frozen"] = json!((is_frozen || is_all).then_some(is_frozen));
+    report["held"] = json!(system::warnings(&held, client.words(), |_| true));
+    report["freezes"] = json!(held);
+    report
 }
 
 #[derive(Clone, Copy)]
@@ -222,11 +227,8 @@ fn tell(report: &Value) {
     line(level == "full", "sandbox", &sandbox(level));
     match string("/server/address") {
         Some(address) if report["server"]["reachable"] == true => {
-            line(
-                true,
-                "server",
-                &format!("{address}, version {}", string("/server/version").unwrap_or_default()),
-            );
+            let version = string("/server/version").map(|version| format!(", version {version}"));
+            line(true, "server", &format!("{address}{}", version.unwrap_or_default()));
             if let Some(url) = string("/server/public_url") {
                 line(true, "", &format!("others use {url}"));
             }
