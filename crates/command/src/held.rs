@@ -3,7 +3,7 @@
 //! The options may come in another order, joined or separate, long or short, and between other words. In doubt the
 //! rule applies. Nothing here releases a command.
 
-use crate::{Part, fixed, normal, word_matches};
+use crate::{Part, fixed, limits, normal, word_matches};
 
 /// Names of one option, as most programs have them.
 const SAME: [(char, &str); 12] = [
@@ -46,17 +46,27 @@ impl Part {
     /// Whether it is a program that no table knows, and a word of it the program of a pattern, which it may run with what
     /// stands behind.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
+        if !self.is_in_no_table() {
+            return false;
+        }
         let program = pattern.split_whitespace().next().unwrap_or_default();
-        let mut words = self.arguments.iter().enumerate();
-        self.is_in_no_table()
-            && words.any(|(at, word)| {
-                let base = word.rsplit('/').next().unwrap_or(word);
-                if base.is_empty() || is_option(word) || !word_matches(program, base) {
-                    return false;
-                }
-                let part = self.with(base.to_owned(), at + 1..self.arguments.len());
-                part.matches(pattern) || part.says_the_same(pattern)
-            })
+        let mut starts = 0;
+        for (at, word) in self.arguments.iter().enumerate() {
+            let base = word.rsplit('/').next().unwrap_or(word);
+            if base.is_empty() || is_option(word) || !word_matches(program, base) {
+                continue;
+            }
+            starts += 1;
+            // Each takes the rest of the line: of more than so many the line is not read to its end.
+            if starts > limits::GUESSED_STARTS {
+                return true;
+            }
+            let part = self.with(base.to_owned(), at + 1..self.arguments.len());
+            if part.matches(pattern) || part.says_the_same(pattern) {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -122,12 +132,16 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
 
 /// The places, and those that may be reached from them over options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
+    let mut is_reached = vec![false; said.len() + 3];
+    for here in &at {
+        is_reached[*here] = true;
+    }
     let mut i = 0;
     while let Some(here) = at.get(i).copied() {
         i += 1;
         if said.get(here).is_some_and(|word| is_option(word)) {
             for after in [here + 1, here + 2] {
-                if !at.contains(&after) {
+                if !std::mem::replace(&mut is_reached[after], true) {
                     at.push(after);
                 }
             }

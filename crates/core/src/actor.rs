@@ -97,8 +97,31 @@ impl Actor {
         hand(&self.id, self.let_in_by.as_deref())
     }
 
+    pub fn whose(&self) -> Whose<'_> {
+        Whose { id: &self.id, hand: self.hand() }
+    }
+
     pub fn agent(id: &str, via: &str) -> Self {
         Self { id: id.to_owned(), role: Role::Agent, via: Some(via.to_owned()), let_in_by: None }
+    }
+}
+
+/// Whose something is that somebody did: theirs, and of whoever let them in (see [`Actor::hand`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whose<'a> {
+    pub id: &'a str,
+    pub hand: &'a str,
+}
+
+impl<'a> Whose<'a> {
+    /// Of somebody whom nobody let in.
+    pub fn alone(id: &'a str) -> Self {
+        Self { id, hand: id }
+    }
+
+    /// Whether one of those whose this is is one of those whose the other is.
+    pub fn meets(self, other: Self) -> bool {
+        [self.id, self.hand].iter().any(|id| [other.id, other.hand].contains(id))
     }
 }
 

@@ -15,7 +15,7 @@ pub use front::Front;
 pub use state::{Changed, End, Opened, State};
 pub use undone::Undone;
 
-use crate::actor::{Actor, Role};
+use crate::actor::{self, Actor, Role, Whose};
 use crate::event::{self, Content, Event};
 use crate::gate::Matcher;
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
@@ -85,8 +85,10 @@ pub enum Fact {
 pub struct Grant {
     pub id: GrantId,
     pub matcher: Matcher,
-    /// Whoever gave it, or let in whoever did.
+    /// Whoever gave it.
     pub owner: String,
+    /// Whoever made the link that they had signed in with, where that is somebody else.
+    pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
     pub added_at: Timestamp,
@@ -96,6 +98,11 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// Whose it is to have given it.
+    pub fn whose(&self) -> Whose<'_> {
+        Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
+    }
+
     /// Whether it covers anything at that time.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
@@ -269,7 +276,8 @@ impl Session {
                     Grant {
                         id: grant.clone(),
                         matcher: matcher.clone(),
-                        owner: actor.hand().to_owned(),
+                        owner: actor.id.clone(),
+                        let_in_by: actor.let_in_by.clone(),
                         run: run.clone(),
                         interrupt: interrupt.clone(),
                         added_at: at,

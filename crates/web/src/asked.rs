@@ -1,7 +1,14 @@
 //! An interrupt, and the run that asks it. Neither ever changes, so whoever knows both needs no row.
 
+use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
+use holdshort_core::interrupt::Voter;
 use holdshort_core::projection::InterruptRow;
+use holdshort_core::run::Run;
+use holdshort_core::system::System;
+
+use crate::app::App;
+use crate::problem::Answer;
 
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -13,4 +20,22 @@ impl From<InterruptRow> for Asked {
     fn from(row: InterruptRow) -> Self {
         Self { run: row.run, interrupt: row.interrupt }
     }
+}
+
+impl Asked {
+    /// Whether it is somebody's to decide, as the journal has it: whoever hears that it became theirs looks before memory
+    /// has it.
+    pub(crate) async fn is_of(&self, app: &App, actor: &Actor) -> Answer<bool> {
+        let run = match app.driver.current(&self.run).await {
+            Some(run) => run,
+            None => app.driver.load(&self.run).await?,
+        };
+        Ok(takes_part(app, actor, &run, &self.interrupt, &*app.driver.glance_system().await?))
+    }
+}
+
+/// The same of a run as it is given.
+pub(crate) fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
+    let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
+    run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
 }

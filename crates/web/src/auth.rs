@@ -13,11 +13,8 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::Voter;
 use holdshort_core::projection::RunRow;
 use holdshort_core::rights::{self, Extent, Permission};
-use holdshort_core::run::Run;
-use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
@@ -28,7 +25,7 @@ use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
-use crate::asked::Asked;
+use crate::asked::{Asked, takes_part};
 use crate::links::Press;
 use crate::logins::{Issued, Login, is_over};
 use crate::needs::Needs;
@@ -198,7 +195,7 @@ impl AuthState {
         // As over the API: others than those who read everything see what is asked of them, as it is assigned now.
         let reads =
             rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
-        if reads != Some(Extent::All) && !is_asked(&app, &actor, &asked).await? {
+        if reads != Some(Extent::All) && !asked.is_of(&app, &actor).await? {
             return Err(Refused::new(Code::LinkExpired, "this interrupt is for others to decide"));
         }
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
@@ -447,7 +444,7 @@ impl Caller {
             Extent::All => {}
             Extent::Own => self.sees(&asked.run).await?,
             Extent::Assigned | Extent::Unassigned => {
-                if !is_asked(&self.app, &self.actor, &asked).await? {
+                if !asked.is_of(&self.app, &self.actor).await? {
                     return Err(others());
                 }
             }
@@ -492,22 +489,6 @@ impl Caller {
     pub fn is(&self, actor: &Actor) -> bool {
         actor.role == self.actor.role && actor.id == self.actor.id
     }
-}
-
-/// Whether an interrupt is somebody's to decide, as the journal has it: whoever hears that it became theirs looks before memory
-/// has it.
-async fn is_asked(app: &App, actor: &Actor, asked: &Asked) -> Answer<bool> {
-    let run = match app.driver.current(&asked.run).await {
-        Some(run) => run,
-        None => app.driver.load(&asked.run).await?,
-    };
-    Ok(takes_part(app, actor, &run, &asked.interrupt, &*app.driver.glance_system().await?))
-}
-
-/// The same of a run as it is given.
-fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
-    let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
-    run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
 }
 
 /// Who has a token, and what it is let in by.

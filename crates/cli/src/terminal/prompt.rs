@@ -12,6 +12,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use super::{card, diff, earlier, naming};
 
+mod confirm;
 mod fields;
 mod shape;
 mod takes;
@@ -197,19 +198,6 @@ impl Prompt {
         reaction
     }
 
-    /// Whether Enter alone does not send it: it lets go on what is risky.
-    fn wants_a_yes(&self, decision: &Decision) -> bool {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
-        offer.and_then(|offer| self.interrupt.stakes(offer)).is_some_and(|_| !self.in_script)
-    }
-
-    fn releases_nothing(&self, decision: &Decision) -> bool {
-        // What they come to are words alone: nothing runs that a card shows.
-        const WORDS: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
-        offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
-    }
-
     /// Whether a line is the value of the part that is asked for.
     pub(crate) fn takes(&self, line: &str) -> bool {
         matches!(&self.stage, Stage::Fill(filling) if filling.takes(line))
@@ -277,45 +265,6 @@ impl Prompt {
     pub(crate) fn takes_json(&self) -> bool {
         let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
-    }
-
-    /// What is said to a decision that was shown back.
-    fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
-        let word = line.to_lowercase();
-        match word.as_str() {
-            "" if self.wants_a_yes(&decision) => {
-                self.stage = Stage::Confirm(decision);
-                return Reaction::Ask(vec!["  Nothing is sent yet.".to_owned()]);
-            }
-            "" | "y" | "yes" | "ok" => return Reaction::Decide(decision),
-            "n" | "no" => {
-                let mut shown = vec!["  Not sent.".to_owned()];
-                if let Some(filling) = filling(&self.interrupt) {
-                    shown.push(filling.ask());
-                    self.stage = Stage::Fill(filling);
-                }
-                self.filled = None;
-                return Reaction::Ask(shown);
-            }
-            "?" | "help" | "v" => {
-                self.stage = Stage::Confirm(decision);
-                return if word == "v" { Reaction::Uncut } else { Reaction::Help };
-            }
-            _ => {}
-        }
-        if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
-            return reaction;
-        }
-        // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
-        if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
-        {
-            let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
-            self.stage = Stage::Confirm(decision);
-            let rule = "sends what is shown, n drops it; an option by its number or name takes its place.";
-            return Reaction::Ask(vec![format!("  “{}”: {key} {rule}", plain::line(line))]);
-        }
-        self.filled = None;
-        self.choose(line, paint)
     }
 
     /// A line at a form that is shown back: its parts stay, unless something else is taken. `None`: something is.
@@ -504,35 +453,6 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// Why an option is shown back before it is sent: nobody can take it back, it lets go on what is risky, or the card
-    /// has not shown all that it lets go on.
-    fn asks_again(&self, option: &str) -> Option<String> {
-        self.asks_again_with(option, &Value::Null)
-    }
-
-    fn asks_again_with(&self, option: &str, edit: &Value) -> Option<String> {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
-        if matches!(&*offer.effect, "fail_run" | "cancel_run") {
-            return Some("this ends the run".to_owned());
-        }
-        if offer.id == "skip" && self.takes_json() {
-            return Some("the agent goes on without an answer".to_owned());
-        }
-        let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
-        let unseen = self.interrupt.unseen_by(offer, edit);
-        let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
-        let why: Vec<String> = stakes.into_iter().chain(unseen).collect();
-        (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
-    }
-
-    /// Shows the words back before they are sent.
-    fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
-        let mut shown = vec![format!("  {}", self.sentence(option))];
-        shown.extend(quote(words, "   ", Cap::None, paint));
-        self.stage = Stage::Confirm(self.decision(option, Some(words.to_owned())));
-        Reaction::Ask(shown)
-    }
-
     /// An answer that is data, typed on one line.
     fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
         let edit = match serde_json::from_str(line) {
@@ -546,19 +466,6 @@ impl Prompt {
         shown.extend(quote(&card::readable(&edit), "   ", Cap::None, paint));
         self.stage = Stage::Confirm(Decision { edit, ..self.decision(option, None) });
         Reaction::Ask(shown)
-    }
-
-    fn sentence(&self, option: &str) -> String {
-        self.sentence_with(option, &Value::Null)
-    }
-
-    fn sentence_with(&self, option: &str, edit: &Value) -> String {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == option);
-        let label = plain::line(offer.map_or(option, |offer| &offer.label));
-        match self.asks_again_with(option, edit) {
-            Some(why) => format!("{label} ({why}):"),
-            None => format!("{label}:"),
-        }
     }
 
     fn decision(&self, option: &str, text: Option<String>) -> Decision {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Verdict, rule, vote};
+use crate::actor::Whose;
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::interrupt::{Assignment, Level};
 use crate::limits;
@@ -328,7 +329,7 @@ impl ForeignCall {
         let granters = lifts.then(|| Granters {
             assignment: assignment.clone(),
             people: &system.people,
-            starter: Some(agent),
+            starter: Some(Whose::alone(agent)),
         });
         let none = BTreeSet::new();
         let rules = Rules {

@@ -18,6 +18,7 @@ pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
 
+use crate::actor::Whose;
 use crate::changeset::{self, Change, Changeset};
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
@@ -156,12 +157,12 @@ pub struct Granters<'a> {
     pub assignment: Assignment,
     pub people: &'a People,
     /// Who started the run.
-    pub starter: Option<&'a str>,
+    pub starter: Option<Whose<'a>>,
 }
 
 impl Granters<'_> {
     fn count(&self, grant: &Grant) -> bool {
-        self.assignment.still_trusts(&grant.owner, grant.added_at, self.people, self.starter)
+        self.assignment.still_trusts(grant.whose(), grant.added_at, self.people, self.starter)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Whose;
 use crate::limits;
 use crate::name::is_name;
 use crate::schema::Problem;
@@ -266,9 +267,17 @@ impl Assignment {
     }
 
     /// The same of what they decided at this time: who has left since has nothing left that holds, also where they, or
-    /// somebody of that name, came back.
-    pub fn still_trusts(&self, id: &str, at: Timestamp, people: &People, starter: Option<&str>) -> bool {
-        self.trusts(id, people, starter) && !people.has_left(id, Since { at, seq: None })
+    /// somebody of that name, came back. Nor has whom they let in.
+    pub fn still_trusts(
+        &self,
+        who: Whose<'_>,
+        at: Timestamp,
+        people: &People,
+        starter: Option<Whose<'_>>,
+    ) -> bool {
+        let is_own = !self.self_approval && starter.is_some_and(|starter| starter.meets(who));
+        let has_left = |id: &str| people.has_left(id, Since { at, seq: None });
+        self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
     /// Whether it is somebody's own work, which is nobody's to release themselves. `starter`: who started the run.

@@ -1,5 +1,5 @@
-//! Marks: who is asked on an interrupt, and who is at it, as one text that a store looks into. Each mark stands on a line of its own, and
-//! every line ends with a line feed on both sides; no name holds one.
+//! Marks: who is asked on an interrupt, as one text that a store looks into. Each mark stands on a line of its own, and every
+//! line ends with a line feed on both sides; no name holds one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,14 +17,6 @@ pub const INVOLVED: &str = "\n!\n";
 pub const ANY_PERSON: &str = "\np:";
 /// A group is named.
 pub const ANY_GROUP: &str = "\ng:";
-
-/// Somebody is at it.
-pub const ANY_CLAIM: &str = "\nc:";
-
-/// Whose claim is on it.
-pub fn claim(id: &str) -> String {
-    format!("\nc:{id}\n")
-}
 
 pub fn person(id: &str) -> String {
     format!("\np:{id}\n")
@@ -57,7 +49,6 @@ impl Interrupt {
         lines.extend(people.into_iter().map(person));
         lines.extend(groups.into_iter().map(group));
         lines.extend(self.delegations.iter().map(|delegation| person(&delegation.to)));
-        lines.extend(self.claim.iter().map(|claimed| claim(&claimed.by)));
         if self.assignment.stages.iter().any(Stage::is_open) {
             lines.insert(ANYBODY.to_owned());
         }

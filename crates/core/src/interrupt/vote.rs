@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::assignment::{Ballot, Seat};
 use super::{Cause, Effect, Interrupt, Kind, Offer};
-use crate::actor::{self, Actor, Role};
+use crate::actor::{self, Actor, Role, Whose};
 use crate::event::{self, Event};
 use crate::id::InterruptId;
 use crate::run::Fact;
@@ -110,6 +110,10 @@ impl Vote {
         self.seat.principal(&self.by)
     }
 
+    pub fn whose(&self) -> Whose<'_> {
+        Whose { id: &self.by, hand: self.hand() }
+    }
+
     /// Whose vote it is as much as theirs who cast it: see [`Actor::hand`](crate::actor::Actor::hand).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
@@ -161,8 +165,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one person who let
-    /// themselves in as several the first alone.
+    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one
+    /// person who signed in as several only the first vote.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {

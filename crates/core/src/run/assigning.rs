@@ -12,7 +12,9 @@ use crate::actor::Actor;
 use crate::definition::Definition;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Assignment, Delegation, HandedTo, Interrupt, Refusal, Represented, Stage, Voter};
+use crate::interrupt::{
+    Assignment, Claim, Delegation, HandedTo, Interrupt, Refusal, Represented, Stage, Voter,
+};
 use crate::schema::Problem;
 use crate::system::people::{People, STARTER};
 
@@ -103,13 +105,16 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Votes and claims of those who have left count no more; and what those who are there can not settle any longer is for admins and
-    /// operators to decide.
+    /// Votes and claims of those who have left count no more; and what those who are there can not settle any longer is for
+    /// admins and operators to decide.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
             let Ok(interrupt) = self.interrupt(&id) else { continue };
-            if interrupt.claim.as_ref().is_some_and(|claim| self.cx.system.people.is_barred(&claim.by)) {
+            // What a client holds nobody else lets go: it may be running it.
+            let is_gone =
+                |claim: &Claim| claim.holder.is_none() && self.cx.system.people.is_barred(&claim.by);
+            if interrupt.claim.as_ref().is_some_and(is_gone) {
                 self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
             }
             let instead = self.if_emptied(&interrupt.assignment);

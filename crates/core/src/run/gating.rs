@@ -123,7 +123,7 @@ impl Run {
         let granters = lifts.then_some(Granters {
             assignment,
             people: &system.people,
-            starter: self.begun_by().map(Actor::hand),
+            starter: self.begun_by().map(Actor::whose),
         });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
@@ -163,14 +163,14 @@ impl Run {
         if self.definition.gates.same_action == SameAction::Ask {
             return None;
         }
-        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::hand));
+        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::whose));
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
             let by = interrupt.settled_by().filter(|made| made.option == "approve");
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|made| may_decide.still_trusts(made.hand(), made.at, people, starter))
+                && by.is_some_and(|made| may_decide.still_trusts(made.whose(), made.at, people, starter))
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -199,10 +199,10 @@ impl Run {
             return BTreeSet::new();
         }
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
-        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::hand));
+        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::whose));
         let counts = |grant: &&Grant| {
             workspace == Some(&grant.matcher.workspace)
-                && may_decide.still_trusts(&grant.owner, grant.added_at, people, starter)
+                && may_decide.still_trusts(grant.whose(), grant.added_at, people, starter)
         };
         let grants = session.active_grants(now).filter(counts);
         grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()

@@ -375,7 +375,9 @@ impl System {
             return Err(Rejection::Removed(id));
         }
         let mut problems = self.people.check(&id, &person);
-        if let Some(who) = self.taken(&id, at, leaves).filter(|_| self.people.get(&id).is_none()) {
+        if self.people.get(&id).is_none()
+            && let Some(who) = self.taken(&id, at, leaves)
+        {
             problems.push(Problem::new("/id", format!("`{id}` {who}")));
         }
         if !problems.is_empty() {
@@ -457,6 +459,8 @@ impl System {
     /// The event of another stream changes nothing.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
+        // As on a node that was there when it passed.
+        self.end_expired(event.at);
         self.seq += 1;
         self.last_at = Some(event.at);
         let moment = Moment { at: event.at, seq: self.seq };
@@ -533,15 +537,18 @@ impl System {
     /// The same without the keys that have expired by now: they decide nothing any more. `None` where there are none. No event
     /// says that a time has passed.
     pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
-        let expired = self.people.expired(now);
-        if expired.is_empty() {
+        if self.people.expired(now).is_empty() {
             return None;
         }
         let mut system = self.clone();
-        for (name, at) in expired {
-            system.people.serves_no_more(&name, Moment { at, seq: self.seq });
-        }
+        system.end_expired(now);
         Some(system)
+    }
+
+    fn end_expired(&mut self, now: Timestamp) {
+        for (name, at) in self.people.expired(now) {
+            self.people.serves_no_more(&name, Moment { at, seq: self.seq });
+        }
     }
 
     /// Whose name this is, as the rest of a sentence that begins with it; `None` where it is nobody's. The one place

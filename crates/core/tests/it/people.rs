@@ -346,6 +346,12 @@ fn a_key_serves_until_it_expires() {
         .expect("its name is free");
     take(&mut later, &events);
     assert!(later.people.can_decide("bot"));
+    // Whoever reads the journal later finds the same: what the key had released before it expired counts no more.
+    let mut read = system.clone();
+    take(&mut read, &events);
+    let had_left = |system: &System| system.people.has_left("bot", clock(1_000));
+    assert_eq!((had_left(&read), had_left(&later)), (true, true));
+    assert_eq!(read, later);
 }
 
 fn key(name: &str) -> (Input, KeyId) {

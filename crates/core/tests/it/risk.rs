@@ -114,10 +114,7 @@ fn questions_and_choices_of_agents_elsewhere_are_read() {
     };
     for (ask, expected) in [
         (ask(), "medium"),
-        (
-            Ask { title: "Drop the production database?".to_owned(), ..ask() },
-            "critical destructive production",
-        ),
+        (Ask { title: "Drop database production?".to_owned(), ..ask() }, "critical destructive production"),
         (Ask { payload: json!({"command": "sudo ls"}), ..ask() }, "high privilege"),
         (choice("Go on"), "medium"),
         (choice("Delete production"), "critical destructive production"),

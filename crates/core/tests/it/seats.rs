@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
-use holdshort_core::actor::{Actor, Role};
+use holdshort_core::actor::{Actor, Role, Whose};
 use holdshort_core::definition::KindGate;
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{Assignment, Delegation, HandedTo, Kind, Refusal, Represented, Stage};
+use holdshort_core::interrupt::{
+    Assignment, Delegation, HandedTo, Holder, Kind, Refusal, Represented, Stage,
+};
 use holdshort_core::run::{Config, Input, Rejection};
 use holdshort_core::system::Fact;
 use holdshort_core::system::people::Away;
+use holdshort_core::time::Timestamp;
 use serde_json::json;
 
 use crate::assignments::{actor, decide, held, leave, names, of_groups, of_people, people, stages};
@@ -432,7 +435,27 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     let back = Fact::PersonSet { person: "anna".to_owned(), is: person(&[Role::Reviewer], &[]) };
     system.apply(&of_system(back));
     for (at, expected) in [(left.at, false), (left.at.plus_ms(1), true)] {
-        assert_eq!(of_anna.still_trusts("anna", at, &system.people, None), expected);
+        assert_eq!(of_anna.still_trusts(Whose::alone("anna"), at, &system.people, None), expected);
+    }
+}
+
+/// What somebody gave who was let in by somebody else is theirs, and own work where it is either's.
+#[test]
+fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
+    let mut system = World::new(definition()).system;
+    people(&mut system);
+    let at = Timestamp::from_millis(1);
+    let by = |id, hand| Whose { id, hand };
+    let of_legal = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 1)]) };
+    for (who, starter, expected) in [
+        (by("anna", "olga"), by("cleo", "cleo"), true),
+        (by("anna", "anna"), by("anna", "olga"), false),
+        (by("anna", "olga"), by("olga", "olga"), false),
+        (by("anna", "olga"), by("cleo", "olga"), false),
+        (by("olga", "anna"), by("cleo", "cleo"), false),
+    ] {
+        let told = of_legal.still_trusts(who, at, &system.people, Some(starter));
+        assert_eq!(told, expected, "{who:?} {starter:?}");
     }
 }
 
@@ -443,13 +466,20 @@ fn a_claim_ends_with_whoever_claimed_it() {
     let anna = actor(&world.system, "anna");
     let claim = Input::Claim { interrupt: id.clone(), holder: None, over: None };
     world.try_send(&anna, claim).expect("it is hers");
-    assert!(world.run.interrupts[&id].marks().contains("\nc:anna\n"), "it is found when she leaves");
     leave(&mut world.system, "ben");
     assert!(world.send(Input::PeopleChanged).is_empty(), "somebody else left");
     leave(&mut world.system, "anna");
     world.send(Input::PeopleChanged);
     assert_eq!(world.run.interrupts[&id].claim, None);
     assert!(world.send(Input::PeopleChanged).is_empty(), "once");
+
+    // A client that has it may be running the call: nobody else begins it.
+    let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
+    let holder = Some(Holder { node: 1, number: 7 });
+    world.try_send(&anna, Input::Claim { interrupt: id.clone(), holder, over: None }).expect("it is its");
+    leave(&mut world.system, "anna");
+    world.send(Input::PeopleChanged);
+    assert!(world.run.interrupts[&id].claim.is_some());
 }
 
 #[test]

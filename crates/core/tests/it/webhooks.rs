@@ -44,14 +44,14 @@ fn one_is_told_of_reviews_from_its_registration_to_its_removal() {
     let channels: Vec<_> = system.registered_channels().collect();
     let mut vias: Vec<Via> = channels.iter().map(|channel| channel.via).collect();
     vias.sort_by_key(|via| via.as_str());
-    assert_eq!(vias, [Via::Crew, Via::Slack, Via::Teams], "what is not active is told nothing");
+    assert_eq!(vias, [Via::Crew, Via::Email, Via::Slack, Via::Teams], "what is not active is told nothing");
     assert!(channels.iter().all(|channel| channel.rule.kinds.iter().eq([&Kind::Review])));
 
     let remove = Input::RemoveWebhook { webhook: id(1) };
     let admin = Actor::admin("ann", "crew");
     assert_eq!(send(&mut system, &admin, remove.clone()).unwrap(), ["webhook_removed"]);
     assert_eq!(send(&mut system, &admin, remove), Err(Rejection::UnknownWebhook));
-    assert_eq!(system.registered_channels().count(), 2);
+    assert_eq!(system.registered_channels().count(), 3);
 }
 
 #[test]

@@ -266,7 +266,11 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             let line = format!("released: {}", plain::line(title));
             vec![("output", json!({ "data": line, "released": content.data }))]
         }
-        Fact::InterruptOpened(opened) => opened_now(run, before, opened, &content.data),
+        Fact::InterruptOpened(opened) => {
+            // With the labels of its options, which are content.
+            let opened = run.interrupts.get(&opened.interrupt).map_or(&**opened, |each| &each.opened);
+            opened_now(run, before, opened, &content.data)
+        }
         Fact::InterruptResolved { interrupt, .. } => {
             let resolved = run.interrupts.get(interrupt).into_iter();
             resolved.map(|each| ("approval_received", approval::received(run, each))).collect()

@@ -8,6 +8,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::interrupt::{Kind, mark};
+use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::Input;
 use holdshort_core::system::{Fact, System};
 use holdshort_store::{InterruptFilter, Journal};
@@ -26,7 +27,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             kind: Some(Kind::ToolApproval),
             ..InterruptFilter::default()
         };
-        let mut runs = self.runs_asking(filter).await?;
+        let mut runs = self.runs_asking(filter, |_| true).await?;
         runs.remove(but);
         self.send_to_each(&runs, &Input::Revote).await
     }
@@ -43,7 +44,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(());
         }
         let filter = InterruptFilter { kind: Some(Kind::ToolApproval), ..InterruptFilter::default() };
-        let voted = match self.runs_asking(filter).await {
+        let voted = match self.runs_asking(filter, |_| true).await {
             Ok(runs) => self.send_to_each(&runs, &Input::Revote).await,
             Err(error) => Err(error),
         };
@@ -58,8 +59,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Looks at assignments that name somebody whom these events are about, that they have claimed, or of which votes are in. The change stands
-    /// whatever comes of it: what can not be looked at now is looked at later, by `keep_up`.
+    /// Looks at assignments that name somebody whom these events are about, that they have claimed, or of which votes are
+    /// in. The change stands whatever comes of it: what can not be looked at now is looked at later, by `keep_up`.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
             tracing::warn!(%error, "assignments can not be looked at");
@@ -73,9 +74,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             event::Fact::System(Fact::KeyRevoked { key }) => before.keys.get(key).map(|key| &key.name),
             event::Fact::System(_) | event::Fact::Run(_) | event::Fact::Session(_) => None,
         });
-        let of = |id: &String| {
-            mark::of_person(id, &before.people, self.clock.now()).into_iter().chain([mark::claim(id)])
-        };
+        let of = |id: &String| mark::of_person(id, &before.people, self.clock.now());
         let marks: BTreeSet<String> = changed.flat_map(of).collect();
         if marks.is_empty() {
             return Ok(());
@@ -90,7 +89,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::ANY_CLAIM, mark::INVOLVED].map(str::to_owned);
+        let marks = [mark::ANY_PERSON, mark::ANY_GROUP, mark::INVOLVED].map(str::to_owned);
         let looked = self.look_at_assignments(marks.to_vec()).await;
         if looked.is_err() {
             self.look_later();
@@ -98,19 +97,28 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
+    /// Those with one of these marks, and those that somebody has claimed who is there no more.
     async fn look_at_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
-        let runs = self.runs_asking(filter).await?;
+        let mut runs = self.runs_asking(filter, |_| true).await?;
+        let system = self.glance_system().await?;
+        let is_gone =
+            |row: &InterruptRow| row.claimed_by.as_deref().is_some_and(|by| system.people.is_barred(by));
+        runs.extend(self.runs_asking(InterruptFilter::default(), is_gone).await?);
         self.send_to_each(&runs, &Input::PeopleChanged).await
     }
 
-    /// The runs of the open interrupts of a filter.
-    async fn runs_asking(&self, filter: InterruptFilter) -> Result<BTreeSet<RunId>, Error> {
+    /// The runs of the open interrupts of a filter, those that are wanted.
+    async fn runs_asking(
+        &self,
+        filter: InterruptFilter,
+        wanted: impl Fn(&InterruptRow) -> bool,
+    ) -> Result<BTreeSet<RunId>, Error> {
         let filter = InterruptFilter { open: Some(true), ..filter };
         let (mut runs, mut after) = (BTreeSet::new(), None);
         loop {
             let page = self.journal.interrupts(&filter, after.as_ref(), AT_ONCE).await?;
-            runs.extend(page.items.into_iter().map(|row| row.run));
+            runs.extend(page.items.into_iter().filter(&wanted).map(|row| row.run));
             after = page.next;
             if after.is_none() {
                 return Ok(runs);

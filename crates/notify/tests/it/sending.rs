@@ -62,7 +62,7 @@ async fn slack_says_when_to_come_back() {
             token: Source::Plain("xoxb-of-the-tests".to_owned()),
             signing_secret: Source::Plain("of-the-tests".to_owned()),
         };
-        let sent = send(channel::Channel { slack: Some(app), ..definition(Via::Slack, &sink.url()) }).await;
+        let sent = send(channel::Channel { slack: Some(app), ..definition(Via::Slack, &format!("{}/", sink.url().trim_end_matches('/'))) }).await;
         assert_eq!(sent.verdict, Verdict::Again(Some(Duration::from_secs(seconds))), "{sent:?}");
     }
 }

@@ -128,7 +128,7 @@ fn shown(system: &System, id: &str) -> Answer<Json<Person>> {
 /// A time of a body.
 pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
     text.parse().map_err(|_| {
-        let rule = "is no time before 9999-12-30T22:00:00Z: write RFC 3339, `2026-02-07T00:00:00Z`";
+        let rule = "is no time: write RFC 3339, `2026-02-07T00:00:00Z`, at the latest 9999-12-30T22:00:00Z";
         Refused::invalid(vec![Problem::new(pointer, rule)])
     })
 }

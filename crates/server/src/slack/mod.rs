@@ -202,7 +202,9 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
 }
 
 fn named<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
-    interrupt.options.iter().find(|offer| key(&press.interrupt, &offer.id) == press.option)
+    // Buttons of earlier versions hold the id itself.
+    let is_it = |offer: &&Offer| key(&press.interrupt, &offer.id) == press.option || offer.id == press.option;
+    interrupt.options.iter().find(is_it)
 }
 
 /// Slack's answer to a form: nothing more, what is wrong with a field, or another view.

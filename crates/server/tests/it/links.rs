@@ -511,7 +511,10 @@ async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     }
     ok(approve(&served.signed_in_as("anna").await, &asked).await);
     let page = get(&served, &path).await.text;
-    assert!(page.contains("<bdi>anna: ") && page.contains("one more person"), "{page}");
+    assert!(
+        page.contains("<bdi>anna (signed in with a link of operator): ") && page.contains("one more person"),
+        "{page}"
+    );
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 403, "{}", refused.text);
 

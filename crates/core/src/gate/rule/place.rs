@@ -280,12 +280,26 @@ fn full(path: &str, workspace: &str) -> String {
 /// A path relative to the workspace without `.`, `..` and doubled `/`, as far as names say; `None` if it leads out of it.
 fn plain(path: &str, workspace: &str) -> Option<String> {
     // Where the workspace is nobody knows.
-    if workspace.is_empty() && path.starts_with('/') {
+    if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
         return None;
     }
     let full = normal(&full(path, workspace));
     let inside = full.strip_prefix(workspace.trim_end_matches('/'))?;
     if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
+}
+
+/// Whether a path leads above where it starts.
+fn climbs(path: &str) -> bool {
+    let mut depth = 0_usize;
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if depth == 0 => return true,
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    false
 }
 
 /// Whether a path leads through what the system shows of a process, whose folder, root and open files may be anywhere.

@@ -173,6 +173,8 @@ impl Interrupt {
             cover.stages(assignment);
         }
         if let Fact::InterruptOpened(opened) = fact {
+            // Labels of options are content, which is covered apart.
+            **opened = self.opened.clone();
             cover.opened(opened);
             event.content.data = cover.content(self);
         } else if let Some(vote) = vote {
@@ -224,6 +226,10 @@ impl Interrupt {
 
     /// Whether what these patterns name is withheld from somebody, too: what they say they do not have from here.
     fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
+        // What somebody read who is there no more is not known.
+        if people.is_barred(id) {
+            return false;
+        }
         let theirs = self.withheld_from(sees_as(id, role, people));
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }

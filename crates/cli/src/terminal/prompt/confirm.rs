@@ -1,0 +1,102 @@
+//! What is shown back before it is sent, and what sends it then.
+
+use holdshort_protocol::{Decision, plain};
+use serde_json::Value;
+
+use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
+
+impl Prompt {
+    /// Whether Enter alone does not send it: it lets go on what is risky.
+    pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        offer.and_then(|offer| self.interrupt.stakes(offer)).is_some_and(|_| !self.in_script)
+    }
+
+    pub(super) fn releases_nothing(&self, decision: &Decision) -> bool {
+        // What they come to are words alone: nothing runs that a card shows.
+        const WORDS: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
+    }
+
+    /// What is said to a decision that was shown back.
+    pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
+        let word = line.to_lowercase();
+        match word.as_str() {
+            "" if self.wants_a_yes(&decision) => {
+                self.stage = Stage::Confirm(decision);
+                return Reaction::Ask(vec!["  Nothing is sent yet.".to_owned()]);
+            }
+            "" | "y" | "yes" | "ok" => return Reaction::Decide(decision),
+            "n" | "no" => {
+                let mut shown = vec!["  Not sent.".to_owned()];
+                if let Some(filling) = filling(&self.interrupt) {
+                    shown.push(filling.ask());
+                    self.stage = Stage::Fill(filling);
+                }
+                self.filled = None;
+                return Reaction::Ask(shown);
+            }
+            "?" | "help" | "v" => {
+                self.stage = Stage::Confirm(decision);
+                return if word == "v" { Reaction::Uncut } else { Reaction::Help };
+            }
+            _ => {}
+        }
+        if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
+            return reaction;
+        }
+        // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
+        if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
+        {
+            let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
+            self.stage = Stage::Confirm(decision);
+            let rule = "sends what is shown, n drops it; an option by its number or name takes its place.";
+            return Reaction::Ask(vec![format!("  “{}”: {key} {rule}", plain::line(line))]);
+        }
+        self.filled = None;
+        self.choose(line, paint)
+    }
+
+    /// Why an option is shown back before it is sent: nobody can take it back, it lets go on what is risky, or the card
+    /// has not shown all that it lets go on.
+    pub(super) fn asks_again(&self, option: &str) -> Option<String> {
+        self.asks_again_with(option, &Value::Null)
+    }
+
+    pub(super) fn asks_again_with(&self, option: &str, edit: &Value) -> Option<String> {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
+        if matches!(&*offer.effect, "fail_run" | "cancel_run") {
+            return Some("this ends the run".to_owned());
+        }
+        if offer.id == "skip" && self.takes_json() {
+            return Some("the agent goes on without an answer".to_owned());
+        }
+        let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
+        let unseen = self.interrupt.unseen_by(offer, edit);
+        let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
+        let why: Vec<String> = stakes.into_iter().chain(unseen).collect();
+        (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
+    }
+
+    /// Shows the words back before they are sent.
+    pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
+        let mut shown = vec![format!("  {}", self.sentence(option))];
+        shown.extend(quote(words, "   ", Cap::None, paint));
+        self.stage = Stage::Confirm(self.decision(option, Some(words.to_owned())));
+        Reaction::Ask(shown)
+    }
+
+    pub(super) fn sentence(&self, option: &str) -> String {
+        self.sentence_with(option, &Value::Null)
+    }
+
+    pub(super) fn sentence_with(&self, option: &str, edit: &Value) -> String {
+        let offer = self.interrupt.options.iter().find(|offer| offer.id == option);
+        let label = plain::line(offer.map_or(option, |offer| &offer.label));
+        match self.asks_again_with(option, edit) {
+            Some(why) => format!("{label} ({why}):"),
+            None => format!("{label}:"),
+        }
+    }
+}
