@@ -167,7 +167,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let run = older.start_run("solo", "wait").await;
     older.wait_one(&run).await;
     let config =
-        || Config { played: Some(Played { knows: 13, breaks: false }), ..Config::new(&url, "newer") };
+        || Config { played: Some(Played { knows: 14, breaks: false }), ..Config::new(&url, "newer") };
     let newer = Postgres::open(config()).await.unwrap();
     let id: RunId = run.parse().unwrap();
     append_unknown(&newer, &id).await;
