@@ -13,16 +13,28 @@ use super::Witnessed;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// An action that was written down as started.
+/// An action that was written down as started. Attempts are counted anew when a step is tried again, so several nodes may
+/// have written one of the same name.
 pub(super) struct Begun {
-    started: u32,
-    performed: u32,
+    /// How often each node wrote it down, and how often it began it.
+    counts: BTreeMap<NodeId, Counts>,
     /// Who wrote the last start, and the term of its lease.
     by: NodeId,
     term: Option<Term>,
 }
 
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    started: u32,
+    performed: u32,
+}
+
 impl Begun {
+    /// Whether a node has begun all that it wrote down.
+    fn is_at(&self, node: NodeId) -> bool {
+        self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
+    }
+
     /// Whether the lease in which it was started has stood ever since.
     pub(super) fn stood(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
@@ -55,9 +67,9 @@ impl Witnessed {
             }
             _ => return,
         };
-        let new = Begun { started: 0, performed: 0, by: node, term: None };
+        let new = Begun { counts: BTreeMap::new(), by: node, term: None };
         let begun = self.begun.entry(action.id()).or_insert(new);
-        begun.started += 1;
+        begun.counts.entry(node).or_default().started += 1;
         begun.by = node;
         begun.term = leases.term(node);
     }
@@ -67,7 +79,7 @@ impl Witnessed {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {
             let began = self.begun.get(action).filter(|begun| begun.by == node);
-            if began.is_none_or(|begun| begun.performed != begun.started) {
+            if began.is_none_or(|begun| !begun.is_at(node)) {
                 return Err(format!("n{node} goes on with {action}, which it did not begin"));
             }
             if !self.run.started().any(|(started, _)| started == *action) {
@@ -80,7 +92,7 @@ impl Witnessed {
             if begun.by != node {
                 return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
             }
-            if begun.performed == begun.started {
+            if begun.is_at(node) {
                 return Err(format!("n{node} gives {action} up, and is at it"));
             }
         }
@@ -96,13 +108,13 @@ impl Witnessed {
         let Some(begun) = self.begun.get_mut(action) else {
             return Err(format!("{action} is begun, and no start is written"));
         };
-        begun.performed += 1;
-        if begun.performed > begun.started {
-            let (performed, started) = (begun.performed, begun.started);
-            return Err(format!("{action} was begun {performed} times, and {started} starts are written"));
-        }
-        if begun.by != node {
+        let Some(counts) = begun.counts.get_mut(&node) else {
             return Err(format!("n{node} begins {action}, which n{} wrote down", begun.by));
+        };
+        counts.performed += 1;
+        let Counts { performed, started } = *counts;
+        if performed > started {
+            return Err(format!("n{node} begins {action} {performed} times, and wrote {started} starts"));
         }
         if !believes {
             return Err(format!("n{node} begins {action}, and can know that its lease is over"));
