@@ -18,7 +18,7 @@ use super::store::Store;
 use super::{COPILOTS_FROM, OUTBOX_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
 /// Seeds that a mutant may live through.
-const SEEDS: u64 = 4_000;
+const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
