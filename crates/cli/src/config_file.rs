@@ -462,11 +462,9 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
         *path = folder.join(&path);
     }
     let of_issuer = |wrong: jwt::Wrong| {
-        let number = wrong.at.split(' ').next().and_then(|word| word.parse::<usize>().ok());
-        let number = number.map_or_else(String::new, |number| (number - 1).to_string());
-        let key = wrong.at.split('`').nth(1).unwrap_or_default();
-        let steps = if number.is_empty() { vec!["oidc", key] } else { vec!["jwt", &number, key] };
-        usage(format!("{shown}, {}: {wrong}", place_of(&text, &[&["identity"][..], &steps[..]].concat())))
+        let steps: Vec<&str> =
+            std::iter::once("identity").chain(wrong.steps.iter().map(String::as_str)).collect();
+        usage(format!("{shown}, {}: {wrong}", place_of(&text, &steps)))
     };
     jwt::check(&file.identity.jwt).map_err(of_issuer)?;
     let provider = file.identity.oidc.as_ref().map_or(Ok(()), |oidc| oidc.check(&file.identity.jwt));

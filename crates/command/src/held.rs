@@ -40,9 +40,7 @@ impl Part {
             && fixed.iter().filter(|word| is_option(word)).all(|option| says(&options, option))
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
-}
 
-impl Part {
     /// Whether it is a program that no table knows, and a word of it the program of a pattern, which it may run with what
     /// stands behind.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {

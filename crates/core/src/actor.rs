@@ -119,9 +119,14 @@ impl<'a> Whose<'a> {
         Self { id, hand: id }
     }
 
+    /// Whether it is somebody's.
+    pub fn is_of(self, who: &str) -> bool {
+        [self.id, self.hand].contains(&who)
+    }
+
     /// Whether one of those whose this is is one of those whose the other is.
     pub fn meets(self, other: Self) -> bool {
-        [self.id, self.hand].iter().any(|id| [other.id, other.hand].contains(id))
+        self.is_of(other.id) || self.is_of(other.hand)
     }
 }
 

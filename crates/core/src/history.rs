@@ -39,7 +39,12 @@ const WORD_CHARS: usize = 64;
 
 /// The subject of a run with this input.
 pub fn subject(input: &Value) -> Option<&str> {
-    let subject = input.get("subject")?.as_str()?.trim();
+    subject_of(input.get("subject")?.as_str()?)
+}
+
+/// A text as a subject; `None`: erasing would not find it.
+pub fn subject_of(text: &str) -> Option<&str> {
+    let subject = text.trim();
     let fits = !subject.is_empty() && subject.len() <= SUBJECT_BYTES && !subject.contains(char::is_control);
     fits.then_some(subject)
 }

@@ -1,8 +1,11 @@
-//! Who is asked, who has decided, who is missing, and whether you may: in the same words on every surface.
+//! Who asks, who is asked, who has decided, who is missing, and whether you may: in the same words on every surface.
 
-use crate::interrupt::{Interrupt, InterruptStatus, Offer, Resolution};
+use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
 use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
+
+/// What the server itself is called among those who act.
+const SERVER: &str = "engine";
 
 /// What a line says. A surface may have labels of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +120,24 @@ fn on_behalf_of(name: &str) -> String {
 /// What stands behind the name of who signed in with a link that somebody else made.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
+}
+
+impl Interrupt {
+    /// Who asks: an agent, the workflow or the server itself, and at which step.
+    pub fn asker(&self) -> String {
+        let who = match (&self.agent, self.origin) {
+            (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
+            (Some(agent), Origin::External) if agent == SERVER => "the server".to_owned(),
+            (Some(agent), Origin::External) => {
+                format!("{}, an agent that runs elsewhere", plain::line(agent))
+            }
+            (None, _) => "the workflow".to_owned(),
+        };
+        match &self.step {
+            Some(step) => format!("{who}, step {}", plain::line(step)),
+            None => who,
+        }
+    }
 }
 
 impl Resolution {

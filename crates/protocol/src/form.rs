@@ -10,6 +10,11 @@ use crate::trial::TrialCard;
 const DEPTH: usize = 6;
 
 impl Interrupt {
+    /// One of its options.
+    pub fn offer(&self, id: &str) -> Option<&Offer> {
+        self.options.iter().find(|offer| offer.id == id)
+    }
+
     /// What an edit takes the place of: the arguments, the plan, the output, the input; else all that was sent.
     /// Null for a question: nothing was there before the answer.
     pub fn replaced(&self) -> &Value {

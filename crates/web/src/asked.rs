@@ -1,4 +1,5 @@
-//! An interrupt, and the run that asks it. Neither ever changes, so whoever knows both needs no row.
+//! An interrupt and the run that asks it, and whose it is to decide. Neither of the two ever changes, so whoever knows both
+//! needs no row.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
@@ -35,7 +36,7 @@ impl Asked {
 }
 
 /// The same of a run as it is given.
-pub(crate) fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
+pub fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
     let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
     run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())
 }

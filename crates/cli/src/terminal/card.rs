@@ -3,7 +3,6 @@
 //! What the runtime knows is printed plain. What an agent says is printed behind a bar, escaped and capped.
 //! Look-alike letters are printed as their code points.
 
-use holdshort_core::actor::Actor;
 use holdshort_protocol::{
     Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
     LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, told_lines, withheld_words,
@@ -136,7 +135,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref().unwrap_or("-");
-    let label = interrupt.options.iter().find(|each| each.id == option).map_or(option, |each| &each.label);
+    let label = interrupt.offer(option).map_or(option, |each| &each.label);
     let mut text = format!("{}: {} ({})", outcome(resolution.outcome), plain::line(label), resolution.who());
     if let Some(words) = &resolution.text {
         text = format!("{text}: “{}”", plain::line(words));
@@ -197,15 +196,7 @@ fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 
 /// What the runtime knows about who, where and why.
 fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let mut who = match (&interrupt.agent, interrupt.origin) {
-        (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
-        (Some(agent), Origin::External) if *agent == Actor::engine().id => "the server".to_owned(),
-        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
-        (None, _) => "the workflow".to_owned(),
-    };
-    if let Some(step) = &interrupt.step {
-        who = format!("{who}, step {}", plain::line(step));
-    }
+    let who = interrupt.asker();
     let mut out = fact("asked by", &who, paint);
     for (i, reason) in interrupt.risk.reasons.iter().enumerate() {
         let text = plain::line(&reason.text).into_owned();

@@ -514,7 +514,7 @@ pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
 
 /// What was decided, in the words of the option.
 pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
-    let choice = interrupt.options.iter().find(|choice| choice.id == decision.option);
+    let choice = interrupt.offer(&decision.option);
     let label = plain::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();
     match &decision.text {
         Some(text) => format!("{label}: {}", quote::brief(text, paint.width.saturating_sub(label.len() + 8))),

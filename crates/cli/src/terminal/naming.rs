@@ -35,7 +35,7 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
 
 /// Also by a word that other systems use for it.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
-    let by_id = |id: &str| interrupt.options.iter().find(|offer| offer.id == id);
+    let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
     listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
         // As the consoles of the systems before have it (contract A31).
@@ -60,7 +60,7 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
 
 /// The option that free text means (contract A31); none where words alone say too little.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
-    let by_id = |id: &str| interrupt.options.iter().find(|offer| offer.id == id);
+    let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {
         Kind::Question => "answer",
         Kind::Choice => "custom",

@@ -281,7 +281,7 @@ impl Prompt {
         if matches!(line, "d" | "detach") || is_option || is_earlier || filled.is_whole(line) {
             return None;
         }
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        let offer = self.interrupt.offer(&decision.option);
         let reaction = match offer.filter(|_| line == "e") {
             Some(offer) => {
                 Reaction::Edit(Editing { text: card::readable(&decision.edit), ..self.editing_for(offer) })
@@ -297,7 +297,7 @@ impl Prompt {
 
     /// Whether nobody has written anything of it yet.
     fn is_untouched(&self, editing: &Editing) -> bool {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == editing.option);
+        let offer = self.interrupt.offer(&editing.option);
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
     }
 

@@ -68,7 +68,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
 /// the server, and a word that stands for one may stand for what releases it.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
-    let unseen = match interrupt.options.iter().find(|choice| choice.id == option) {
+    let unseen = match interrupt.offer(option) {
         Some(choice) => interrupt.unseen_by(choice, edit),
         None => interrupt.unseen.clone(),
     };
@@ -86,7 +86,7 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
 /// What is risky goes on only once whoever is at the terminal has said yes to it, and to it as they read it. `None`: they are not
 /// asked. A script's line was written before.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
-    let offer = interrupt.options.iter().find(|offer| offer.id == option);
+    let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
     let Some((offer, stakes)) = asked.filter(|_| interrupt.status == InterruptStatus::Open) else {
         return Ok(None);

@@ -42,6 +42,11 @@ fn is_id(call: &str) -> bool {
 /// The one command that is at work.
 async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
+    let none = || usage(format!("no command of {} is at work", run.id));
+    // Whoever follows a run is told of nothing behind its end.
+    if run.status.is_terminal() {
+        return Err(none());
+    }
     let mut commands = Commands::default();
     let mut events = Events::follow(client, &run.id, 0, Watched::now());
     let mut last = 0;
@@ -58,7 +63,7 @@ async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     }
     let at_work: Vec<&str> = commands.at_work().collect();
     match at_work.as_slice() {
-        [] => Err(usage(format!("no command of {} is at work", run.id))),
+        [] => Err(none()),
         [call] => Ok((*call).to_owned()),
         several => Err(usage(format!("several commands are at work: name one of {}", several.join(", ")))),
     }

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::rule::{full, plain, ways};
 use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Verdict, rule, vote};
 use crate::actor::Whose;
 use crate::definition::{GrantCovers, Rule, RuleAction};
@@ -20,7 +21,7 @@ use crate::system::System;
 use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
-use holdshort_command::{Part, Pattern};
+use holdshort_command::Part;
 use std::collections::BTreeSet;
 
 /// A call as an agent that runs elsewhere names it. In this form an approval binds to it.
@@ -153,7 +154,9 @@ impl ForeignCall {
         }
         for (field, folder) in [("workspace", &self.workspace), ("cwd", &self.cwd)] {
             let Some(folder) = folder else { continue };
-            if !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
+            // Everything lies in a workspace that is the root: neither rules nor grants would hold anything.
+            let is_root = field == "workspace" && folder == "/";
+            if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
                 let message =
                     "is no path in full: it begins with `/`, and has neither `.`, `..` nor a `/` at its end";
                 problems.push(Problem::new(format!("{at}/{field}"), message));
@@ -256,12 +259,7 @@ impl ForeignCall {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
         let is_inside = |folder: &str, path: &str| {
-            let full = if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") };
-            let full = holdshort_command::normal(&full);
-            let inside = full.strip_prefix(workspace.trim_end_matches('/'));
-            path == "/dev/null"
-                || (!path.starts_with('~')
-                    && inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('/')))
+            path == "/dev/null" || (!path.starts_with('~') && plain(&full(path, folder), workspace).is_some())
         };
         let Some(line) = self.command() else {
             let mut texts = self.unread_texts();
@@ -270,8 +268,7 @@ impl ForeignCall {
         };
         let command = holdshort_command::parse(line);
         let names_inside = |part: &Part, text: &str, expands: bool| {
-            let ways = if expands { Pattern::ways(text) } else { Some(vec![text.to_owned()]) };
-            ways.is_some_and(|ways| {
+            ways(text, expands).is_some_and(|ways| {
                 ways.iter().flat_map(|text| part.located(text)).all(|path| is_inside(cwd, &path))
             })
         };

@@ -2,6 +2,8 @@
 
 mod place;
 
+pub(super) use place::{full, plain, ways};
+
 use crate::definition::{Rule, RuleAction};
 use crate::gate::{Subject, changes};
 use crate::tool::Category;

@@ -32,7 +32,7 @@ pub use seat::{Standing, Voter};
 pub use table::{Carry, Effect, KEEP_SOME, Kind, KindRow, Outcome, Row, option};
 pub use timing::{Due, Escalation, Reminded, Reminders, Timing, What};
 pub use usage::{Unusable, Usage};
-pub use vote::{Author, Settled, Vote};
+pub use vote::{Settled, Vote};
 pub use withhold::Withhold;
 
 use crate::actor::Actor;
@@ -212,9 +212,9 @@ pub struct Interrupt {
     /// The decisions that stand: of each person the last one.
     pub votes: Vec<Vote>,
     /// Who wrote what is asked about, where a person did: a plan that they wrote anew.
-    pub written_by: Option<Author>,
+    pub written_by: Option<Actor>,
     /// Who wrote each edit, by the sequence of the decision that brought it.
-    pub authors: BTreeMap<u64, Author>,
+    pub authors: BTreeMap<u64, Actor>,
     pub claim: Option<Claim>,
     /// How often it was claimed.
     pub claims: u32,
@@ -278,7 +278,7 @@ impl Interrupt {
         // Of a plan that no step made.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
-            written_by: is_written.then(|| Author::of(by)),
+            written_by: is_written.then(|| by.clone()),
             assignment: opened.assignment.clone(),
             delegations: Vec::new(),
             due: opened.due(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Author, Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
+use super::{Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
 use crate::actor::{Actor, Role};
 use crate::rights::{self, Extent, Permission};
 use crate::system::people::People;
@@ -47,7 +47,7 @@ impl Interrupt {
         let releases = offer.effect.lets_go_on();
         // Nobody releases their own work, nor does anybody in their place, whom they chose, or with a login of theirs.
         let is_own = |id: &str| {
-            let started = voter.starter.is_some_and(|starter| starter.id == id || starter.hand() == id);
+            let started = voter.starter.is_some_and(|starter| starter.whose().is_of(id));
             let own = started || self.wrote(id, edit_of);
             releases && !self.assignment.self_approval && own
         };
@@ -117,7 +117,7 @@ impl Interrupt {
 
     /// Those who may not release it, for it is theirs: whoever started the run, and wrote it, or this edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
-        let authors = self.author(edit_of).into_iter().flat_map(Author::ids);
+        let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 

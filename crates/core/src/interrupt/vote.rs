@@ -42,27 +42,6 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// Who wrote something that is asked about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Author {
-    pub by: String,
-    /// Whose it is as much as theirs: see [`Actor::hand`].
-    pub hand: String,
-    /// In which role they came.
-    pub role: Role,
-}
-
-impl Author {
-    pub(super) fn of(actor: &Actor) -> Self {
-        Self { by: actor.id.clone(), hand: actor.hand().to_owned(), role: actor.role }
-    }
-
-    /// Those of whom it is the own work.
-    pub(super) fn ids(&self) -> [&str; 2] {
-        [&self.by, &self.hand]
-    }
-}
-
 /// The sequence of the decision that settled what was resolved by the event `seq`. Journals of version 1 do not name it:
 /// there it is the event before.
 pub(super) fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
@@ -188,10 +167,10 @@ impl Interrupt {
 
     /// Whether somebody wrote this edit, or let in whoever did; without one, what is asked about.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        self.author(edit_of).is_some_and(|author| author.ids().contains(&who))
+        self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
     }
 
-    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&Author> {
+    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&Actor> {
         edit_of.map_or(self.written_by.as_ref(), |seq| self.authors.get(&seq))
     }
 }
@@ -207,8 +186,8 @@ impl Interrupt {
         };
         self.votes.retain(|other| !replaces(other) && !resets(other));
         if let Some(seq) = vote.edit_of {
-            let author = || Author { by: vote.by.clone(), hand: vote.hand().to_owned(), role: vote.role };
-            self.authors.entry(seq).or_insert_with(author);
+            let (id, let_in_by) = (vote.by.clone(), vote.let_in_by.clone());
+            self.authors.entry(seq).or_insert(Actor { id, role: vote.role, via: None, let_in_by });
         }
         self.votes.push(vote);
     }

@@ -293,6 +293,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| named(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
     assert_eq!(of(|ask| named(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);
     assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("ws".to_owned()))), ["/call/workspace"]);
+    // Every path lies below the root, so a workspace there would confine nothing.
+    assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("/".to_owned()))), ["/call/workspace"]);
     assert_eq!(
         of(|ask| named(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
         ["/call/workspace"]

@@ -106,7 +106,7 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
 /// erasing would not find is refused. Where the inputs hold a task in words agents read that alone.
 pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
-    if history::subject(&json!({ SUBJECT: subject })).is_none() {
+    if subject.as_str().and_then(history::subject_of).is_none() {
         let rule = format!("is no text of 1 to {SUBJECT_BYTES} bytes without control characters");
         return Err(Refused::invalid_at("/inputs/subject", rule));
     }

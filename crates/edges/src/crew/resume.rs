@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::rate::Counted;
-use super::{CHANNEL, Crew, crews, review, task};
+use super::{CHANNEL, Crew, crews, task};
 use crate::who::Guest;
 
 /// What its clients send where they know no user (contract E36). Compared without case.
@@ -166,8 +166,10 @@ pub(super) async fn decide_as(
         ..wire::Decision::default()
     };
     let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(in_words)?;
-    let (word, message) = match (review::status(&interrupt), status) {
-        ("pending", _) => ("paused", "the decision is noted; others have to decide as well".to_owned()),
+    let (word, message) = match (interrupt.status, status) {
+        (wire::InterruptStatus::Open, _) => {
+            ("paused", "the decision is noted; others have to decide as well".to_owned())
+        }
         (_, Status::Approved) => ("resuming", goes_on(app, &run.id).await?),
         (_, Status::Rejected) => ("rejected", "the task has failed".to_owned()),
     };

@@ -59,8 +59,11 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
+/// What a review can be.
+const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
+
 /// Where a review stands, in lower case: the form and the dashboard compare it with `pending` (contract D9).
-pub(super) fn status(interrupt: &wire::Interrupt) -> &'static str {
+fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
         None => "pending",
         Some(wire::Outcome::Approved | wire::Outcome::Answered) => "approved",
@@ -183,9 +186,8 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
     let app = &caller.app;
     let limit = holdshort_web::query::limit(query.limit)?;
     let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
-    let known = ["pending", "approved", "rejected", "expired", "cancelled"];
-    if wanted.as_deref().is_some_and(|wanted| !known.contains(&wanted)) {
-        let rule = "status: is none of pending, approved, rejected, expired, cancelled";
+    if wanted.as_deref().is_some_and(|wanted| !STATUSES.contains(&wanted)) {
+        let rule = format!("status: is none of {}", STATUSES.join(", "));
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
     let system = app.driver.glance_system().await?;

@@ -77,7 +77,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
     let mut run = (*run).clone();
     let stands = stands(&run);
-    let mut told = Told { runs: stands == STARTED, was_held: [REQUESTED, PAUSED].contains(&stands) };
+    let mut told = Told::after(stands).unwrap_or(Told::New);
     let mut news = follow::run(app.clone(), id.clone(), run.seq);
     let mut said = vec![Said { kind: stands, event: "status", agent: None }];
     loop {
@@ -108,11 +108,23 @@ const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
 
-/// What the client of a socket has been told of its task.
-struct Told {
-    runs: bool,
-    /// Once, at least.
-    was_held: bool,
+/// What the client of a socket takes its task for, by what it has been told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    New,
+    Runs,
+    Held,
+}
+
+impl Told {
+    /// After an event of this type; `None`: as before.
+    fn after(kind: &str) -> Option<Self> {
+        match kind {
+            STARTED => Some(Self::Runs),
+            REQUESTED | PAUSED => Some(Self::Held),
+            _ => None,
+        }
+    }
 }
 
 /// What has happened.
@@ -162,9 +174,7 @@ fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
     if let Some(happened) = happened(run, fact) {
-        if [REQUESTED, PAUSED].contains(&happened.kind) {
-            *told = Told { runs: false, was_held: true };
-        }
+        *told = Told::after(happened.kind).unwrap_or(*told);
         said.push(happened);
     }
     let goes_on = matches!(
@@ -173,12 +183,11 @@ fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
             | Fact::RunResumed
             | Fact::InterruptResolved { outcome: Outcome::Approved | Outcome::Answered, .. }
     );
-    if goes_on && !told.runs && task::State::of_run(run) == task::State::Running {
-        told.runs = true;
-        if told.was_held {
-            said.push(Said { kind: STARTED, event: "task_resumed", agent: None });
-        } else {
-            said.insert(0, Said { kind: STARTED, event: STARTED, agent: None });
+    if goes_on && task::State::of_run(run) == task::State::Running {
+        match std::mem::replace(told, Told::Runs) {
+            Told::Runs => {}
+            Told::Held => said.push(Said { kind: STARTED, event: "task_resumed", agent: None }),
+            Told::New => said.insert(0, Said { kind: STARTED, event: STARTED, agent: None }),
         }
     }
     said

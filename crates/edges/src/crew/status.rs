@@ -1,10 +1,11 @@
 //! `GET /crew/status/{task_id}` and `GET /crew/tasks`.
 
 use axum::Json;
-use holdshort_core::interrupt::{Kind, Voter};
+use holdshort_core::interrupt::Kind;
 use holdshort_core::run::Run;
 use holdshort_protocol::Code;
 use holdshort_store::{RunFilter, Tables, behind_run};
+use holdshort_web::asked::takes_part;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
@@ -37,14 +38,8 @@ pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
 /// Whether somebody takes part in a review of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
-    let voter = Voter {
-        actor: &caller.actor,
-        people: &system.people,
-        starter: run.begun_by(),
-        now: caller.app.now(),
-    };
-    let mut reviews = run.interrupts.values().filter(|each| each.opened.kind == Kind::Review);
-    Ok(reviews.any(|each| each.may_take_part(&voter).is_ok()))
+    let mut reviews = run.interrupts.iter().filter(|(_, each)| each.opened.kind == Kind::Review);
+    Ok(reviews.any(|(id, _)| takes_part(&caller.app, &caller.actor, run, id, &system)))
 }
 
 #[derive(Deserialize)]

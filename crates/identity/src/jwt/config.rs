@@ -101,6 +101,8 @@ pub struct Wrong {
     pub table: &'static str,
     /// The number of the issuer, from 1, and the key.
     pub at: String,
+    /// The same as the steps to a key below `identity`; empty where none is at fault.
+    pub steps: Vec<String>,
     pub why: String,
 }
 
@@ -110,12 +112,14 @@ pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
         return Err(Wrong {
             table: TABLE,
             at: "all".to_owned(),
+            steps: vec!["jwt".to_owned()],
             why: format!("there are at most {ISSUERS}"),
         });
     }
     for (index, jwt) in issuers.iter().enumerate() {
         let wrong = |key: &str, why: &str| {
-            Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), why: why.to_owned() })
+            let steps = vec!["jwt".to_owned(), index.to_string(), key.to_owned()];
+            Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), steps, why: why.to_owned() })
         };
         if let Err((key, why)) = jwt.check() {
             return wrong(key, why);

@@ -81,12 +81,17 @@ enum Failed {
 impl Jwks {
     /// Those of an issuer whose configuration is right.
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
-        let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), why };
+        let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
                 // What is wrong with it from the beginning is told at the start, not to whoever comes first.
                 let at = format!("`jwks_file` {}", file.display());
-                keys_of(file).map_err(|error| Wrong { table: TABLE, at, why: error.to_string() })?;
+                keys_of(file).map_err(|error| Wrong {
+                    table: TABLE,
+                    at,
+                    steps: Vec::new(),
+                    why: error.to_string(),
+                })?;
                 Source::File(file.clone())
             }
             (None, Some(url)) => {

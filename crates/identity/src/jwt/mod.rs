@@ -106,6 +106,7 @@ impl Issuers {
                 (Some(path), None) => Keys::Secret(secret(path).map_err(|why| Wrong {
                     table: config::TABLE,
                     at: format!("`secret_file` {}", path.display()),
+                    steps: Vec::new(),
                     why,
                 })?),
                 (None, Some(jwks)) => Keys::Public(Box::new(jwks)),
@@ -113,6 +114,7 @@ impl Issuers {
                     return Err(Wrong {
                         table: config::TABLE,
                         at: jwt.issuer.clone(),
+                        steps: Vec::new(),
                         why: "has no keys".to_owned(),
                     });
                 }

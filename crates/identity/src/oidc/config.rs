@@ -96,8 +96,10 @@ impl Oidc {
 
     /// Whether it is whole, and its people can be told apart from those of other issuers.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
-        let wrong =
-            |key: &str, why: String| Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), why });
+        let wrong = |key: &str, why: String| {
+            let steps = vec!["oidc".to_owned(), key.to_owned()];
+            Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), steps, why })
+        };
         if let Err(why) = check_url(&self.issuer) {
             return wrong("issuer", why.to_owned());
         }

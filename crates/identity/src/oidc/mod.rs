@@ -146,8 +146,12 @@ impl Provider {
     /// Reads the secret, unless the environment has said it. The provider is asked when somebody signs in.
     pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, Wrong> {
         config.check(issuers)?;
-        let wrong =
-            |why: String| Wrong { table: "[identity.oidc]", at: "`client_secret_file`".to_owned(), why };
+        let wrong = |why: String| Wrong {
+            table: "[identity.oidc]",
+            at: "`client_secret_file`".to_owned(),
+            steps: Vec::new(),
+            why,
+        };
         let secret = match (&config.client_secret_file, said) {
             (Some(_), Some(_)) => {
                 return Err(wrong("is there, and HOLDSHORT_OIDC_SECRET, too: name one of them".to_owned()));

@@ -13,7 +13,7 @@ use crate::message::{Message, risk_word};
 /// Where what is sent is decided: the paths of the crew edge.
 const CALLBACK: &str = "/edges/crew/api/v1/webhooks/callback/";
 
-pub(super) fn body(message: &Message) -> Value {
+pub fn body(message: &Message) -> Value {
     let notice = &message.notice;
     let review = review_id(message);
     let base = message.link.split_once("/inbox/").map_or("", |(base, _)| base);

@@ -18,6 +18,9 @@ use crate::message::{Message, Several};
 use crate::slack::Call;
 pub(crate) use push::Push;
 
+/// What a program that knows the compliance crew is sent.
+pub use self::crew::body as crew_body;
+
 const JSON: &str = "application/json";
 
 /// What is sent, by POST.
@@ -26,11 +29,6 @@ pub(crate) struct Request {
     pub(crate) content_type: &'static str,
     pub(crate) body: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
-}
-
-/// What a program that knows the compliance crew is sent.
-pub fn crew_body(message: &Message) -> Value {
-    crew::body(message)
 }
 
 /// What the bot of an app of Slack is told. `conversation`: where it posts.
@@ -73,7 +71,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> R
         Via::Webhook => (channel.url.clone(), webhook::body(message)),
         Via::Slack => (channel.url.clone(), slack::body(message)),
         Via::Teams => (channel.url.clone(), teams::body(message)),
-        Via::Crew => (channel.url.clone(), crew_body(message)),
+        Via::Crew => (channel.url.clone(), crew::body(message)),
         Via::Ntfy => ntfy::body(&channel.url, message),
         // A mail is no request, and what a browser is told is encrypted: `mail/` and `push.rs` make these.
         Via::Email | Via::Push => (channel.url.clone(), Value::Null),

@@ -8,7 +8,7 @@ use holdshort_core::schema::Problem;
 use holdshort_protocol::{self as wire, Ask, AskEscalation, AskReminders};
 use holdshort_web::limits::EXPIRY_MS;
 use holdshort_web::problem::{Answer, Refused};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::assignment;
 
@@ -24,7 +24,7 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
         if ask.run.is_some() {
             let rule = "is said in the input of the run that `run` names: leave one out";
             problems.push(Problem::new("/subject", rule));
-        } else if history::subject(&json!({ "subject": subject })).is_none() {
+        } else if history::subject_of(subject).is_none() {
             let rule = format!("is 1 to {SUBJECT_BYTES} bytes without control characters");
             problems.push(Problem::new("/subject", rule));
         }

@@ -291,6 +291,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     let (code, said) = called(&["events", &run, "--follow"]);
     assert_eq!(code, Some(0));
     assert!(said.trim_end().lines().last().unwrap().contains("run_completed"), "{said}");
+    assert_eq!(called(&["stop", &run]).0, Some(2), "nothing is at work");
     let (_, said) = called(&["events", &run, "--json"]);
     let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
     assert_eq!((&last["type"], &last["data"]["because"]), (&json!("content_erased"), &json!("request")));

@@ -152,11 +152,9 @@ fn show_to(
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
-        if stands_in {
-            // A grant of theirs would cover nothing.
-            let offered = interrupt.opened.options.iter().filter(|offer| offer.effect != Effect::Grant);
-            shown.options = offered.map(offer).collect();
-        }
+        // A grant of theirs would cover nothing.
+        let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
+        shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer).collect();
         return wire::Interrupt { you, frozen, ..shown };
     };
     // The task is in the words of whoever began, and the approval has a digest that one could guess at.

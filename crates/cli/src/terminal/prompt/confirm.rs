@@ -8,14 +8,14 @@ use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 impl Prompt {
     /// Whether Enter alone does not send it: it lets go on what is risky.
     pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        let offer = self.interrupt.offer(&decision.option);
         offer.and_then(|offer| self.interrupt.stakes(offer)).is_some_and(|_| !self.in_script)
     }
 
     pub(super) fn releases_nothing(&self, decision: &Decision) -> bool {
         // What they come to are words alone: nothing runs that a card shows.
         const WORDS: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == decision.option);
+        let offer = self.interrupt.offer(&decision.option);
         offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
     }
 
@@ -65,7 +65,7 @@ impl Prompt {
     }
 
     pub(super) fn asks_again_with(&self, option: &str, edit: &Value) -> Option<String> {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == option)?;
+        let offer = self.interrupt.offer(option)?;
         if matches!(&*offer.effect, "fail_run" | "cancel_run") {
             return Some("this ends the run".to_owned());
         }
@@ -92,7 +92,7 @@ impl Prompt {
     }
 
     pub(super) fn sentence_with(&self, option: &str, edit: &Value) -> String {
-        let offer = self.interrupt.options.iter().find(|offer| offer.id == option);
+        let offer = self.interrupt.offer(option);
         let label = plain::line(offer.map_or(option, |offer| &offer.label));
         match self.asks_again_with(option, edit) {
             Some(why) => format!("{label} ({why}):"),

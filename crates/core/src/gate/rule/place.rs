@@ -269,16 +269,16 @@ impl Cwd {
 }
 
 /// What a path may be where the shell finds `..` with a pattern of it. `None`: it may be too many.
-fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
+pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
     if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
 }
 
-fn full(path: &str, workspace: &str) -> String {
+pub(in crate::gate) fn full(path: &str, workspace: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
 }
 
 /// A path relative to the workspace without `.`, `..` and doubled `/`, as far as names say; `None` if it leads out of it.
-fn plain(path: &str, workspace: &str) -> Option<String> {
+pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     // Where the workspace is nobody knows.
     if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
         return None;

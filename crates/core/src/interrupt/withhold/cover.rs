@@ -214,7 +214,7 @@ impl Interrupt {
         let edit = self.as_payload(vote.edit.clone());
         let mut authors = self.authors.values();
         let is_blind = self.is_blind(&vote.by, vote.role, patterns, people)
-            && authors.all(|author| self.is_blind(&author.by, author.role, patterns, people));
+            && authors.all(|author| self.is_blind(&author.id, author.role, patterns, people));
         if !is_blind {
             return places(&edit, patterns, &cover.words);
         }

@@ -1,10 +1,9 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
-use holdshort_core::actor::Actor;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
-    AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Origin, Outcome, Resolution, Warning,
-    plain, told_members, withheld_words,
+    AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Outcome, Resolution, Warning, plain,
+    told_members, withheld_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -121,15 +120,7 @@ pub(super) fn time(at: &str) -> String {
 }
 
 fn facts(interrupt: &Interrupt) -> Vec<Fact> {
-    let mut who = match (&interrupt.agent, interrupt.origin) {
-        (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
-        (Some(agent), Origin::External) if *agent == Actor::engine().id => "the server".to_owned(),
-        (Some(agent), Origin::External) => format!("{}, an agent that runs elsewhere", plain::line(agent)),
-        (None, _) => "the workflow".to_owned(),
-    };
-    if let Some(step) = &interrupt.step {
-        who = format!("{who}, step {}", plain::line(step));
-    }
+    let who = interrupt.asker();
     let mut facts = Vec::new();
     // Of a single question of an agent elsewhere it is the title.
     if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
