@@ -75,8 +75,10 @@ pub const SCRIPTS: usize = 32;
 pub const SCRIPT_SHOWN_BYTES: usize = 16 * 1024;
 /// How long a stopped process tree may take to go, before its remains are left to the kernel.
 pub const STOP_TIME: Duration = Duration::from_secs(10);
-/// How long finding out the sandbox's level may take.
+/// Time that one probe of the sandbox's level may take.
 pub const PROBE_TIME: Duration = Duration::from_secs(10);
+/// Probes of one level before it counts as out of reach: a busy host can fail one.
+pub const PROBES: usize = 3;
 
 /// Paths of a trial that its card names; the others are counted.
 pub const CARD_PATHS: usize = 500;

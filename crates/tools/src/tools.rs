@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_command::guarded;
@@ -110,23 +110,20 @@ pub(crate) type Stop = Option<watch::Receiver<bool>>;
 pub(crate) struct Inner {
     pub workspace: Workspace,
     pub settings: Settings,
-    level: OnceLock<SandboxLevel>,
 }
 
 impl Inner {
-    /// What this host can reach, tried once.
+    /// Returns the level that this host reaches for commands of this run.
     pub(crate) fn level(&self) -> SandboxLevel {
-        *self.level.get_or_init(|| {
-            let level = |network| sandbox::level(&self.settings.sandbox_program, network);
-            // What only reads has no network, whatever the workflow says.
-            if self.settings.network { level(true).min(level(false)) } else { level(false) }
-        })
+        let level = |network| sandbox::level(&self.settings.sandbox_program, network);
+        // A command that only reads has no network, whatever the workflow says.
+        if self.settings.network { level(true).min(level(false)) } else { level(false) }
     }
 }
 
 impl Tools {
     pub fn new(workspace: Workspace, settings: Settings) -> Self {
-        Self(Arc::new(Inner { workspace, settings, level: OnceLock::new() }), None)
+        Self(Arc::new(Inner { workspace, settings }), None)
     }
 
     /// These tools, whose commands end once this turns to true. They answer with what they printed until then.

@@ -32,6 +32,9 @@ pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     // What only reads executes nothing that an agent may have written.
     let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
     let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
+    // A socket in the workspace would be a way in for what a person runs beside it, or a way out to it.
+    let of_sockets =
+        if plan.network { AccessFs::MakeSock.into() } else { AccessFs::MakeSock | AccessFs::ResolveUnix };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -48,8 +51,7 @@ pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
         .add_rules(path_beneath_rules([Path::new("/etc")], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(DEVICES, device))?
         .add_rules(path_beneath_rules([&plan.workspace], of_workspace))?
-        // A socket in the workspace would be a way in for what a person runs beside it.
-        .add_rules(path_beneath_rules(plan.written(), write & !AccessFs::MakeSock))?
+        .add_rules(path_beneath_rules(plan.written(), write & !of_sockets))?
         .add_rules(path_beneath_rules(private(plan), of_private))?
         .restrict_self()?;
     Ok(())

@@ -10,7 +10,7 @@
 //! - **confine** (`stage::confine`) gives up capabilities, takes on Landlock, seccomp and resource limits for
 //!   good, and becomes the shell.
 //!
-//! Below [`SandboxLevel::Full`] there are no namespaces: `start` does what `init` does.
+//! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces: `start` does what `init` does.
 //! Everything fails closed: a stage that cannot do its part reports it and the command does not run.
 //! The server talks to the stages over their standard input: its end closing means that all must end.
 
@@ -20,6 +20,7 @@ mod guard;
 mod landlock;
 mod launch;
 mod layer;
+mod level;
 mod limit;
 mod namespaces;
 mod plan;
@@ -34,15 +35,13 @@ mod view;
 mod written;
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
-
-use holdshort_core::tool::SandboxLevel;
 
 pub(crate) use folders::{Tooling, tooling};
 pub(crate) use guard::SetAside;
 pub(crate) use launch::{Launch, Launched};
 pub(crate) use layer::{Layer, Notes, take_after};
+pub use level::level;
 pub(crate) use plan::Identity;
 pub(crate) use report::Report;
 pub(crate) use scratch::Scratch;
@@ -51,16 +50,6 @@ pub(crate) use unguarded::{is_unguarded, remember};
 
 /// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "sandbox-exec";
-
-/// The highest level that this host reaches, found by running a command that tries to get out.
-///
-/// Blocks for some milliseconds. `program` is the binary that has the hidden subcommand.
-pub fn level(program: &Path, network: bool) -> SandboxLevel {
-    [SandboxLevel::Full, SandboxLevel::Partial]
-        .into_iter()
-        .find(|level| launch::holds(program, *level, network))
-        .unwrap_or(SandboxLevel::None)
-}
 
 /// The body of the hidden subcommand; `args` are those that follow its name.
 ///

@@ -119,6 +119,15 @@ impl Plan {
         }
     }
 
+    /// Returns true if sockets and pipes that others left in the workspace are closed to the command.
+    ///
+    /// A layer has inodes of its own, so no connection leads through it. A command that only reads has no Unix sockets
+    /// (`seccomp`) and no right to write to a pipe (`landlock`), unless the workspace lies in its temporary folder.
+    pub(super) fn closes_channels(&self) -> bool {
+        let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
+        self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader
+    }
+
     fn place(&self, place: &str) -> PathBuf {
         if place == "." { self.workspace.clone() } else { self.workspace.join(place) }
     }

@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use holdshort_core::tool::CommandEffect;
 use nix::libc;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter, sock_filter,
 };
+
+use super::plan::Plan;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -75,9 +78,9 @@ const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
 const TMPFILE: u64 = 0o20_000_000;
 
 /// Takes the filters on for good.
-pub(super) fn take_on() -> io::Result<()> {
+pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     let filters = [
-        (refused().map_err(io::Error::other)?, libc::EPERM),
+        (refused(plan).map_err(io::Error::other)?, libc::EPERM),
         (whatever(&ABSENT), libc::ENOSYS),
         (whatever(&UNSUPPORTED), libc::EOPNOTSUPP),
     ];
@@ -104,10 +107,13 @@ fn whatever(calls: &[libc::c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
-fn refused() -> Result<Rules, Error> {
+fn refused(plan: &Plan) -> Result<Rules, Error> {
     let mut rules = whatever(&REFUSED);
+    // A reader has no use for Unix sockets, and a connection to one in the workspace is a message to the host.
+    let is_reader = plan.effect == CommandEffect::Reads && !plan.network;
     let other_family = SOCKET_FAMILIES
         .into_iter()
+        .filter(|family| !is_reader || *family != libc::AF_UNIX)
         .map(|family| {
             let family = u64::try_from(family).unwrap_or_default();
             SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)

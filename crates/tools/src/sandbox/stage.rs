@@ -103,16 +103,29 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
 /// Process 1 of the new namespace. The kernel kills every other process there when it ends.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    let guarded = if plan.is_guarded() { scratch::noted(&plan.guarded())?.found } else { Found::default() };
+    let found = found_in_workspace(plan)?;
     if plan.layer.is_some() {
         plan.identities.iter().try_for_each(Identity::check).map_err(because(EXCHANGED))?;
     }
-    view::enter(plan, &guarded).map_err(because("no view of the file system of its own"))?;
+    view::enter(plan, &found).map_err(because("no view of the file system of its own"))?;
     if !plan.network {
         // Without it a program cannot talk to itself, and that is all.
         let _ = namespaces::raise_loopback();
     }
     watch_over_command(plan, text, Scope::Namespace)
+}
+
+/// Returns what the view makes read-only and what it closes.
+fn found_in_workspace(plan: &Plan) -> Result<Found> {
+    if plan.is_guarded() {
+        return Ok(scratch::noted(&plan.guarded())?.found);
+    }
+    if !plan.closes_channels() {
+        return Ok(Found::default());
+    }
+    let looked = Guard::look(&plan.workspace, &server_waits)
+        .map_err(because("the workspace can not be searched for sockets and pipes"))?;
+    Ok(Found { channels: looked.found.channels, ..Found::default() })
 }
 
 fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
@@ -140,7 +153,7 @@ fn confine(plan: &Plan) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     if plan.level > SandboxLevel::None {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
-        seccomp::take_on().map_err(because("no system call filter"))?;
+        seccomp::take_on(plan).map_err(because("no system call filter"))?;
     }
     // After the capabilities, since changing them may clear it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;

@@ -24,7 +24,7 @@ const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
 /// Builds the view and enters it. This process must have mount and process namespaces of its own.
-pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
+pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
     // The stage that waits outside keeps a root of its own: it sees the workspace without these mounts.
     unshare(CloneFlags::CLONE_NEWNS)?;
     // What happens here stays here.
@@ -63,7 +63,10 @@ pub(super) fn enter(plan: &Plan, guarded: &Found) -> io::Result<()> {
         }
     }
     view.open(plan)?;
-    view.guard(plan, guarded)?;
+    view.guard(plan, found)?;
+    if plan.closes_channels() {
+        view.close(plan, found)?;
+    }
 
     chdir(&view.root)?;
     pivot_root(".", ".")?;
@@ -155,6 +158,21 @@ impl View {
             }
         }
         Ok(())
+    }
+
+    /// Mounts an empty read-only file over each socket and pipe of the workspace: a process of the host may listen there.
+    fn close(&self, plan: &Plan, found: &Found) -> io::Result<()> {
+        if found.channels.is_empty() {
+            return Ok(());
+        }
+        let nothing = self.file(Path::new("/closed"))?;
+        for channel in &found.channels {
+            match bind(&nothing, &self.place(&plan.workspace.join(&channel.0)), Use::ReadOnly) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                bound => bound?,
+            }
+        }
+        fs::remove_file(nothing)
     }
 
     fn devices(&self) -> io::Result<()> {

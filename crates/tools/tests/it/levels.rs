@@ -4,14 +4,17 @@ use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use holdshort_core::tool::{Inspected, SandboxLevel};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::bench::{PROGRAM, is_running, until};
+use crate::bench::{Bench, PROGRAM, call, is_running, until};
 
 struct Stages {
     scratch: TempDir,
@@ -136,4 +139,31 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     let report = stages.run("touch here");
     assert!(report["failed"]["why"].as_str().unwrap().starts_with("no view of the file system"), "{report}");
     assert!(!stages.scratch.path().join("workspace/here").exists());
+}
+
+/// A program that fails its first start, as one does on a busy host, and counts its starts.
+fn busy_program(folder: &Path) -> PathBuf {
+    let program = folder.join("program");
+    let script = format!(
+        "#!/bin/sh\necho x >> {log}\n[ $(wc -l < {log}) = 1 ] && exit 1\nexec {PROGRAM} \"$@\"\n",
+        log = folder.join("starts").display(),
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+#[tokio::test]
+async fn the_level_is_found_once_per_process_and_survives_a_probe_that_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = busy_program(folder.path());
+    let starts = || fs::read_to_string(folder.path().join("starts")).unwrap().lines().count();
+    let bench = Bench::with(|settings| settings.sandbox_program.clone_from(&program));
+    let shown = bench.ready("run_command", json!({"command": "true"})).await.sandbox;
+    assert_eq!(shown, Some(SandboxLevel::Full));
+    let probes = starts();
+    let others = bench.tools_with(|settings| settings.sandbox_program.clone_from(&program));
+    let call = call("run_command", json!({"command": "true"}));
+    assert!(matches!(others.inspect(&call).await.inspected, Inspected::Ready(_)));
+    assert_eq!(starts(), probes, "another run probed the host again");
 }

@@ -21,7 +21,15 @@ pub(crate) struct Found {
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,
+    /// Sockets and named pipes, relative to the workspace.
+    #[serde(default)]
+    pub channels: Vec<Channel>,
 }
+
+/// Path of a socket or a named pipe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")] pub PathBuf);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,8 +63,28 @@ pub(crate) struct Inode {
 /// What is known of a directory entry.
 pub(super) struct Seen {
     pub inode: Inode,
-    pub is_folder: bool,
-    pub is_link: bool,
+    pub kind: Kind,
+}
+
+/// Kind of a directory entry, as far as the guard tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder,
+    Link,
+    /// Socket or named pipe.
+    Channel,
+    Other,
+}
+
+impl From<rustix::fs::FileType> for Kind {
+    fn from(kind: rustix::fs::FileType) -> Self {
+        match kind {
+            rustix::fs::FileType::Directory => Self::Folder,
+            rustix::fs::FileType::Symlink => Self::Link,
+            rustix::fs::FileType::Socket | rustix::fs::FileType::Fifo => Self::Channel,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Inode {
@@ -82,14 +110,13 @@ fn look(folder: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> io::Result<Seen
             number: found.stx_ino,
             made: has_time.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec)),
         },
-        is_folder: kind.is_dir(),
-        is_link: kind.is_symlink(),
+        kind: kind.into(),
     })
 }
 
 impl Item {
     pub(super) fn of(folder: BorrowedFd<'_>, name: &OsStr, path: PathBuf, seen: &Seen) -> io::Result<Self> {
-        let link = if seen.is_link {
+        let link = if seen.kind == Kind::Link {
             let target = rustix::fs::readlinkat(folder, name, Vec::new())?.into_bytes();
             let leads_to = look(folder, name, AtFlags::empty()).ok().map(|seen| seen.inode);
             Some(Link { target, leads_to })

@@ -13,7 +13,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::SetAside;
-use super::found::{Before, Found, Inode, Item, Seen};
+use super::found::{Before, Channel, Found, Inode, Item, Kind, Seen};
 use crate::files::BARE;
 use crate::limits;
 
@@ -122,7 +122,12 @@ impl<'a> Walk<'a> {
         }
         let mut level = Level { handle: None, inode, ahead: Vec::new(), git };
         let mut number = 0;
-        for (name, is_folder) in entries {
+        for (name, kind) in entries {
+            let is_folder = kind == Kind::Folder;
+            if let (Purpose::Look(found), Kind::Channel) = (&mut self.purpose, kind) {
+                let path = self.names.iter().map(OsString::as_os_str).chain([name.as_os_str()]).collect();
+                found.channels.push(Channel(path));
+            }
             // Without its `HEAD` a folder is no repository.
             let ends_repository = is_new && is_bare && name.eq_ignore_ascii_case("HEAD");
             let is_repository = is_folder && name.eq_ignore_ascii_case(".git");
@@ -137,13 +142,16 @@ impl<'a> Walk<'a> {
                 After::Pass => {}
             }
         }
-        if let Purpose::Look(found) = &self.purpose
-            && found.guarded.len() + found.repositories.len() > limits::GUARDED_NAMES
-        {
-            return Err(io::Error::other(format!(
-                "it holds more than {} files that are guarded",
-                limits::GUARDED_NAMES
-            )));
+        if let Purpose::Look(found) = &self.purpose {
+            for (count, of) in [
+                (found.guarded.len() + found.repositories.len(), "files that are guarded"),
+                (found.channels.len(), "sockets and pipes"),
+            ] {
+                if count > limits::GUARDED_NAMES {
+                    let most = limits::GUARDED_NAMES;
+                    return Err(io::Error::other(format!("it holds more than {most} {of}")));
+                }
+            }
         }
         Ok(level)
     }
@@ -183,7 +191,7 @@ impl<'a> Walk<'a> {
                 };
                 aside.renamed(&item.path, &now);
                 // Under its new name it is a folder like any other, and may hold what is guarded.
-                Ok(if seen.is_folder { After::Enter(now) } else { After::Pass })
+                Ok(if seen.kind == Kind::Folder { After::Enter(now) } else { After::Pass })
             }
         }
     }
@@ -208,7 +216,7 @@ impl<'a> Walk<'a> {
         guarded::ends_guarded(&names[at..])
     }
 
-    fn entries(&mut self, folder: BorrowedFd<'_>) -> io::Result<Vec<(OsString, bool)>> {
+    fn entries(&mut self, folder: BorrowedFd<'_>) -> io::Result<Vec<(OsString, Kind)>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
@@ -225,11 +233,11 @@ impl<'a> Walk<'a> {
             if self.left.is_multiple_of(LOOK_EVERY) && !(self.is_wanted)() {
                 return Err(io::Error::other("nobody waits for the command any more"));
             }
-            let is_folder = match entry.file_type() {
-                FileType::Unknown => Seen::of(folder, name).is_ok_and(|seen| seen.is_folder),
-                kind => kind.is_dir(),
+            let kind = match entry.file_type() {
+                FileType::Unknown => Seen::of(folder, name).map_or(Kind::Other, |seen| seen.kind),
+                kind => Kind::from(kind),
             };
-            entries.push((name.to_owned(), is_folder));
+            entries.push((name.to_owned(), kind));
         }
         Ok(entries)
     }
