@@ -158,8 +158,8 @@ fn ours(binary: &Path, folder: &Path) -> Result<(Command, PathBuf)> {
     let mut command = Command::new(binary);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
     command.arg("--workflows").arg(&workflows);
-    // What is measured is the server, not its limit.
-    command.args(["--agent-requests", "1000000"]);
+    // The bench measures the server and not its rate limits.
+    command.args(["--agent-requests", "1000000", "--decision-rate", "1000000"]);
     Ok((command, data))
 }
 

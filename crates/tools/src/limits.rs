@@ -77,7 +77,7 @@ pub const SCRIPT_SHOWN_BYTES: usize = 16 * 1024;
 pub const STOP_TIME: Duration = Duration::from_secs(10);
 /// Time that one probe of the sandbox's level may take.
 pub const PROBE_TIME: Duration = Duration::from_secs(10);
-/// Probes of one level before it counts as out of reach: a busy host can fail one.
+/// Probes of one level before the next lower one is tried: a busy host can fail one.
 pub const PROBES: usize = 3;
 
 /// Paths of a trial that its card names; the others are counted.

@@ -367,7 +367,9 @@ fn explain(code: &str) -> &'static str {
         "undo" => "it takes back what was released before",
         "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "this host can not confine commands: they can read and write what the server can",
-        "sandbox_partial" => "this host confines commands only in part: no private view of the file system, no network isolation",
+        "sandbox_partial" => {
+            "this host confines commands only in part: no private view of the file system, no network isolation"
+        }
         _ => "the inspection asks for a person",
     }
 }

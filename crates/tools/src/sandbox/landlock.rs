@@ -32,7 +32,7 @@ pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     // What only reads executes nothing that an agent may have written.
     let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
     let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
-    // A socket in the workspace would be a way in for what a person runs beside it, or a way out to it.
+    // A socket in the workspace would connect the command with programs of the person.
     let of_sockets =
         if plan.network { AccessFs::MakeSock.into() } else { AccessFs::MakeSock | AccessFs::ResolveUnix };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;

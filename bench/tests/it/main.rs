@@ -1,0 +1,96 @@
+//! Runs every command of the bench for a moment, so that none of them breaks unseen. No test here looks at a figure.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+const BENCH: &str = env!("CARGO_BIN_EXE_holdshort-bench");
+
+/// Path of the server's program, which the workspace's build puts beside the bench.
+fn server_program() -> PathBuf {
+    Path::new(BENCH).with_file_name("holdshort")
+}
+
+/// Returns what a command of the bench prints; it must succeed.
+fn printed(arguments: &[&str]) -> String {
+    let ran = Command::new(BENCH).args(arguments).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{arguments:?}: {out}{err}");
+    out.into_owned()
+}
+
+#[test]
+fn cycles_in_both_stores() {
+    let text = printed(&["--quick"]);
+    for row in ["external, SQLite", "native, SQLite", "external, PostgreSQL", "native, PostgreSQL"] {
+        assert!(text.contains(&format!("### {row}")), "{row}: {text}");
+    }
+}
+
+#[test]
+fn audits() {
+    assert!(printed(&["audit", "--events", "400"]).contains("## "));
+}
+
+#[test]
+fn parked_runs() {
+    assert!(printed(&["parked", "--runs", "20"]).contains("## "));
+}
+
+#[test]
+fn streams() {
+    assert!(printed(&["streams", "--clients", "8", "--events", "2", "--no-slow"]).contains("## "));
+}
+
+#[test]
+fn trials() {
+    assert!(printed(&["trials", "--files", "100", "--rounds", "1"]).contains("## "));
+}
+
+#[test]
+fn turns() {
+    assert!(printed(&["turns", "--turns", "2"]).contains("## "));
+}
+
+/// The other systems come from registries and are measured by hand; their table is made of what was measured.
+#[test]
+fn table_of_the_peers() {
+    assert!(printed(&["peers", "--table"]).contains("## Peers"));
+}
+
+/// A server that ends with the test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn load_on_a_server_that_runs_already() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(server_program());
+    command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("data"));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let _serving = Serving(child);
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    let text = |key: &str| ready[key].as_str().unwrap();
+    let address = text("listening").trim_start_matches("http://");
+    let said = printed(&[
+        "load",
+        address,
+        "--token",
+        text("token"),
+        "--agent-token",
+        text("agent_token"),
+        "--seconds",
+        "1",
+    ]);
+    assert!(said.contains("cycles"), "{said}");
+}
