@@ -9,7 +9,8 @@
 //! | which words and redirections does it hold? | `shell.rs`, `blank.rs` |
 //! | which programs does it run, through others too? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
 //! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
-//! | is it what it seems? | `clear.rs` |
+//! | is it what it seems? | `clear.rs`, `written_and_run.rs` |
+//! | does a rule that allows cover it? | `covers.rs` |
 //! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for what file patterns may become |
 //! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded.rs` |
 //! | what does a grant remember of it? | `shape.rs` |
@@ -23,6 +24,7 @@ mod blank;
 mod class;
 mod clear;
 mod closing;
+mod covers;
 mod grammars;
 pub mod guarded;
 mod held;
@@ -42,6 +44,7 @@ mod sed;
 mod shape;
 mod shell;
 pub mod tables;
+mod written_and_run;
 
 pub use blank::is_blank;
 pub use class::Class;
@@ -106,13 +109,15 @@ pub fn parse(line: &str) -> Command {
         reading.opaque("it is too long");
     } else {
         reading.line(line, 0);
+        reading.guess_texts();
     }
     let mut command = reading.command;
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
     let parts = || command.parts.iter().chain(&command.guesses);
-    command.unclear = parts().find_map(Part::unclear);
+    let runs_its_own = || command.runs_what_it_writes().then_some("it runs a file that it writes itself");
+    command.unclear = parts().find_map(Part::unclear).or_else(runs_its_own);
     command.unknown_option = parts().any(Part::has_unknown_options);
     command
 }
@@ -339,6 +344,16 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
+    /// Commands in the texts of a line that runs code: what it writes into a script, feeds to a program, or says in
+    /// quotes within code. They make nothing of the line itself unclear.
+    fn guess_texts(&mut self) {
+        let (opaque, lines) = (self.command.opaque, self.lines);
+        for text in self.command.texts_that_may_run() {
+            self.guess_line(&text, 1);
+        }
+        (self.command.opaque, self.lines) = (opaque, lines);
+    }
+
     /// What the shell is told to run later on: `trap 'rm x' EXIT`, `alias ls='rm x'`.
     fn guess_later(&mut self, part: &Part, depth: u8) {
         if programs::runs_later(&part.program) {
@@ -513,25 +528,6 @@ impl Part {
             .and_then(|known| known.after_options(&self.arguments))
             .map_or(self.arguments.len(), <[String]>::len);
         self.arguments.len() - rest
-    }
-
-    /// Whether a rule that allows `pattern` covers this command: it matches, what stands before the subcommand changes
-    /// nothing of what it does, and of a program whose options a table knows each is harmless, or named by the pattern.
-    pub fn covered_by(&self, pattern: &str) -> bool {
-        let before = programs::with_subcommands(&self.program)
-            .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
-        let options = || match self.known() {
-            Known::Reads => true,
-            Known::No => self.keeps_to_its_row(pattern),
-            Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
-        };
-        before && self.matches(pattern) && options() && self.names_all_hosts(pattern)
-    }
-
-    fn names_all_options(&self, pattern: &str) -> bool {
-        let mut options = self.arguments.iter().filter(|word| word.starts_with('-'));
-        self.expansion() == Expansion::None
-            && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
     /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any

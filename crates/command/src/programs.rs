@@ -228,6 +228,11 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
+/// Programs that take a command line as an option beside the program that they start: `npx -c`.
+pub(crate) fn launches_packages(program: &str) -> bool {
+    matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
+}
+
 /// A program that reads whatever its arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
