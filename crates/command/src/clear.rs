@@ -25,7 +25,7 @@ impl Part {
             Some("an option or a variable says what is built, and how")
         } else if self.copies_a_program() {
             Some("it gives a program of the system another name")
-        } else if self.known() == Known::Unknown {
+        } else if self.known() == Known::Unknown && !plain::RUNS_NOTHING.contains(&program) {
             Some("an option is not known to be harmless")
         } else {
             None

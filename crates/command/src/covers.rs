@@ -32,6 +32,8 @@ impl Part {
             Known::Reads => true,
             _ if self.may_hold_code(pattern) => false,
             Known::No => self.keeps_to_its_row(pattern),
+            // To write is what these are for.
+            _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
             // An operand beyond its row is a file that a reading program writes: `uniq a b`.
             Known::Otherwise if tables::of_program(&self.program).is_some() => false,
             Known::Otherwise | Known::Unknown => self.names_all_options(pattern),

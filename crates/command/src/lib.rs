@@ -7,6 +7,7 @@
 //! | question | file |
 //! |---|---|
 //! | which words and redirections does it hold? | `shell.rs`, `blank.rs` |
+//! | does a line in the shell's own grammar only read? | `script/` |
 //! | which programs does it run, through others too? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
 //! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
 //! | is it what it seems? | `clear.rs`, `written_and_run.rs` |
@@ -39,11 +40,13 @@ mod programs;
 mod reach;
 mod reads;
 mod same;
+mod script;
 mod scripts;
 mod sed;
 mod shape;
 mod shell;
 pub mod tables;
+mod wrappers;
 mod written_and_run;
 
 pub use blank::is_blank;
@@ -70,6 +73,9 @@ pub struct Command {
     pub guesses: Vec<Part>,
     /// Why the line can not be understood for certain.
     pub opaque: Option<&'static str>,
+    /// True if the line is opaque because the shell computes its words, and every command in it is known to read all the
+    /// same. Rules and grants by words or paths do not see all of it.
+    pub computes_and_reads: bool,
     /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
     /// forbids commands, or deploying.
     pub unclear: Option<&'static str>,
@@ -115,11 +121,22 @@ pub fn parse(line: &str) -> Command {
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
+    command.computes_and_reads =
+        command.opaque.is_some() && line.len() <= limits::LINE_BYTES && script::reads(line);
     let parts = || command.parts.iter().chain(&command.guesses);
     let runs_its_own = || command.runs_what_it_writes().then_some("it runs a file that it writes itself");
     command.unclear = parts().find_map(Part::unclear).or_else(runs_its_own);
     command.unknown_option = parts().any(Part::has_unknown_options);
     command
+}
+
+/// Returns true if a command of these words, the shell's patterns and variables among them, only reads.
+pub(crate) fn reads_alone(words: Vec<Word>) -> bool {
+    let command = Command::default();
+    let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
+    reading.simple(Simple { words, ..Simple::default() }, 0);
+    let Command { opaque, parts, .. } = reading.command;
+    opaque.is_none() && !parts.is_empty() && parts.iter().all(Part::is_read_only)
 }
 
 const CONNECTS: &str = "it opens a connection";
@@ -309,6 +326,11 @@ impl Reading {
                 self.line(&part.arguments[1], depth + 1);
                 self.folders = folders;
             }
+            Inner::Readers(starts) => {
+                for from in starts {
+                    self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
+                }
+            }
             Inner::Perhaps(Some(from)) => {
                 self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
             }
@@ -415,6 +437,8 @@ enum Inner {
     None,
     /// Its arguments from here on.
     Words(usize),
+    /// Commands that only read begin here, each with all that follows.
+    Readers(Vec<usize>),
     /// Perhaps its arguments from here on, or from somewhere: what it is asked to run may also be a package of that name.
     Perhaps(Option<usize>),
     /// Its second argument is a line of its own.
@@ -426,6 +450,9 @@ enum Inner {
 fn inner(part: &Part) -> Inner {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let is_option = |word: &str| word.starts_with('-');
+    if let Some(at) = wrappers::program_at(part) {
+        return Inner::Words(at);
+    }
     match part.program.as_str() {
         _ if matches!(words.as_slice(), ["--version" | "--help"]) => Inner::None,
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
@@ -462,6 +489,10 @@ fn inner(part: &Part) -> Inner {
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
             ) => Inner::None,
             Some(_) | None => Inner::Unsure,
+        },
+        "find" if part.known() == Known::Reads => match grammars::executed(&words) {
+            starts if starts.is_empty() => Inner::None,
+            starts => Inner::Readers(starts),
         },
         _ if part.known() == Known::Reads => Inner::None,
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
@@ -516,6 +547,11 @@ impl Part {
     /// Each argument, and what it may become where the shell expands it.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
+    }
+
+    /// Returns true if the shell expands none of its words.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.expansion() == Expansion::None
     }
 
     fn expands(&self, argument: usize) -> bool {
@@ -588,6 +624,9 @@ fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
 impl Command {
     /// Known to change nothing.
     pub fn is_read_only(&self) -> bool {
-        self.opaque.is_none() && self.parts.iter().all(Part::is_read_only)
+        match self.opaque {
+            None => self.parts.iter().all(Part::is_read_only),
+            Some(_) => self.computes_and_reads,
+        }
     }
 }

@@ -23,6 +23,9 @@ impl Word {
     }
 }
 
+/// Stands in a word for what the shell computes.
+pub(crate) const COMPUTED: char = '\u{fffc}';
+
 /// What the shell's file patterns may make of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
