@@ -1,7 +1,7 @@
-//! Which commands a rule that allows covers.
+//! Coverage of commands by rules that allow.
 //!
 //! The words of the command match the pattern, and the tables know that its operands and options hold no code and write
-//! no further file. A pattern covers anything beyond that only where it spells it. Nothing here holds a command back.
+//! no further file. A pattern covers anything beyond that only where it spells it. No function here holds a command back.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};

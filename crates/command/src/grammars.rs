@@ -130,7 +130,7 @@ fn finds(part: &Part) -> bool {
             expression |= !matches!(*word, "-H" | "-L" | "-P");
         } else if has(VALUED, word) || newer {
             expression = true;
-            // What becomes nothing makes a value of the next word.
+            // A value that vanishes makes a value of the next word.
             if words.next().is_some_and(|(_, value)| value.chars().all(|c| c == COMPUTED)) {
                 return false;
             }
@@ -179,7 +179,7 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     has_rows && !part.expands(from) && run.known() == Known::Reads && matches!(inner(&run), Inner::None)
 }
 
-/// Where the programs begin that find executes.
+/// Returns the places of the programs that find executes.
 pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
     starts.map(|(at, _)| at + 1).collect()

@@ -132,7 +132,7 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// How many words in front are an option that changes nothing of what the subcommand does.
+    /// Number of words in front that are one option which does not change what the subcommand does.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {

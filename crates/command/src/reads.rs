@@ -65,7 +65,7 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Where the subcommand of git begins behind `-C FOLDER`, for folders of the working directory: a repository elsewhere
+    /// Place of the subcommand of git behind `-C FOLDER`, for folders of the working directory: a repository elsewhere
     /// may configure other programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;

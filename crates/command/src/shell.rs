@@ -23,7 +23,7 @@ impl Word {
     }
 }
 
-/// Stands in a word for what the shell computes.
+/// Placeholder in a word for a text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
 /// What the shell's file patterns may make of a word.

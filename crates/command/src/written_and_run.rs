@@ -1,15 +1,15 @@
 //! Lines that run what they write themselves, and the commands in the texts that they write.
 //!
-//! Names are compared by their last part, so that a link or a change of folder hides nothing. Nothing here releases a
-//! command.
+//! Names are compared by their last part, so that a link or a change of folder hides nothing. No function here releases
+//! a command.
 
 use crate::{Command, Part};
 
-/// How many texts of one line are read as lines of their own.
+/// Maximum number of texts of one line that are read as lines of their own.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write content of the line's choice into the files that they name. Every program that no table knows
-/// counts as one, too.
+/// Programs that write content of the line's choice into the files that they name. A program that no table
+/// knows is treated as one, too.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",

@@ -16,9 +16,9 @@ impl Parser<'_> {
 
     /// `NAME=WORD` in front of a command.
     fn assignment(&mut self) -> Option<Option<(String, Option<ScriptWord>)>> {
-        let Some((name, rest)) = self.rest.split_once('=').filter(|(name, _)| is_name(name)) else {
-            return Some(None);
-        };
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        let Some(rest) = rest.strip_prefix('=').filter(|_| is_name(name)) else { return Some(None) };
         let name = name.to_owned();
         self.rest = rest;
         let is_empty =
@@ -31,6 +31,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn simple(&mut self) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
         let mut set = Vec::new();
         let mut words: Vec<ScriptWord> = Vec::new();
         let mut has_redirects = false;
@@ -189,7 +190,7 @@ fn changes_folder(word: &ScriptWord) -> bool {
     let text = word.word.text.as_str();
     !text.is_empty()
         && word.is_one
-        // Nothing at all would be the home folder.
+        // `cd` without a word goes to the home folder.
         && (word.is_literal || word.word.quoted)
         && word.word.expansion != Expansion::Anything
         && !text.starts_with(['-', '~'])
@@ -200,13 +201,13 @@ fn is_line(arguments: &[ScriptWord]) -> bool {
     matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
 }
 
-/// What a command may print whose streams are redirected: messages may hold any text.
+/// Value that a command with redirected streams may print. A message may hold any text.
 fn redirected(program: &str, arguments: &[ScriptWord]) -> Value {
     let value = printed(program, arguments);
     if value <= Value::Count && program == "wc" { value } else { Value::Unknown }
 }
 
-/// What a command may print, where that is known.
+/// Value that a command may print, if it is known.
 fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
     let is_literal = arguments.iter().all(|word| word.is_literal && word.word.expansion == Expansion::None);
     let words: Vec<&str> = arguments.iter().map(|word| word.word.text.as_str()).collect();

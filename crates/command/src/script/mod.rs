@@ -12,6 +12,7 @@ mod words;
 
 pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
+use crate::limits;
 
 /// How deep groups and substitutions are followed.
 const MAX_DEPTH: u8 = 12;
@@ -56,23 +57,34 @@ enum MayBeEmpty {
 
 struct Parser<'l> {
     rest: &'l str,
-    /// What variables may hold, as far as the passes before have found.
+    /// Values of variables that the passes before have found.
     known: &'l Values,
-    /// The same, of this pass.
+    /// Values of variables that this pass has found.
     assigned: Values,
     documents: Vec<Document>,
     depth: u8,
+    /// Number of commands that may follow.
+    left: usize,
 }
 
 impl<'l> Parser<'l> {
     fn new(text: &'l str, known: &'l Values, depth: u8) -> Self {
-        Self { rest: text, known, assigned: Values::none(), documents: Vec::new(), depth }
+        Self {
+            rest: text,
+            known,
+            assigned: Values::none(),
+            documents: Vec::new(),
+            depth,
+            left: limits::PARTS,
+        }
     }
 
     /// Reads another text of the same line, such as a here-document.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
         let mut inner = Parser::new(text, self.known, self.depth + 1);
+        inner.left = self.left;
         let found = read(&mut inner).filter(|_| inner.rest.is_empty() && inner.documents.is_empty());
+        self.left = inner.left;
         let assigned = inner.assigned;
         self.assigned.join(assigned);
         found

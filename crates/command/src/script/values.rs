@@ -1,8 +1,8 @@
-//! What a variable or a substitution may hold, as far as it matters for a word that becomes an argument.
+//! Values of variables and substitutions, as far as they matter for a word that becomes an argument.
 
 use std::collections::BTreeMap;
 
-/// From what is known best to what nobody knows.
+/// Kinds of text, from the most certain to the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// A number.
@@ -25,7 +25,10 @@ impl Value {
     pub(super) fn of_text(text: &str) -> Self {
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
             Self::Number
-        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c)) {
+        } else if text.starts_with("/dev/")
+            || !text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c))
+        {
+            // bash connects to names below `/dev/tcp`.
             Self::Unknown
         } else if text.contains(|c: char| c.is_whitespace() || "*?[".contains(c)) {
             Self::Path
@@ -44,7 +47,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Nothing is known yet: each variable holds what suits best, until a pass finds more.
+    /// Values before the first pass: each variable holds what suits best, until a pass finds more.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }

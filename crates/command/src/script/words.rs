@@ -25,7 +25,7 @@ impl ScriptWord {
     }
 }
 
-/// Where a computed value stands.
+/// Quotes around a computed value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     Around,
@@ -79,7 +79,6 @@ impl Building {
                 Value::of_text(&self.word.text)
             }
             None if self.word.expansion == Expansion::Anything => Value::Unknown,
-            // bash connects to names below `/dev/tcp`.
             None if self.word.text.starts_with("/dev/") => Value::Unknown,
             None if !self.is_literal && self.word.text.starts_with('/') => Value::Unknown,
             None if self.begins_as_operand() && (self.is_one || self.is_literal) => Value::Path,
@@ -263,6 +262,10 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
+                // zsh computes an index in brackets.
+                if self.rest.starts_with('[') {
+                    return None;
+                }
                 self.known.of(&name)
             }
             // `$1`, `$@`: what the line was not given.
@@ -296,7 +299,7 @@ impl Parser<'_> {
         let value = self.known.of(name);
         Some(match operation.chars().next() {
             None => value,
-            // Nothing may be left.
+            // The text may become empty.
             Some('%') => value.join(Value::Count),
             Some('#' | '/' | '^' | ',' | '+' | '?') => Value::Unknown,
             Some('-') => value.join(Value::of_text(&operation[1..])),

@@ -24,3 +24,26 @@ fn no_line_that_writes_passes() {
     let passing: Vec<&String> = all.iter().filter(|line| parse(line).is_read_only()).collect();
     assert!(passing.is_empty(), "{} of {} pass: {passing:#?}", passing.len(), all.len());
 }
+
+/// Lines of loops, groups and substitutions without end are read in time. One long `echo` and one long `find` read.
+#[test]
+fn a_hostile_script_is_read_in_time() {
+    let began = std::time::Instant::now();
+    let lines = [
+        "$(".repeat(10_000),
+        "(".repeat(10_000),
+        "`".repeat(10_000),
+        "ls;".repeat(10_000),
+        "if ls; then ".repeat(2_000),
+        "x=$x$(ls) ".repeat(3_000),
+        format!("{}ls{}", "echo $(".repeat(2_000), ")".repeat(2_000)),
+        format!("echo {}", "$((".repeat(5_000)),
+        format!("cat {}", "<<EOF ".repeat(5_000)),
+        format!("echo {}", "a=".repeat(15_000)),
+        format!("{}:", "for i in 1; do ".repeat(2_000)),
+        format!("find . {}", "-exec wc {} + ".repeat(2_000)),
+    ];
+    let reading = lines.iter().filter(|line| parse(line).is_read_only()).count();
+    assert!(reading <= 2, "{reading}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+}

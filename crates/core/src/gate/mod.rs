@@ -315,7 +315,7 @@ fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>
         Changes::Untried | Changes::Nothing | Changes::File { .. } => {}
     }
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
-    // What only reads does so whatever its words become. Rules by words or paths are asked about in `vote`.
+    // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
