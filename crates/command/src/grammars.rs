@@ -5,7 +5,7 @@
 use crate::reads::Known;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
-use crate::{Inner, Part, awk, inner, options, programs};
+use crate::{Inner, Part, awk, inner, limits, options, programs};
 
 /// Whether it reads, for a program with a grammar of its own; `None`: it has none.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
@@ -120,6 +120,9 @@ fn finds(part: &Part) -> bool {
          -mtime -used -maxdepth -mindepth -fstype -lname -ilname -printf";
     let has = |list: &str, word: &str| list.split_whitespace().any(|each| each == word);
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
+    if executed(&words).len() > limits::GUESSED_STARTS {
+        return false;
+    }
     let mut words = words.iter().enumerate();
     let mut expression = false;
     while let Some((at, word)) = words.next() {
