@@ -27,6 +27,7 @@ impl Command {
     /// The gravest among its parts; an opaque command may do anything, and counts as code.
     pub fn class(&self) -> Class {
         match self.opaque {
+            Some(_) if self.computes_and_reads => Class::Reads,
             Some(_) => Class::RunsCode,
             None => self.parts.iter().map(Part::class).max().unwrap_or(Class::RunsCode),
         }
@@ -34,6 +35,9 @@ impl Command {
 
     /// All that it does, and may do: for rules that hold back. Reading is told where it does nothing else.
     pub fn classes(&self) -> BTreeSet<Class> {
+        if self.computes_and_reads {
+            return BTreeSet::from([Class::Reads]);
+        }
         let parts = self.parts.iter().chain(&self.guesses).map(Part::class);
         let connects = (self.opaque == Some(crate::CONNECTS)).then_some(Class::ReachesOut);
         let mut classes: BTreeSet<Class> =

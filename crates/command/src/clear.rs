@@ -25,7 +25,7 @@ impl Part {
             Some("an option or a variable says what is built, and how")
         } else if self.copies_a_program() {
             Some("it gives a program of the system another name")
-        } else if self.known() == Known::Unknown {
+        } else if self.known() == Known::Unknown && !plain::RUNS_NOTHING.contains(&program) {
             Some("an option is not known to be harmless")
         } else {
             None
@@ -33,7 +33,7 @@ impl Part {
     }
 
     /// Whether its subcommand is none that the tables know: an alias, a program on `PATH`, a script, code.
-    fn may_be_an_alias(&self) -> bool {
+    pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
         let known = with_subcommands(&self.program).and_then(|_| subcommands::of(&self.program));
@@ -107,21 +107,7 @@ impl Part {
             && !has_class()
     }
 
-    /// Whether no row knows its options, all of the line are in the row, or the pattern names them.
-    pub(crate) fn keeps_to_its_row(&self, pattern: &str) -> bool {
-        let words = &self.arguments[self.begins()..];
-        let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
-        !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
-    }
-
-    /// Whether a pattern names each host that an archive may be on: `tar xf host:file` runs a program to reach it.
-    pub(crate) fn names_all_hosts(&self, pattern: &str) -> bool {
-        let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
-        !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
-            || hosts.all(|host| pattern.split_whitespace().any(|word| word == host))
-    }
-
-    fn fits_a_row(&self, words: &[String], expansions: &[Expansion]) -> bool {
+    pub(crate) fn fits_a_row(&self, words: &[String], expansions: &[Expansion]) -> bool {
         let mut words = words.to_vec();
         if plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
             && let Some(first) = words.first_mut().filter(|first| !first.starts_with('-'))

@@ -2,9 +2,10 @@
 //!
 //! A form that is not listed here does not count as reading.
 
-use crate::shell::Expansion;
-use crate::tables::{Row, one_by_one, part_of_a_grammar};
-use crate::{Inner, Part, awk, inner, options, programs};
+use crate::reads::Known;
+use crate::shell::{COMPUTED, Expansion};
+use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
+use crate::{Inner, Part, awk, inner, limits, options, programs};
 
 /// Whether it reads, for a program with a grammar of its own; `None`: it has none.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
@@ -19,12 +20,12 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
         "awk" | "gawk" | "mawk" | "nawk" => awk::only_prints(part.words_and_expansions()),
         "set" => plain && !programs::changes_the_shell("set", &part.arguments),
         "cd" => matches!(words.as_slice(), [folder] if plain && names_a_folder(folder)),
-        "find" => finds(&words) && (0..words.len()).all(|at| becomes_no_predicate(part, at)),
+        "find" => finds(part) && (0..words.len()).all(|at| becomes_no_predicate(part, at)),
         "sed" | "gsed" => {
             let in_place = |word: &&str| word.starts_with("-i") || word.starts_with("--i");
             part.only_edits() && !words.iter().any(in_place)
         }
-        "tar" => plain && lists_archive(part),
+        "tar" => plain && (lists_archive(part) || shows_archive(part)),
         "unzip" => {
             plain
                 && options::read(&UNZIP, &part.arguments, &part.expansions).is_some_and(|given| {
@@ -33,12 +34,16 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
         }
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => true,
         // What they run is a part of its own. Of `xargs` nobody knows with which words.
-        "xargs" => xargs_program(&words).is_some_and(programs::only_reads),
-        "command" | "time" | "timeout" | "nice" | "env" if !words.is_empty() => {
+        "xargs" => {
+            let options = xargs_options(&words).unwrap_or_default();
+            (0..=options).all(|at| !part.expands(at))
+                && xargs_program(&words).is_some_and(programs::only_reads)
+        }
+        "command" | "time" | "timeout" | "nice" | "ionice" | "stdbuf" | "env" if !words.is_empty() => {
             matches!(inner(part), Inner::Words(_))
         }
         "sh" | "bash" | "dash" => plain && matches!(inner(part), Inner::Line),
-        _ => return None,
+        _ => return tables::first_words::reads(part),
     })
 }
 
@@ -102,11 +107,11 @@ fn names_a_folder(folder: &str) -> bool {
 /// dot. Files that it becomes too many of are an error.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
-        || part.arguments[at].contains('.') && !part.arguments[at].contains('[')
+        || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
 }
 
 /// `find PATHS EXPRESSION`, of tests and of actions that print.
-fn finds(words: &[&str]) -> bool {
+fn finds(part: &Part) -> bool {
     const ALONE: &str = "-H -L -P -a -and -o -or -not ! ( ) , -daystart -depth -d -follow -mount -xdev -noleaf -true \
          -false -empty -executable -readable -writable -nouser -nogroup -print -print0 -ls -prune -quit \
          -ignore_readdir_race -noignore_readdir_race -nowarn -warn -xautofs";
@@ -114,9 +119,13 @@ fn finds(words: &[&str]) -> bool {
          -perm -user -group -uid -gid -links -inum -samefile -newer -anewer -cnewer -amin -cmin -mmin -atime -ctime \
          -mtime -used -maxdepth -mindepth -fstype -lname -ilname -printf";
     let has = |list: &str, word: &str| list.split_whitespace().any(|each| each == word);
-    let mut words = words.iter();
+    let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
+    if executed(&words).len() > limits::GUESSED_STARTS {
+        return false;
+    }
+    let mut words = words.iter().enumerate();
     let mut expression = false;
-    while let Some(word) = words.next() {
+    while let Some((at, word)) = words.next() {
         let newer = word
             .strip_prefix("-newer")
             .is_some_and(|kinds| kinds.len() == 2 && kinds.chars().all(|c| "aBcmt".contains(c)));
@@ -124,12 +133,84 @@ fn finds(words: &[&str]) -> bool {
             expression |= !matches!(*word, "-H" | "-L" | "-P");
         } else if has(VALUED, word) || newer {
             expression = true;
-            words.next();
+            // A value that vanishes makes a value of the next word.
+            if words.next().is_some_and(|(_, value)| value.chars().all(|c| c == COMPUTED)) {
+                return false;
+            }
+        } else if EXECUTES.contains(word) {
+            expression = true;
+            let Some(end) = execution_end(&part.arguments, at + 1) else { return false };
+            if !executes_a_reader(part, at + 1, end) {
+                return false;
+            }
+            words.nth(end - at - 1);
         } else if word.starts_with('-') || expression {
             return false;
         }
     }
     true
+}
+
+const EXECUTES: [&str; 2] = ["-exec", "-execdir"];
+
+/// The `;` or the `+` behind a program that find executes.
+fn execution_end(words: &[String], from: usize) -> Option<usize> {
+    let words = words.iter().map(String::as_str).enumerate().skip(from);
+    let mut before = "";
+    for (at, word) in words {
+        if word == ";" || (word == "+" && before == "{}") {
+            return (at > from).then_some(at);
+        }
+        before = word;
+    }
+    None
+}
+
+/// Returns true if find executes a program that reads, whatever `{}` is: a path that begins as the paths on the line do,
+/// so that it is no option.
+fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
+    let mut run = part.with(part.arguments[from].clone(), from + 1..end);
+    run.expansions.resize(run.arguments.len(), Expansion::None);
+    for (word, expansion) in run.arguments.iter().zip(&mut run.expansions) {
+        if word.contains("{}") {
+            let is_operand = word.starts_with("{}") || !word.starts_with('-');
+            *expansion = (*expansion).max(if is_operand { Expansion::Operands } else { Expansion::Anything });
+        }
+    }
+    let has_rows = tables::of_program(&run.program).is_some()
+        || matches!(run.program.as_str(), "echo" | "sed" | "awk" | "test" | "[");
+    has_rows && !part.expands(from) && run.known() == Known::Reads && matches!(inner(&run), Inner::None)
+}
+
+/// Returns the places of the programs that find executes.
+pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
+    let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
+    starts.map(|(at, _)| at + 1).collect()
+}
+
+/// `tar xOf x f` prints a file and writes none.
+fn shows_archive(part: &Part) -> bool {
+    const TAR: Row = part_of_a_grammar(
+        &["tar"],
+        "-x -O -v -f: -z -j -J --extract --get --to-stdout --verbose --file: --gzip --bzip2 --xz --zstd",
+    );
+    let mut words = part.arguments.clone();
+    if let Some(first) = words.first_mut().filter(|first| !first.starts_with('-')) {
+        let is_bundle = first.ends_with('f') && first.chars().all(|c| "xOvzjJf".contains(c));
+        if !is_bundle || first.matches('f').count() > 1 {
+            return false;
+        }
+        *first = format!("-{first}");
+    }
+    options::read(&TAR, &words, &[]).is_some_and(|given| {
+        let has = |names: [&str; 3]| given.options.iter().any(|(name, _)| names.contains(&name.as_str()));
+        let mut files = given.options.iter().filter(|(name, _)| matches!(name.as_str(), "-f" | "--file"));
+        let file = files.next().and_then(|(_, value)| *value);
+        has(["-x", "--extract", "--get"])
+            && has(["-O", "--to-stdout", "-O"])
+            && files.next().is_none()
+            && file.is_some_and(|file| !file.contains(':'))
+    })
 }
 
 /// `tar tf x`, `tar -tvzf x`. An archive with a colon in its name is one of another machine.

@@ -7,9 +7,11 @@
 //! | question | file |
 //! |---|---|
 //! | which words and redirections does it hold? | `shell.rs`, `blank.rs` |
+//! | does a line in the shell's own grammar only read? | `script/` |
 //! | which programs does it run, through others too? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
 //! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
-//! | is it what it seems? | `clear.rs` |
+//! | is it what it seems? | `clear.rs`, `written_and_run.rs` |
+//! | does a rule that allows cover it? | `covers.rs` |
 //! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for what file patterns may become |
 //! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded.rs` |
 //! | what does a grant remember of it? | `shape.rs` |
@@ -23,6 +25,7 @@ mod blank;
 mod class;
 mod clear;
 mod closing;
+mod covers;
 mod grammars;
 pub mod guarded;
 mod held;
@@ -37,11 +40,14 @@ mod programs;
 mod reach;
 mod reads;
 mod same;
+mod script;
 mod scripts;
 mod sed;
 mod shape;
 mod shell;
 pub mod tables;
+mod wrappers;
+mod written_and_run;
 
 pub use blank::is_blank;
 pub use class::Class;
@@ -67,6 +73,9 @@ pub struct Command {
     pub guesses: Vec<Part>,
     /// Why the line can not be understood for certain.
     pub opaque: Option<&'static str>,
+    /// True if the line is opaque because the shell computes its words, and every command in it is known to read all the
+    /// same. Rules and grants by words or paths do not see all of it.
+    pub computes_and_reads: bool,
     /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
     /// forbids commands, or deploying.
     pub unclear: Option<&'static str>,
@@ -106,15 +115,28 @@ pub fn parse(line: &str) -> Command {
         reading.opaque("it is too long");
     } else {
         reading.line(line, 0);
+        reading.guess_texts();
     }
     let mut command = reading.command;
     if command.parts.is_empty() {
         command.opaque.get_or_insert("it holds no command");
     }
+    command.computes_and_reads =
+        command.opaque.is_some() && line.len() <= limits::LINE_BYTES && script::reads(line);
     let parts = || command.parts.iter().chain(&command.guesses);
-    command.unclear = parts().find_map(Part::unclear);
+    let runs_its_own = || command.runs_what_it_writes().then_some("it runs a file that it writes itself");
+    command.unclear = parts().find_map(Part::unclear).or_else(runs_its_own);
     command.unknown_option = parts().any(Part::has_unknown_options);
     command
+}
+
+/// Returns true if a command of these words, the shell's patterns and variables among them, only reads.
+pub(crate) fn reads_alone(words: Vec<Word>) -> bool {
+    let command = Command::default();
+    let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
+    reading.simple(Simple { words, ..Simple::default() }, 0);
+    let Command { opaque, parts, .. } = reading.command;
+    opaque.is_none() && !parts.is_empty() && parts.iter().all(Part::is_read_only)
 }
 
 const CONNECTS: &str = "it opens a connection";
@@ -304,6 +326,11 @@ impl Reading {
                 self.line(&part.arguments[1], depth + 1);
                 self.folders = folders;
             }
+            Inner::Readers(starts) => {
+                for from in starts {
+                    self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
+                }
+            }
             Inner::Perhaps(Some(from)) => {
                 self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
             }
@@ -337,6 +364,16 @@ impl Reading {
         let opaque = self.command.opaque;
         self.guess(|reading| reading.simple(Simple { words, ..Simple::default() }, depth + 1));
         self.command.opaque = opaque;
+    }
+
+    /// Commands in the texts of a line that runs code: what it writes into a script, feeds to a program, or says in
+    /// quotes within code. They make nothing of the line itself unclear.
+    fn guess_texts(&mut self) {
+        let (opaque, lines) = (self.command.opaque, self.lines);
+        for text in self.command.texts_that_may_run() {
+            self.guess_line(&text, 1);
+        }
+        (self.command.opaque, self.lines) = (opaque, lines);
     }
 
     /// What the shell is told to run later on: `trap 'rm x' EXIT`, `alias ls='rm x'`.
@@ -400,6 +437,8 @@ enum Inner {
     None,
     /// Its arguments from here on.
     Words(usize),
+    /// Commands that only read begin here, each with all that follows.
+    Readers(Vec<usize>),
     /// Perhaps its arguments from here on, or from somewhere: what it is asked to run may also be a package of that name.
     Perhaps(Option<usize>),
     /// Its second argument is a line of its own.
@@ -411,6 +450,9 @@ enum Inner {
 fn inner(part: &Part) -> Inner {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let is_option = |word: &str| word.starts_with('-');
+    if let Some(at) = wrappers::program_at(part) {
+        return Inner::Words(at);
+    }
     match part.program.as_str() {
         _ if matches!(words.as_slice(), ["--version" | "--help"]) => Inner::None,
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
@@ -447,6 +489,10 @@ fn inner(part: &Part) -> Inner {
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
             ) => Inner::None,
             Some(_) | None => Inner::Unsure,
+        },
+        "find" if part.known() == Known::Reads => match grammars::executed(&words) {
+            starts if starts.is_empty() => Inner::None,
+            starts => Inner::Readers(starts),
         },
         _ if part.known() == Known::Reads => Inner::None,
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
@@ -503,6 +549,11 @@ impl Part {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
 
+    /// Returns true if the shell expands none of its words.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.expansion() == Expansion::None
+    }
+
     fn expands(&self, argument: usize) -> bool {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
@@ -513,25 +564,6 @@ impl Part {
             .and_then(|known| known.after_options(&self.arguments))
             .map_or(self.arguments.len(), <[String]>::len);
         self.arguments.len() - rest
-    }
-
-    /// Whether a rule that allows `pattern` covers this command: it matches, what stands before the subcommand changes
-    /// nothing of what it does, and of a program whose options a table knows each is harmless, or named by the pattern.
-    pub fn covered_by(&self, pattern: &str) -> bool {
-        let before = programs::with_subcommands(&self.program)
-            .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
-        let options = || match self.known() {
-            Known::Reads => true,
-            Known::No => self.keeps_to_its_row(pattern),
-            Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
-        };
-        before && self.matches(pattern) && options() && self.names_all_hosts(pattern)
-    }
-
-    fn names_all_options(&self, pattern: &str) -> bool {
-        let mut options = self.arguments.iter().filter(|word| word.starts_with('-'));
-        self.expansion() == Expansion::None
-            && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
     /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any
@@ -592,6 +624,9 @@ fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
 impl Command {
     /// Known to change nothing.
     pub fn is_read_only(&self) -> bool {
-        self.opaque.is_none() && self.parts.iter().all(Part::is_read_only)
+        match self.opaque {
+            None => self.parts.iter().all(Part::is_read_only),
+            Some(_) => self.computes_and_reads,
+        }
     }
 }

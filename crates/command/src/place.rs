@@ -76,9 +76,13 @@ fn changes_folder(part: &Part) -> bool {
 impl Part {
     /// Whether it changes into a folder beneath the present one.
     pub(crate) fn stays_below(&self) -> bool {
-        let stays = |to: &str| !to.starts_with('/') && to.split('/').all(|name| name != "..");
-        target(self).is_some_and(stays)
+        target(self).is_some_and(is_below)
     }
+}
+
+/// Returns true if a path names a folder beneath the present one, or that one itself.
+pub(crate) fn is_below(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
 /// Whether it changes into a folder that the line does not say: `cd -`, `cd ~/x`.

@@ -105,6 +105,11 @@ impl WithSubcommands {
             let name = first.split_once('=').map(|(name, _)| name);
             if is_toolchain || is_help || self.flags.contains(&first.as_str()) {
                 rest = more;
+            } else if first == "-c"
+                && self.names.contains(&"git")
+                && more.first().is_some_and(|it| git::only_shapes_output(it))
+            {
+                rest = more.get(1..)?;
             } else if self.valued.contains(&first.as_str()) {
                 rest = more.get(1..)?;
             } else if name.is_some_and(|name| self.valued.contains(&name)) {
@@ -120,13 +125,24 @@ impl WithSubcommands {
 
     /// Where the subcommand begins, where all that stands before it is known to change nothing of what it does.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
-        let harmless = |word: &String| match program {
-            "git" => git::BEFORE.contains(&word.as_str()),
-            "cargo" if word.starts_with('+') => true,
-            _ => self.flags.contains(&word.as_str()),
-        };
-        let from = arguments.iter().take_while(|word| harmless(word)).count();
+        let mut from = 0;
+        while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
+            from += many;
+        }
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
+    }
+
+    /// Number of words in front that are one option which does not change what the subcommand does.
+    pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
+        let word = words.first()?.as_str();
+        match program {
+            "git" if word == "-c" => {
+                words.get(1).filter(|setting| git::only_shapes_output(setting)).map(|_| 2)
+            }
+            "git" => git::BEFORE.contains(&word).then_some(1),
+            "cargo" if word.starts_with('+') => Some(1),
+            _ => self.flags.contains(&word).then_some(1),
+        }
     }
 
     fn is_group(&self, subcommand: &str) -> bool {
@@ -228,6 +244,11 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
+/// Programs that take a command line as an option beside the program that they start: `npx -c`.
+pub(crate) fn launches_packages(program: &str) -> bool {
+    matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
+}
+
 /// A program that reads whatever its arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
@@ -244,12 +265,24 @@ pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
             || word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|c| "euxo".contains(c)))
     };
-    CHANGES_THE_SHELL.contains(&program)
+    (CHANGES_THE_SHELL.contains(&program) && !shows_the_shell(program, arguments))
         || (program == "set" && !arguments.iter().all(strict))
         || (program == "printf"
             && arguments.iter().any(|word| word.starts_with("-v") || assigns_by_format(word)))
         || (matches!(program, "test" | "[")
             && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
+}
+
+/// Returns true if a built-in shows what the shell holds: `ulimit -n`, `alias`.
+fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
+    match program {
+        "alias" | "history" => arguments.is_empty(),
+        "umask" => arguments.iter().all(|word| word == "-S"),
+        "ulimit" => arguments.iter().all(|word| {
+            word.strip_prefix('-').is_some_and(|letters| letters.chars().all(|c| c.is_ascii_alphabetic()))
+        }),
+        _ => false,
+    }
 }
 
 /// `%n` sets a variable, and so does `%ln`.

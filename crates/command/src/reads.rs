@@ -2,7 +2,7 @@
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
-use crate::{Part, grammars, options, programs};
+use crate::{Part, grammars, options, place, programs};
 
 /// What the tables say of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +55,30 @@ impl Part {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(Known::No);
         };
-        let Some(from) = known.after_harmless(&self.program, &self.arguments) else {
+        let harmless = known.after_harmless(&self.program, &self.arguments);
+        let Some(from) = harmless.or_else(|| self.after_a_folder(known)) else {
             // Another folder, another configuration: clear, and not harmless.
             let is_clear = known.after_options(&self.arguments).is_some();
             return Err(if is_clear { Known::Otherwise } else { Known::Unknown });
         };
         let (row, words) = tables::of_subcommand(&self.program, &self.arguments[from..]).ok_or(Known::No)?;
         Ok((row, from + words))
+    }
+
+    /// Place of the subcommand of git behind `-C FOLDER`, for folders of the working directory: a repository elsewhere
+    /// may configure other programs.
+    fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
+        let mut from = 0;
+        while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
+            let folder = self.arguments.get(from + 1);
+            from += if word == "-C" && self.program == "git" {
+                let is_named = folder.is_some_and(|folder| place::is_below(folder));
+                (is_named && !self.expands(from + 1)).then_some(2)?
+            } else {
+                known.harmless_words(&self.program, &self.arguments[from..])?
+            };
+        }
+        (from < self.arguments.len()).then_some(from)
     }
 
     /// The values that its options have, those within their words included. `None`: nobody knows all its options.
@@ -98,6 +115,7 @@ impl Part {
             Operands::Most(many) => operands.len() <= many && !expands(),
             Operands::Without(text) => all(&|word| !word.starts_with(text)) && !expands(),
             Operands::Beginning(text) => all(&|word| word.starts_with(text)) && !expands(),
+            Operands::Only(these) => all(&|word| these.contains(&word)) && !expands(),
             Operands::Numbers => all(&|word| {
                 !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || ".-+smhd".contains(c))
             }),

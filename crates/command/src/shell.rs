@@ -23,6 +23,9 @@ impl Word {
     }
 }
 
+/// Placeholder in a word for a text that the shell computes.
+pub(crate) const COMPUTED: char = '\u{fffc}';
+
 /// What the shell's file patterns may make of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {

@@ -19,6 +19,19 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
+/// Returns true if a setting of the line says only how git prints.
+pub(crate) fn only_shapes_output(setting: &str) -> bool {
+    let Some((key, value)) = setting.split_once('=') else { return false };
+    let key = key.to_ascii_lowercase();
+    let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    match key.as_str() {
+        "core.pager" => value == "cat",
+        "core.quotepath" | "core.abbrev" | "log.date" | "log.decorate" | "diff.renames" | "diff.context"
+        | "diff.algorithm" | "status.short" | "column.ui" => is_plain,
+        key => (key.starts_with("color.") || key.starts_with("advice.")) && is_plain,
+    }
+}
+
 /// What shows differences.
 const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-with-raw --patch-with-stat --stat? \
      --numstat --shortstat --dirstat? --cumulative --summary --compact-summary --name-only --name-status --color? \
@@ -127,6 +140,10 @@ pub(super) const ROWS: &[Row] = &[
     git("reflog exists", &[""]),
     // Alone it shows what `HEAD` was; a word may be a subcommand.
     git("reflog", &[LOG, DIFF]).with(Operands::None),
+    git("fsck", &["--full --strict --root --tags --unreachable --dangling --no-dangling --connectivity-only --no-reflogs --no-progress --verbose"]),
+    git("symbolic-ref", &["-q --quiet --short --no-recurse"]).with(Operands::Most(1)),
+    git("verify-pack", &["-v -s --verbose --stat-only"]),
+    git("submodule status", &["--cached"]),
     git("stash list", &[LOG, DIFF]),
     git("stash show", &[DIFF, "--include-untracked --only-untracked --no-include-untracked"]),
     git("notes show", &[""]),

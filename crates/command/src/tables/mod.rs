@@ -5,8 +5,11 @@
 //! another one, or takes orders from a file that nobody sees. Programs with a grammar of their own are in
 //! `grammars.rs`; how a row is compared with a line is in `options.rs`.
 
+mod archives;
+mod binaries;
 pub(crate) mod classes;
 mod files;
+pub(crate) mod first_words;
 pub(crate) mod git;
 pub(crate) mod plain;
 pub(crate) mod reach;
@@ -66,6 +69,8 @@ pub enum Operands {
     /// Each begins with this text.
     Beginning(&'static str),
     Numbers,
+    /// Each is one of these.
+    Only(&'static [&'static str]),
     /// Only where one of these options is on the line.
     Beside(&'static [&'static str]),
     /// One name with a dot in it.
@@ -118,10 +123,12 @@ impl Row {
 }
 
 /// The rows by family, as the documentation shows them.
-pub const FAMILIES: [(&str, &[Row]); 5] = [
+pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("files and folders", files::ROWS),
     ("text", text::ROWS),
     ("searching", search::ROWS),
+    ("archives", archives::ROWS),
+    ("binaries", binaries::ROWS),
     ("the machine, the shell", system::ROWS),
     ("git", git::ROWS),
 ];

@@ -264,6 +264,29 @@ const ROWS: &[Row] = &[
     of_subcommand(&["brew"], "", "-q -v --cask --formula --force"),
     of_subcommand(&["dotnet"], "", "-c: --configuration: --no-restore --no-build -v: --verbosity: --nologo"),
     of_subcommand(&["bundle"], "", "--jobs: --retry: --quiet --path:"),
+    row(
+        &["make", "gmake"],
+        "-j? -k -s -B -n -q -i -w -l? --jobs? --keep-going --silent --quiet --always-make --dry-run --no-print-directory --trace --debug? --output-sync?",
+    ),
+    row(&["ninja"], "-v -j: -k: -n -l: -d: --quiet --verbose"),
+    row(&["just"], "-n -l -q -v --list --dry-run --quiet --verbose --summary --show:"),
+    row(&["task"], "-l -a -s -v --list --list-all --dry --force --silent --verbose --summary"),
+    row(&["rake"], "-n -q -s -t -T -m -v --dry-run --quiet --silent --trace --tasks --multitask --verbose"),
+    row(&["invoke"], "-l -e -p --list --echo --dry"),
+    names(&["ant"], "", "-q -v -d -k -emacs -quiet -verbose -keep-going"),
+    names(
+        &["gradle", "./gradlew"],
+        "",
+        "-q -i -d -s -S -x: -quiet -info -debug -stacktrace -full-stacktrace -offline -daemon -no-daemon -parallel \
+         -no-parallel -continue -console: -build-cache -no-build-cache -rerun-tasks -scan -no-scan -dry-run -m \
+         -tests: -warning-mode: -exclude-task:",
+    ),
+    names(
+        &["mvn", "./mvnw"],
+        "",
+        "-q -B -o -U -e -X -N -am -amd -ntp -fae -ff -fn -pl: -T: -DskipTests? -Dtest: -DskipITs? -batch-mode -offline \
+         -quiet -errors -no-transfer-progress -also-make -projects: -threads:",
+    ),
     row(&["eslint"], "--fix --ext: --quiet --max-warnings: --cache"),
     row(&["prettier"], "-w -c -l -u --write --check --list-different --ignore-unknown"),
     row(&["tsc"], "-p: -b -w --noEmit --watch --pretty --project: --build --strict --skipLibCheck"),

@@ -31,6 +31,7 @@ pub(super) const ROWS: &[Row] = &[
          --type-not: --type-list --unrestricted --vimgrep --with-filename --word-regexp --no-unicode \
          --context-separator: --field-match-separator: --engine: --binary",
     ),
+    row(&["locate", "plocate", "mlocate"], "-# -0 -A -b -c -e -i -l: -n: -q -r --basename --count --existing --ignore-case --limit: --regex"),
     // Without `-x`, `-X` and `-l`, which run programs, and without other folders to begin in.
     row(
         &["fd", "fdfind"],

@@ -25,6 +25,14 @@ pub(super) const ROWS: &[Row] = &[
     // shown; `+` begins a command.
     row(&["less"], "-e -E -F -g -G -i -I -J -m -M -n -N -q -Q -r -R -s -S -w -X").with(Operands::Without("+")),
     row(&["more"], "-d -f -l -p -c -s -u").with(Operands::Without("+")),
+    row(
+        &["bat", "batcat"],
+        "-A -n -p -P -l: -r: -s --plain? --number --language: --line-range: --paging=never --style: --color: --decorations: \
+         --show-all",
+    ),
+    // Files that keep what it writes ask.
+    row(&["tee"], "-a -i -p --append --ignore-interrupts").with(Operands::Only(&["/dev/null"])),
+    row(&["iconv"], "-c -f: -l -s -t: --from-code: --to-code: --list --silent"),
     // Without pagers, formatters, configuration, other folders, and pages that are files of the workspace.
     row(&["man"], "-k -f -a -w -i -I --apropos --whatis --all --where --path --regex --wildcard").with(Operands::Names),
     row(&["whatis", "apropos"], "-r -w -l -s: --regex --wildcard --long --sections:").with(Operands::Names),

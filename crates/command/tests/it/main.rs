@@ -5,6 +5,7 @@
 
 mod closing;
 mod corpus;
+mod everyday;
 mod lines;
 mod own_tools;
 mod tables;

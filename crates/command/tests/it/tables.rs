@@ -13,7 +13,7 @@ fn line(row: &Row, spec: &str) -> String {
         (..) => "",
     };
     let operand = match row.operands {
-        Operands::None | Operands::Beside(_) => "",
+        Operands::None | Operands::Beside(_) | Operands::Only(_) => "",
         Operands::Files | Operands::Words | Operands::Names | Operands::Most(_) | Operands::Without(_) => {
             " x"
         }

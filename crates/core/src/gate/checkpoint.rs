@@ -65,7 +65,7 @@ impl Checkpoints<'_> {
             })
         };
         let by_command = |command: &Command| {
-            command.opaque.is_some()
+            (command.opaque.is_some() && !command.is_read_only())
                 || command.unclear.is_some()
                 || command.own_tools(subject.cwd).is_some()
                 || command.parts.iter().chain(&command.guesses).any(in_part)

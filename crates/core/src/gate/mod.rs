@@ -232,6 +232,13 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
             asks.push(found("unclear_command", text.to_owned()));
         }
     }
+    let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();
+    if let Some(why) = command.filter(|command| command.computes_and_reads).and_then(|command| command.opaque)
+        && holds_back(&lists, subject, by_its_words)
+    {
+        let text = format!("a rule holds some back, and nobody can tell whether this is one of them: {why}");
+        mandatory.push(found("opaque_command", text));
+    }
     if subject.changes == Changes::Untried && holds_back(&lists, subject, changes::speaks_of_changes) {
         let text = "a rule speaks of changes, and nobody can tell which ones it makes".to_owned();
         mandatory.push(found("changes_unknown", text));
@@ -308,7 +315,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>
         Changes::Untried | Changes::Nothing | Changes::File { .. } => {}
     }
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
-    if let Some(why) = command.and_then(|command| command.opaque) {
+    // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
+    if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
     }

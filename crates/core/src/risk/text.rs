@@ -163,6 +163,9 @@ fn recursive_and_forced(text: &str) -> Option<String> {
 /// understand for certain all of it counts.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
+    if command.is_read_only() {
+        return (Vec::new(), true);
+    }
     if command.opaque.is_some() {
         return (line.split_whitespace().map(str::to_owned).collect(), false);
     }

@@ -11,7 +11,8 @@ pub(super) fn command(bytes: &[u8]) {
     assert_eq!(command, parse(line));
     assert!(command.parts.len() <= MAX_PARTS && command.guesses.len() <= MAX_PARTS);
     if command.is_read_only() {
-        assert!(command.opaque.is_none() && command.class() == Class::Reads, "{line:?}");
+        let is_understood = command.opaque.is_none() || command.computes_and_reads;
+        assert!(is_understood && command.class() == Class::Reads, "{line:?}");
         assert!(command.own_tools("").is_none(), "{line:?}");
     }
     let paths = command.paths().unwrap_or_default();

@@ -90,7 +90,8 @@ impl Command {
         {
             inspection.ask_because.push("unguarded".to_owned());
         }
-        if scripts.unbound {
+        // A command that only reads runs no file of the workspace.
+        if scripts.unbound && !holdshort_command::parse(&self.line).is_read_only() {
             inspection.ask_because.push("script_unbound".to_owned());
         }
         inspection.sandbox = Some(level);

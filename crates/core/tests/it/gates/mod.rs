@@ -1,6 +1,7 @@
 //! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
 
 mod checkpoints;
+mod code;
 mod rules;
 mod stakes;
 mod urls;

@@ -288,6 +288,46 @@ const HIDDEN: &[&str] = &[
     "$((1))",
 ];
 
+/// The shell's own grammar around commands: `@` is a command, `%` a word.
+const GRAMMAR: &[&str] = &[
+    "for x in % %; do @; done",
+    "for x in % $(@); do @ \"$x\"; done",
+    "for x in src/* %; do @ $x; done",
+    "for x in *; do @ \"$x\"; done",
+    "if @; then @; else @; fi",
+    "if [ -f \"%\" ]; then @; fi",
+    "while read -r x; do @ \"$x\"; break; done < f",
+    "ls | while read -r x y; do @ $x; done",
+    "case % in %) @;; *) @;; esac",
+    "(@; @)",
+    "{ @; @; }",
+    "! @",
+    "x=$(@); @ $x",
+    "x=$(@); @ \"$x\"",
+    "x=%; @ \"src/$x\"",
+    "echo \"$(@)\"",
+    "echo $(@) | @",
+    "@ $(@)",
+    "@ <(@) <(@)",
+    "[[ -f % ]] && @",
+    "[[ $x == % ]] || @",
+    "i=0; while [ $i -lt 2 ]; do @; i=$((i + 1)); done",
+    "x=$(wc -l < f); echo $((x + 1)); @ $x",
+    "@ <<EOF\n%\n$(@)\nEOF",
+    "@ <<< \"%\"",
+    "find % -exec @ {} \\;",
+    "find . -exec @ {} +",
+    "nice -n 5 @",
+    "timeout -k 1 2 @",
+    "env LC_ALL=C @",
+    "env -i @",
+    "stdbuf -oL @",
+    "LC_ALL=C @",
+    "git -C % @",
+    "@ | tee % /dev/null",
+    "sh -c 'for x in *; do @; done'",
+];
+
 pub(super) struct Lines {
     dice: Dice,
     rows: Vec<&'static Row>,
@@ -299,6 +339,9 @@ impl Lines {
     }
 
     pub(super) fn next_line(&mut self) -> String {
+        if self.dice.one_in(6) {
+            return self.grammar();
+        }
         let mut line = self.command();
         while self.dice.one_in(3) {
             line.push_str(self.dice.pick::<&str>(BETWEEN));
@@ -309,6 +352,19 @@ impl Lines {
         }
         if self.dice.one_in(60) {
             line = format!("{} {line}", self.dice.pick(&["A=1", "PATH=.", "!", "{", "(", "exec", "if"]));
+        }
+        line
+    }
+
+    fn grammar(&mut self) -> String {
+        let form = *self.dice.pick(GRAMMAR);
+        let mut line = String::new();
+        for c in form.chars() {
+            match c {
+                '@' => line.push_str(&self.command()),
+                '%' => line.push_str(&self.word()),
+                c => line.push(c),
+            }
         }
         line
     }

@@ -87,7 +87,9 @@ fn play(lines: &[Line]) -> Vec<String> {
 
 #[test]
 fn a_second_parser_finds_no_other_command() {
-    let (lines, told) = reading(COMPARED);
+    let (mut lines, told) = reading(COMPARED);
+    // The reader names no parts for certain where the shell computes.
+    lines.retain(|line| !line.command.computes_and_reads);
     let understood = lines.iter().filter(|line| second::understands(&line.text)).count();
     eprintln!("{told}; the second parser understands {understood}");
     assert!(

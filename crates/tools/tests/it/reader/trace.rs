@@ -37,7 +37,9 @@ pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String
 }
 
 fn is_named(program: &str, shell: &str, command: &Command) -> bool {
-    let mut named = command.parts.iter().map(|part| part.program.as_str());
+    // Of substitutions and of what `find` executes, guesses tell.
+    let parts = command.parts.iter().chain(&command.guesses);
+    let mut named = parts.map(|part| part.program.as_str());
     program == shell
         || named.any(|named| {
             named.rsplit('/').next() == Some(program)
@@ -46,8 +48,14 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
         })
 }
 
+/// Programs of the scripts that unpack, then search or show.
+const UNPACKS: &[&str] = &[
+    "sh", "dash", "bash", "gzip", "bzip2", "xz", "zstd", "grep", "egrep", "fgrep", "sed", "cat", "less",
+    "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
+];
+
 /// What programs are made of: scripts of their makers', and the unpackers of archives.
-const HELPERS: [(&str, &[&str]); 16] = [
+const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",
         &[
@@ -61,6 +69,16 @@ const HELPERS: [(&str, &[&str]); 16] = [
     ("zcat", &["sh", "dash", "gzip"]),
     ("bzcat", &["bzip2"]),
     ("xzcat", &["xz"]),
+    ("zgrep", UNPACKS),
+    ("zegrep", UNPACKS),
+    ("zfgrep", UNPACKS),
+    ("bzgrep", UNPACKS),
+    ("xzgrep", UNPACKS),
+    ("zstdgrep", UNPACKS),
+    ("zless", UNPACKS),
+    ("zmore", UNPACKS),
+    ("bzless", UNPACKS),
+    ("xzless", UNPACKS),
     ("which", &["sh", "dash", "which.debianutils"]),
     ("tar", &["gzip", "bzip2", "xz", "zstd", "sh"]),
     ("locale", &["locale"]),

@@ -1,0 +1,159 @@
+//! Coverage of commands by rules that allow.
+//!
+//! The words of the command match the pattern, and the tables know that its operands and options hold no code and write
+//! no further file. A pattern covers anything beyond that only where it spells it. No function here holds a command back.
+
+use crate::launch::{Launched, launched};
+use crate::programs::{self, is_interpreter, is_order, is_shell};
+use crate::reads::Known;
+use crate::tables::{self, plain, runs, writes};
+use crate::{Expansion, Part};
+
+/// Variables of make that choose what runs each recipe.
+const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
+
+/// Values of a variable that name no program and no file.
+const PLAIN_VALUES: [&str; 12] =
+    ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
+
+impl Part {
+    /// Returns true if a rule that allows `pattern` covers this command.
+    pub fn covered_by(&self, pattern: &str) -> bool {
+        let before = programs::with_subcommands(&self.program)
+            .is_none_or(|known| known.after_harmless(&self.program, &self.arguments).is_some());
+        before
+            && self.matches(pattern)
+            && (self.stays_within_the_tables(pattern) || self.is_spelled_by(pattern))
+            && self.names_all_hosts(pattern)
+    }
+
+    fn stays_within_the_tables(&self, pattern: &str) -> bool {
+        match self.known() {
+            Known::Reads => true,
+            _ if self.may_hold_code(pattern) => false,
+            Known::No => self.keeps_to_its_row(pattern),
+            // To write is what these are for.
+            _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
+            // An operand beyond its row is a file that a reading program writes: `uniq a b`.
+            Known::Otherwise if tables::of_program(&self.program).is_some() => false,
+            Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
+        }
+    }
+
+    /// Returns true if an operand, an option or a script of the line may be code that the pattern does not name.
+    fn may_hold_code(&self, pattern: &str) -> bool {
+        let program = self.program.as_str();
+        if runs::TAKES_CODE.contains(&program) {
+            return !self.only_edits();
+        }
+        if is_interpreter(program) {
+            return self.holds_a_script(pattern);
+        }
+        if programs::is_build_tool(program) {
+            return !self.orders_are_harmless(pattern);
+        }
+        // An alias of git is a command line of its configuration.
+        let is_alias = || program == "git" && self.may_be_an_alias() && !self.names_its_subcommand(pattern);
+        is_alias() || self.evaluates() || self.starts_code(pattern)
+    }
+
+    /// Returns true if an interpreter is given code, or a module that the tables do not know.
+    fn holds_a_script(&self, pattern: &str) -> bool {
+        match self.arguments.as_slice() {
+            [flag, module, ..] if flag == "-m" => {
+                let run = self.with(module.clone(), 2..self.arguments.len());
+                let is_known = run.known() == Known::Reads
+                    || (run.has_row() && run.stays_within_the_tables(pattern))
+                    || programs::with_subcommands(module).is_some();
+                !is_known && !pattern.split_whitespace().any(|word| word == module)
+            }
+            // `python3 -c *` names the option that takes the code.
+            [option, ..] if option.len() > 1 && option.starts_with('-') => !self.names_all_options(pattern),
+            [..] => self.is_inline_code(),
+        }
+    }
+
+    fn has_row(&self) -> bool {
+        plain::of(&self.program, &self.arguments).is_some()
+            || writes::of(&self.program, &self.arguments).is_some()
+    }
+
+    /// Returns true if each option and each variable of a build tool is in its row, or named by the pattern.
+    fn orders_are_harmless(&self, pattern: &str) -> bool {
+        let is_plain = |word: &str| {
+            word.split_once('=').is_some_and(|(name, value)| {
+                let is_number = value.chars().all(|c| c.is_ascii_digit());
+                !name.starts_with('-')
+                    && !RECIPE_VARIABLES.contains(&name)
+                    && (is_number || PLAIN_VALUES.contains(&value))
+            })
+        };
+        let named = |word: &str| pattern.split_whitespace().any(|it| it == word);
+        let orders = || self.arguments.iter().filter(|word| is_order(word));
+        let options: Vec<String> = orders().filter(|word| word.starts_with('-')).cloned().collect();
+        self.expansion() == Expansion::None
+            && orders().all(|word| word.starts_with('-') || is_plain(word) || named(word))
+            && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
+    }
+
+    /// Returns true if its subcommand takes code: `deno eval`.
+    fn evaluates(&self) -> bool {
+        self.subcommand().is_some_and(|sub| {
+            matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
+        })
+    }
+
+    /// Returns true if a program that starts others may start one with code on the line: `npx sh -c x`.
+    fn starts_code(&self, pattern: &str) -> bool {
+        if matches!(launched(self), Launched::No) {
+            return false;
+        }
+        let option =
+            |word: &&String| word.starts_with('-') && !matches!(word.as_str(), "--" | "-y" | "--yes");
+        let by_option = programs::launches_packages(&self.program)
+            && self.arguments.iter().any(|word| option(&word))
+            && !self.names_all_options(pattern);
+        let mut starts = (0..self.arguments.len()).map(|at| {
+            let base = self.arguments[at].rsplit('/').next().unwrap_or_default().to_owned();
+            self.with(base, at + 1..self.arguments.len())
+        });
+        by_option || starts.any(|part| is_shell(&part.program) || part.is_inline_code())
+    }
+
+    fn names_its_subcommand(&self, pattern: &str) -> bool {
+        let sub = self.subcommand();
+        sub.is_some_and(|sub| {
+            pattern.split_whitespace().nth(1).is_some_and(|word| sub.split(' ').next() == Some(word))
+        })
+    }
+
+    /// Returns true if the pattern is the command word by word.
+    fn is_spelled_by(&self, pattern: &str) -> bool {
+        let spelled = pattern.split_whitespace();
+        let words = std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(String::as_str));
+        self.expansion() == Expansion::None
+            && self.inputs.is_empty()
+            && !pattern.contains('*')
+            && spelled.eq(words.flat_map(str::split_whitespace))
+    }
+
+    fn names_all_options(&self, pattern: &str) -> bool {
+        let mut options = self.arguments.iter().filter(|word| word.starts_with('-'));
+        self.expansion() == Expansion::None
+            && options.all(|option| pattern.split_whitespace().any(|it| it == option))
+    }
+
+    /// Returns true if no row knows its options, all of the line are in the row, or the pattern names them.
+    fn keeps_to_its_row(&self, pattern: &str) -> bool {
+        let words = &self.arguments[self.begins()..];
+        let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
+        !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
+    }
+
+    /// Returns true if a pattern names each host that an archive may be on: `tar xf host:file` runs a program to reach it.
+    fn names_all_hosts(&self, pattern: &str) -> bool {
+        let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
+        !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())
+            || hosts.all(|host| pattern.split_whitespace().any(|word| word == host))
+    }
+}

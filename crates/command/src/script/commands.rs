@@ -1,0 +1,233 @@
+//! Simple commands: variables, words and redirections, and what a command may print.
+
+use super::values::{Value, is_free, only_shapes_output};
+use super::words::{ScriptWord, is_name};
+use super::{Document, Parser, conditions};
+use crate::shell::{COMPUTED, Expansion, Word};
+
+/// Files that take what is written and keep nothing of it.
+const NOWHERE: &str = "/dev/null";
+
+impl Parser<'_> {
+    /// Sets a variable, where its name is free to be chosen.
+    pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
+        is_free(name).then(|| self.assigned.set(name, value))
+    }
+
+    /// `NAME=WORD` in front of a command.
+    fn assignment(&mut self) -> Option<Option<(String, Option<ScriptWord>)>> {
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        let Some(rest) = rest.strip_prefix('=').filter(|_| is_name(name)) else { return Some(None) };
+        let name = name.to_owned();
+        self.rest = rest;
+        let is_empty =
+            self.rest.is_empty() || self.rest.starts_with(|c: char| c.is_whitespace() || ";&|)".contains(c));
+        if self.rest.starts_with('(') {
+            return None;
+        }
+        let value = if is_empty { None } else { Some(self.word()?) };
+        Some(Some((name, value)))
+    }
+
+    pub(super) fn simple(&mut self) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
+        let mut set = Vec::new();
+        let mut words: Vec<ScriptWord> = Vec::new();
+        let mut has_redirects = false;
+        loop {
+            self.blanks();
+            if self.redirect()?.is_some() {
+                has_redirects = true;
+                continue;
+            }
+            if words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                set.push(assignment);
+                continue;
+            }
+            if self.rest.is_empty() || self.rest.starts_with(['\n', ';', '&', '|', '(', ')']) {
+                break;
+            }
+            words.push(self.word()?);
+        }
+        let Some((program, arguments)) = words.split_first() else {
+            if set.is_empty() && !has_redirects {
+                return None;
+            }
+            for (name, value) in set {
+                self.assign(&name, value.map_or(Value::Path, |word| word.value))?;
+            }
+            return Some(Value::Unknown);
+        };
+        let is_plain = program.word.expansion == Expansion::None || program.word.text == "[";
+        if !program.is_literal || !is_plain {
+            return None;
+        }
+        let name = program.word.text.as_str();
+        let is_harmless = |(name_of_it, value): &(String, Option<ScriptWord>)| {
+            let text =
+                value.as_ref().map_or(Some(""), |word| word.is_literal.then_some(word.word.text.as_str()));
+            (name_of_it == "IFS" && name == "read")
+                || text.is_some_and(|text| only_shapes_output(name_of_it, text))
+        };
+        if !set.iter().all(is_harmless) {
+            return None;
+        }
+        let runs = match name {
+            "read" => return self.read(arguments),
+            "break" | "continue" | "wait" => arguments.iter().all(|word| word.value == Value::Number),
+            "cd" => arguments.len() == 1 && changes_folder(&arguments[0]),
+            "test" | "[" if !arguments.iter().all(|word| word.is_literal) => {
+                conditions::tests(name, arguments)
+            }
+            "sh" | "bash" | "dash" if is_line(arguments) => {
+                self.depth < super::MAX_DEPTH && super::reads(&arguments[1].word.text)
+            }
+            _ => {
+                let all: Vec<Word> = words.iter().map(|word| word.word.clone()).collect();
+                crate::reads_alone(all)
+            }
+        };
+        // Messages may hold any text.
+        runs.then(|| if has_redirects { redirected(name, arguments) } else { printed(name, arguments) })
+    }
+
+    /// `read -r NAME`.
+    fn read(&mut self, arguments: &[ScriptWord]) -> Option<Value> {
+        let mut words = arguments.iter().peekable();
+        while let Some(option) = words.next_if(|word| word.word.text.starts_with('-')) {
+            match option.word.text.as_str() {
+                "-r" if option.is_literal => {}
+                "-d" if option.is_literal => {
+                    words.next().filter(|word| word.is_literal)?;
+                }
+                _ => return None,
+            }
+        }
+        for word in words {
+            if !word.is_literal || word.word.expansion != Expansion::None {
+                return None;
+            }
+            self.assign(&word.word.text.clone(), Value::Unknown)?;
+        }
+        Some(Value::Unknown)
+    }
+
+    /// Reads one redirection, where one stands next.
+    pub(super) fn redirect(&mut self) -> Option<Option<()>> {
+        let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
+        let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
+        if behind.starts_with("<(") {
+            return if behind.len() == self.rest.len() { Some(None) } else { None };
+        }
+        if self.rest.starts_with("&>") {
+            self.rest = self.rest[2..].strip_prefix('>').unwrap_or(&self.rest[2..]);
+            self.nowhere()?;
+            self.blanks();
+            let ends = self.rest.is_empty() || self.rest.starts_with(['\n', ';', '&', '|', ')']);
+            return ends.then_some(Some(()));
+        }
+        if !behind.starts_with(['<', '>']) {
+            return Some(None);
+        }
+        self.rest = behind;
+        if self.eat("<<<") {
+            self.blanks();
+            self.word()?;
+        } else if self.eat("<<") {
+            let is_indented = self.eat("-");
+            self.blanks();
+            let end = self.word().filter(|word| word.is_literal && word.word.expansion == Expansion::None)?;
+            let is_quoted = end.word.quoted;
+            self.documents.push(Document { end: end.word.text, is_quoted, is_indented });
+        } else if self.eat("<&") || self.eat(">&") {
+            let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+            let ends = &self.rest[end..];
+            if end > 1 || (end == 0 && !ends.starts_with('-')) {
+                return None;
+            }
+            self.rest = if end == 0 { &ends[1..] } else { ends };
+            let is_end = |c: char| c.is_whitespace() || ";&|<>)".contains(c);
+            if !self.rest.is_empty() && !self.rest.starts_with(is_end) {
+                return None;
+            }
+        } else if self.eat("<>") {
+            return None;
+        } else if self.eat("<") {
+            self.blanks();
+            let word = self.word()?;
+            let text = word.word.text.as_str();
+            let connects = text.starts_with("/dev/tcp") || text.starts_with("/dev/udp");
+            let is_joined = text.strip_prefix(COMPUTED).is_some_and(|rest| !rest.is_empty());
+            if connects
+                || is_joined
+                || word.word.expansion == Expansion::Anything
+                || word.value == Value::Unknown
+            {
+                return None;
+            }
+        } else {
+            self.expect(">")?;
+            if !self.eat(">") {
+                self.eat("|");
+            }
+            self.nowhere()?;
+        }
+        Some(Some(()))
+    }
+
+    fn nowhere(&mut self) -> Option<()> {
+        self.blanks();
+        let word = self.word()?;
+        (word.is_literal && word.word.expansion == Expansion::None && word.word.text == NOWHERE).then_some(())
+    }
+}
+
+/// A folder that the line names, or a variable that is no option.
+fn changes_folder(word: &ScriptWord) -> bool {
+    let text = word.word.text.as_str();
+    !text.is_empty()
+        && word.is_one
+        // `cd` without a word goes to the home folder.
+        && (word.is_literal || word.word.quoted)
+        && word.word.expansion != Expansion::Anything
+        && !text.starts_with(['-', '~'])
+}
+
+/// `-c LINE`.
+fn is_line(arguments: &[ScriptWord]) -> bool {
+    matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
+}
+
+/// Value that a command with redirected streams may print. A message may hold any text.
+fn redirected(program: &str, arguments: &[ScriptWord]) -> Value {
+    let value = printed(program, arguments);
+    if value <= Value::Count && program == "wc" { value } else { Value::Unknown }
+}
+
+/// Value that a command may print, if it is known.
+fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
+    let is_literal = arguments.iter().all(|word| word.is_literal && word.word.expansion == Expansion::None);
+    let words: Vec<&str> = arguments.iter().map(|word| word.word.text.as_str()).collect();
+    match (program, words.as_slice()) {
+        ("pwd", []) => Value::Path,
+        ("wc", ["-l" | "-c" | "-w" | "-m"]) | ("nproc", []) | ("date", ["+%s" | "+%Y"]) => Value::Count,
+        ("grep" | "egrep", ["-c", rest @ ..]) if is_literal && rest.len() <= 2 => {
+            if rest.iter().any(|word| word.starts_with('-')) { Value::Unknown } else { Value::Count }
+        }
+        ("seq", _) if arguments.iter().all(|word| word.value <= Value::Count) => Value::Count,
+        ("git", ["rev-parse", "--show-toplevel"]) => Value::Path,
+        ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
+        ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
+            const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];
+            let is_plain = |word: &&str| {
+                !word.starts_with('-') || KNOWN.contains(word) || Value::of_text(&word[1..]) == Value::Number
+            };
+            if rest.iter().all(is_plain) { Value::Word } else { Value::Unknown }
+        }
+        ("git", ["branch", "--show-current"]) => Value::Word,
+        _ => Value::Unknown,
+    }
+}

@@ -1,0 +1,364 @@
+//! Lines in the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
+//!
+//! An allow-list of grammar on which bash and dash agree, or that dash refuses before it runs anything. Every command of
+//! such a line, in substitutions too, is compared with the tables, each computed word as the worst that it may become.
+//! The line stays opaque for rules and grants, because its words are not known. Words are in `words.rs`, what variables
+//! may hold in `values.rs`, conditions in `conditions.rs`.
+
+mod commands;
+mod conditions;
+mod values;
+mod words;
+
+pub(crate) use self::values::only_shapes_output;
+use self::values::{Value, Values};
+use crate::limits;
+
+/// How deep groups and substitutions are followed.
+const MAX_DEPTH: u8 = 12;
+
+/// How often a line is read until nothing more is found about its variables.
+const MAX_PASSES: usize = 8;
+
+/// Words that end a list of commands.
+const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
+
+/// Returns true if all of the grammar is understood and every command reads.
+pub(crate) fn reads(line: &str) -> bool {
+    let mut known = Values::hopeful();
+    for _ in 0..MAX_PASSES {
+        let mut parser = Parser::new(line, &known, 0);
+        let is_read = parser.list(MayBeEmpty::No).is_some() && parser.rest.is_empty();
+        if !is_read || !parser.documents.is_empty() {
+            return false;
+        }
+        let assigned = parser.assigned;
+        if assigned == known {
+            return true;
+        }
+        known = assigned;
+    }
+    false
+}
+
+/// A here-document whose text begins at the next line.
+struct Document {
+    end: String,
+    is_quoted: bool,
+    /// Leading tabs are dropped: `<<-`.
+    is_indented: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MayBeEmpty {
+    Yes,
+    No,
+}
+
+struct Parser<'l> {
+    rest: &'l str,
+    /// Values of variables that the passes before have found.
+    known: &'l Values,
+    /// Values of variables that this pass has found.
+    assigned: Values,
+    documents: Vec<Document>,
+    depth: u8,
+    /// Number of commands that may follow.
+    left: usize,
+}
+
+impl<'l> Parser<'l> {
+    fn new(text: &'l str, known: &'l Values, depth: u8) -> Self {
+        Self {
+            rest: text,
+            known,
+            assigned: Values::none(),
+            documents: Vec::new(),
+            depth,
+            left: limits::PARTS,
+        }
+    }
+
+    /// Reads another text of the same line, such as a here-document.
+    fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
+        let mut inner = Parser::new(text, self.known, self.depth + 1);
+        inner.left = self.left;
+        let found = read(&mut inner).filter(|_| inner.rest.is_empty() && inner.documents.is_empty());
+        self.left = inner.left;
+        let assigned = inner.assigned;
+        self.assigned.join(assigned);
+        found
+    }
+
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn expect(&mut self, text: &str) -> Option<()> {
+        self.eat(text).then_some(())
+    }
+
+    /// Skips spaces and comments within a line.
+    fn blanks(&mut self) {
+        loop {
+            let before = self.rest;
+            self.rest = self.rest.trim_start_matches([' ', '\t']);
+            self.eat("\\\n");
+            if self.rest.starts_with('#') {
+                let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                self.rest = &self.rest[end..];
+            }
+            if self.rest == before {
+                return;
+            }
+        }
+    }
+
+    /// Skips spaces, comments and ends of lines.
+    fn lines(&mut self) -> Option<()> {
+        loop {
+            self.blanks();
+            if !self.eat("\n") {
+                return Some(());
+            }
+            self.here_documents()?;
+        }
+    }
+
+    fn here_documents(&mut self) -> Option<()> {
+        for document in std::mem::take(&mut self.documents) {
+            let mut text = String::new();
+            loop {
+                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+                let is_last = rest.is_empty() && !self.rest.ends_with('\n');
+                self.rest = rest;
+                let shown = if document.is_indented { line.trim_start_matches('\t') } else { line };
+                if shown == document.end {
+                    break;
+                }
+                // A line that goes on may end the document with the next one.
+                if is_last || (!document.is_quoted && line.ends_with('\\')) {
+                    return None;
+                }
+                text.push_str(shown);
+                text.push('\n');
+            }
+            if !document.is_quoted {
+                self.within(&text, |parser| parser.document())?;
+            }
+        }
+        Some(())
+    }
+
+    /// The word that stands next, where it is plain: `done`.
+    fn keyword(&self) -> &'l str {
+        let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
+        let end = self.rest.find(is_end).unwrap_or(self.rest.len());
+        &self.rest[..end]
+    }
+
+    fn eat_keyword(&mut self, keyword: &str) -> bool {
+        self.keyword() == keyword && self.eat(keyword)
+    }
+
+    fn expect_keyword(&mut self, keyword: &str) -> Option<()> {
+        self.eat_keyword(keyword).then_some(())
+    }
+
+    fn is_at_end_of_list(&self) -> bool {
+        self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
+    }
+
+    /// Commands one after the other. Returns what they may print.
+    fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
+        let mut printed = None;
+        loop {
+            self.lines()?;
+            if self.is_at_end_of_list() {
+                break;
+            }
+            let value = self.and_or()?;
+            printed = Some(if printed.is_none() { value } else { Value::Unknown });
+            self.blanks();
+            let goes_on = self.rest.starts_with('\n')
+                || (!self.rest.starts_with(";;") && (self.eat(";") || self.eat("&")));
+            if !goes_on {
+                break;
+            }
+        }
+        printed.or((may_be_empty == MayBeEmpty::Yes).then_some(Value::Unknown))
+    }
+
+    fn and_or(&mut self) -> Option<Value> {
+        let mut printed = self.pipeline()?;
+        loop {
+            self.blanks();
+            if !self.eat("&&") && !self.eat("||") {
+                return Some(printed);
+            }
+            self.lines()?;
+            self.pipeline()?;
+            printed = Value::Unknown;
+        }
+    }
+
+    fn pipeline(&mut self) -> Option<Value> {
+        if self.eat_keyword("!") {
+            self.blanks();
+        }
+        let mut printed = self.command()?;
+        loop {
+            self.blanks();
+            if self.rest.starts_with("||") || !self.eat("|") {
+                return Some(printed);
+            }
+            if self.rest.starts_with('&') {
+                return None;
+            }
+            self.lines()?;
+            printed = self.command()?;
+        }
+    }
+
+    fn command(&mut self) -> Option<Value> {
+        if self.rest.starts_with("((") {
+            return None;
+        }
+        if self.rest.starts_with('(') {
+            return self.deeper(|parser| {
+                parser.expect("(")?;
+                let printed = parser.list(MayBeEmpty::No)?;
+                parser.expect(")")?;
+                let before = parser.rest;
+                parser.redirects()?;
+                Some(if parser.rest.trim_start() == before.trim_start() { printed } else { Value::Unknown })
+            });
+        }
+        let compound: fn(&mut Self) -> Option<()> = match self.keyword() {
+            "{" => Self::group,
+            "if" => Self::condition,
+            "while" | "until" => Self::repetition,
+            "for" => Self::for_each,
+            "case" => Self::case,
+            "[[" => Self::double_brackets,
+            "function" | "select" | "coproc" | "!" | "in" => return None,
+            keyword if CLOSERS.contains(&keyword) => return None,
+            _ => return self.simple(),
+        };
+        self.deeper(|parser| {
+            compound(parser)?;
+            parser.redirects()?;
+            Some(Value::Unknown)
+        })
+    }
+
+    fn group(&mut self) -> Option<()> {
+        self.expect_keyword("{")?;
+        self.list(MayBeEmpty::No)?;
+        self.expect_keyword("}")
+    }
+
+    fn condition(&mut self) -> Option<()> {
+        self.expect_keyword("if")?;
+        self.list(MayBeEmpty::No)?;
+        self.expect_keyword("then")?;
+        self.list(MayBeEmpty::No)?;
+        while self.eat_keyword("elif") {
+            self.list(MayBeEmpty::No)?;
+            self.expect_keyword("then")?;
+            self.list(MayBeEmpty::No)?;
+        }
+        if self.eat_keyword("else") {
+            self.list(MayBeEmpty::No)?;
+        }
+        self.expect_keyword("fi")
+    }
+
+    fn repetition(&mut self) -> Option<()> {
+        let keyword = self.keyword();
+        self.expect(keyword)?;
+        self.list(MayBeEmpty::No)?;
+        self.body()
+    }
+
+    fn body(&mut self) -> Option<()> {
+        self.expect_keyword("do")?;
+        self.list(MayBeEmpty::No)?;
+        self.expect_keyword("done")
+    }
+
+    /// `for NAME in WORDS; do LIST; done`.
+    fn for_each(&mut self) -> Option<()> {
+        self.expect_keyword("for")?;
+        self.blanks();
+        let name = self.keyword();
+        self.expect(name)?;
+        self.lines()?;
+        self.expect_keyword("in")?;
+        let mut value = None;
+        loop {
+            self.blanks();
+            if self.eat(";") || self.rest.starts_with('\n') {
+                break;
+            }
+            let word = self.word()?;
+            value = Some(word.each().join(value.unwrap_or(word.each())));
+        }
+        self.assign(name, value.unwrap_or(Value::Number))?;
+        self.lines()?;
+        self.body()
+    }
+
+    /// `case WORD in PATTERN) LIST;; esac`.
+    fn case(&mut self) -> Option<()> {
+        self.expect_keyword("case")?;
+        self.blanks();
+        self.word()?;
+        self.lines()?;
+        self.expect_keyword("in")?;
+        loop {
+            self.lines()?;
+            if self.eat_keyword("esac") {
+                return Some(());
+            }
+            self.eat("(");
+            loop {
+                self.blanks();
+                self.word()?;
+                self.blanks();
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            self.list(MayBeEmpty::Yes)?;
+            self.lines()?;
+            if !self.eat(";;") {
+                self.lines()?;
+                return self.expect_keyword("esac");
+            }
+        }
+    }
+
+    /// Redirections behind a group or a loop.
+    fn redirects(&mut self) -> Option<()> {
+        loop {
+            self.blanks();
+            if self.redirect()?.is_none() {
+                return Some(());
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Programs that pack files, where they write to their standard output, list or test.
+//!
+//! With a file and none of these options they put another file in its place.
+
+use super::{Operands, Row, row};
+
+const TO_OUTPUT: &[&str] = &["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"];
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        &["gzip", "gunzip"],
+        "-# -c -d -f -k -l -n -N -q -t -v --stdout --to-stdout --decompress --uncompress --force --keep --list --no-name \
+         --name --quiet --test --verbose --fast --best",
+    )
+    .with(Operands::Beside(TO_OUTPUT)),
+    row(
+        &["bzip2", "bunzip2"],
+        "-# -c -d -f -k -q -s -t -v -z --stdout --decompress --compress --force --keep --quiet --small --test --verbose",
+    )
+    .with(Operands::Beside(&["-c", "--stdout", "-t", "--test"])),
+    // Without `--files`, which names them where nobody sees them.
+    row(
+        &["xz", "unxz", "lzma", "unlzma"],
+        "-# -c -d -e -f -k -l -q -t -T: -v -z --stdout --to-stdout --decompress --compress --extreme --force --keep --list \
+         --quiet --test --threads: --verbose --robot",
+    )
+    .with(Operands::Beside(TO_OUTPUT)),
+    row(
+        &["zstd", "unzstd"],
+        "-# -c -d -f -k -l -q -t -T: -v -z --stdout --decompress --uncompress --compress --force --keep --list --quiet --test \
+         --threads: --verbose --no-progress",
+    )
+    .with(Operands::Beside(&["-c", "--stdout", "-l", "--list", "-t", "--test"])),
+    // Scripts that unpack and then search or show.
+    row(
+        &["zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
+        "-A: -B: -C: -c -e: -E -F -h -H -i -l -L -m: -n -o -q -s -v -w -x --ignore-case --count --line-number",
+    ),
+    row(&["zless", "zmore", "bzless", "xzless"], "").with(Operands::Without("+")),
+];

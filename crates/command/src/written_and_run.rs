@@ -1,0 +1,74 @@
+//! Lines that run what they write themselves, and the commands in the texts that they write.
+//!
+//! Names are compared by their last part, so that a link or a change of folder hides nothing. No function here releases
+//! a command.
+
+use crate::{Command, Part};
+
+/// Maximum number of texts of one line that are read as lines of their own.
+const MAX_TEXTS: usize = 8;
+
+/// Programs that write content of the line's choice into the files that they name. A program that no table
+/// knows is treated as one, too.
+const WRITES_CONTENT: [&str; 37] = [
+    "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
+    "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
+    "lz4", "base64", "base32", "xxd", "rsync", "scp", "split", "csplit", "sort", "uniq", "iconv", "openssl",
+];
+
+impl Command {
+    /// Returns true if a part may run a file that another part writes.
+    pub(crate) fn runs_what_it_writes(&self) -> bool {
+        let parts = || self.parts.iter().chain(&self.guesses);
+        let written: Vec<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
+        !written.is_empty()
+            && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(&name)))
+    }
+
+    /// Texts of the line that it may run as commands: it writes them into a script, feeds them to a program, or holds
+    /// them in code.
+    pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
+        let parts = || self.parts.iter().chain(&self.guesses);
+        let runs_code = |part: &Part| part.is_inline_code() && !part.only_edits();
+        if !parts().any(runs_code) && !self.runs_what_it_writes() {
+            return Vec::new();
+        }
+        let mut texts: Vec<String> = Vec::new();
+        for part in parts() {
+            let says = matches!(part.program.as_str(), "echo" | "printf");
+            if says {
+                texts.extend(part.arguments.iter().map(|word| word.replace("\\n", "\n")));
+                texts.push(part.arguments.join(" "));
+            } else if runs_code(part) {
+                let quoted = part.arguments.iter().flat_map(|word| word.split(['\'', '"', '`']));
+                texts.extend(quoted.map(str::to_owned));
+            }
+            texts.extend(part.inputs.iter().cloned());
+        }
+        texts.retain(|text| text.trim().contains([' ', '\t', '\n']));
+        texts.sort();
+        texts.dedup();
+        texts.truncate(MAX_TEXTS);
+        texts
+    }
+}
+
+impl Part {
+    /// The files whose content it may write.
+    fn may_write(&self) -> Vec<&str> {
+        let redirected = self.files.iter().filter(|file| self.redirected && !self.inputs.contains(file));
+        let mut written: Vec<&str> = redirected.map(String::as_str).collect();
+        let writes = WRITES_CONTENT.contains(&self.program.as_str()) || self.is_in_no_table();
+        if writes && !self.is_read_only() {
+            let named = self.texts().map(|(text, _)| text);
+            written.extend(named.filter(|text| !self.inputs.iter().any(|input| input == text)));
+        }
+        written
+    }
+}
+
+/// The last name of a path; none of what is no name.
+fn last(path: &str) -> Option<&str> {
+    let name = path.trim_end_matches('/').rsplit('/').next()?;
+    (!name.is_empty() && !matches!(name, "." | "..")).then_some(name)
+}
