@@ -56,7 +56,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Number of lines that a card cuts, and that `v` shows. What the server left out is not counted: `Interrupt::unseen`.
+/// Number of lines that a card cuts, and that `v` shows. Does not count `Interrupt::unseen`, which the server left out.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let paint = view.paint;

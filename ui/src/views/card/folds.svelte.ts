@@ -1,5 +1,5 @@
 // Counts the parts of a card that are out of sight: folded or cut, and not opened yet. An option that lets something go on
-// shows the count and asks once more, and a look is told when the count is zero.
+// shows the count and asks once more. A look is recorded when the count is zero.
 import { getContext, setContext, untrack } from "svelte";
 import { t } from "../../texts";
 

@@ -62,7 +62,7 @@ export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
   return Boolean(interrupt.frozen) && interrupt.origin === "external" && !STOP.includes(offer.effect);
 }
 
-/** Returns true if an option ends the run: its button says so. */
+/** Returns true if an option ends the run. Its button carries the words of its effect. */
 export function endsRun(offer: Offer): boolean {
   return ENDS.includes(offer.effect);
 }
