@@ -77,8 +77,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
         // One line: what a title holds begins no header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
-        let one_line =
-            "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
+        let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
         // Nor does a program decode it to what no title may hold.
         assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
@@ -97,7 +96,8 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(anna, "/text").contains("Antwort auf diese Mail entscheidet nichts"), "{anna:#}");
     assert!(text(anna, "/text").contains(" CE"), "the time of Berlin: {anna:#}");
     assert!(
-        text(anna, "/text").contains("\n„Pay\\u{200b}\\u{d}\\nBcc: ") && text(anna, "/html").contains("<b>„Pay "),
+        text(anna, "/text").contains("\n„Pay\\u{200b}\\u{d}\\nBcc: ")
+            && text(anna, "/html").contains("<b>„Pay\\u{200b}"),
         "{anna:#}"
     );
     assert_eq!((&anna["names"], text(anna, "/headers/content-language")), (&json!(["Anna Berg"]), "de"));
