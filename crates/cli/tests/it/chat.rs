@@ -529,10 +529,10 @@ fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
     let session = session_of(&one.expect("> "));
     let mut two = scene.chat(&["--session", &session]);
-    two.expect(PROMPT);
     one.type_raw("write it\r");
     one.expect("d leave");
     two.expect("d leave");
+    two.expect(PROMPT);
     one.type_raw("no, not that");
     one.expect("no, not that");
     two.type_raw("approve\r");

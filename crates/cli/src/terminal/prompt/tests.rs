@@ -497,7 +497,7 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
         (&["e", ""], Some(serde_json::json!({"a": 1, "c": "new"}))),
         (&[r#"{"a": 7, "c": "x"}"#, ""], Some(serde_json::json!({"a": 7, "c": "x"}))),
         (&["n", "3", "three", ""], Some(serde_json::json!({"a": 3, "c": "three"}))),
-        (&["skip"], None),
+        (&["skip", "y"], None),
     ];
     for (lines, expected) in cases {
         let mut question = interrupt(Kind::Question);
