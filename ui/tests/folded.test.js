@@ -6,7 +6,7 @@ import { card, option, outcome, visitCard } from "./harness/card.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 
-const LONG = `echo ${"a".repeat(20_000)}; rm -rf /`;
+const LONG = "open the gate ".repeat(200);
 
 const looks = async (server, interrupt) => {
   const { items } = await server.api("GET", `/v1/runs/${interrupt.run}/events`);
@@ -15,7 +15,7 @@ const looks = async (server, interrupt) => {
 
 test("folded parts are counted beside what lets them go on, until they were shown", async (t) => {
   const server = await serve(t);
-  const payload = { shell: LONG, note: "short", plan: { first: "line\n".repeat(40) } };
+  const payload = { gate: LONG, at: "noon", notes: { first: "line\n".repeat(40) } };
   const interrupt = await server.agentAsks({ kind: "tool_approval", title: "Run it", payload });
   const page = await person(t, server);
   const count = (n) => text(n === 1 ? "card.folded.one" : "card.folded", { n });

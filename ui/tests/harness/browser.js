@@ -50,7 +50,6 @@ export async function visit(t, server, { elsewhere, ...options } = {}) {
   const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({ baseURL: server.base, viewport, reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
-  await context.route(/\/assets\/[\w-]+\.(js|css)$/, (route) => route.fulfill({ path: new URL("../../dist" + new URL(route.request().url()).pathname, import.meta.url).pathname }));
   /** @type {string[]} */
   const complaints = [];
   context.on("weberror", (error) => complaints.push(`uncaught: ${error.error().stack}`));
