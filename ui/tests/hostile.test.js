@@ -10,7 +10,7 @@ import { ROOT } from "./harness/program.js";
 import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 
-/** @type {{name: string, at?: string, given: string, as_text: string, as_line: string, warnings: string[]}[]} */
+/** @type {{name: string, at?: string, given: string, as_text: string, as_line: string, as_lines?: string, warnings: string[]}[]} */
 const ROWS = JSON.parse(readFileSync(join(ROOT, "crates/protocol/tests/hostile.json"), "utf8"));
 const BOMB = `<img src=x onerror="window.__hit=1"><script>window.__hit=1</script><svg onload=window.__hit=1>`;
 ROWS.push({ name: "markup that runs", given: BOMB, as_text: BOMB, as_line: BOMB, warnings: [] });
@@ -66,9 +66,10 @@ test("what agents write is shown as what it is", async (t) => {
       }, MADE);
       const [title, message] = seen.quoted;
       const { warnings = [] } = interrupt;
+      const exact = row.as_lines ?? row.as_line;
       const listed = await page.locator(`#item-${interrupt.id} .title bdi`).textContent();
       const wanted = {
-        title: row.as_text,
+        title: exact,
         message: among(row.as_text),
         listed: row.as_line,
         labels: [row.as_line, `No: ${row.as_line}`],
@@ -78,7 +79,7 @@ test("what agents write is shown as what it is", async (t) => {
       };
       const { labels, links, made } = seen;
       assert.deepEqual({ title, message, listed, labels, warnings: seen.warnings, links, made }, wanted, row.name);
-      assert(seen.quoted.includes(row.as_text), `${row.name}: as a value`);
+      assert(seen.quoted.includes(exact), `${row.name}: as a value`);
       assert(seen.keys.some((key) => key === `key ${row.as_line}`.replaceAll("_", " ")), `${row.name}: as a key`);
       if (row.warnings.length > 0) await card(page).getByRole("region", { name: text("card.warnings") }).waitFor();
       // An agent of another framework does not name itself.
@@ -118,7 +119,8 @@ test("what agents write is shown as what it is", async (t) => {
           made: main.querySelectorAll(made).length,
         };
       }, MADE.replace("form, ", ""));
-      const wanted = { title: row.as_text, message: among(row.as_text), label: row.as_text, links: 0, made: 0 };
+      const title = row.as_lines ?? row.as_line;
+      const wanted = { title, message: among(row.as_text), label: row.as_line, links: 0, made: 0 };
       assert.deepEqual(seen, wanted, row.name);
       assert.equal(await isHit(page), false);
     }

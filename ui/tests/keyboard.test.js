@@ -212,6 +212,10 @@ test("keyboard only", async (t) => {
     await walk(failed);
     await tabTo(page, option(page, "Skip"));
     await press("Enter");
+    const skip = page.getByRole("dialog").getByRole("button", { name: /^Skip/ });
+    await skip.waitFor();
+    await tabTo(page, skip, "Shift+Tab");
+    await press("Enter");
     await decided(failed, /by operator/);
   });
 

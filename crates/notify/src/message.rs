@@ -3,9 +3,9 @@
 use holdshort_core::interrupt::Level;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
+use holdshort_protocol::plain;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::Value;
-use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
 use crate::push::Browser;
@@ -18,7 +18,7 @@ pub struct Message {
     /// `webhook-id`: what repeats are told by.
     pub id: String,
     pub notice: Notice,
-    /// Of what is asked, where the channel is told it. Content of an agent: [cleaned](title).
+    /// Title of the interrupt, if the channel shows titles. Written by an agent, made plain by [`title`].
     pub title: Option<String>,
     /// The page where it is decided.
     pub link: String,
@@ -124,38 +124,15 @@ pub struct Reader {
     pub browser: Option<Browser>,
 }
 
-/// A title as one line: what does not show, or turns other text around, is left out.
+/// Title of an interrupt, as each channel writes it. `None` if it is blank.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// One line of at most so many characters, all of which show.
+/// One line of at most `most` characters, without ordinary blanks around it.
 pub(crate) fn line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    let mut chars = 0;
-    for char in text.chars() {
-        let char = if char.is_whitespace() { ' ' } else { char };
-        let is_hidden = matches!(
-            get_general_category(char),
-            GeneralCategory::Control
-                | GeneralCategory::Format
-                | GeneralCategory::PrivateUse
-                | GeneralCategory::Surrogate
-                | GeneralCategory::Unassigned
-        );
-        if is_hidden || (char == ' ' && (line.is_empty() || line.ends_with(' '))) {
-            continue;
-        }
-        if chars == most {
-            line.push('…');
-            break;
-        }
-        line.push(char);
-        chars += 1;
-    }
-    line.truncate(line.trim_end().len());
-    line
+    plain::excerpt(text.trim_matches([' ', '\t', '\n', '\r']), most)
 }
 
 impl Message {
@@ -175,7 +152,7 @@ impl Message {
 
     /// What it is about: `review in payout`.
     pub(crate) fn subject(&self) -> String {
-        self.words().subject(self.notice.kind, &self.notice.workflow)
+        self.words().subject(self.notice.kind, &plain::line(&self.notice.workflow))
     }
 
     /// One line that says what happened.
@@ -252,7 +229,8 @@ fn asked(words: &Words, notice: &Notice) -> String {
 
 fn names(words: &Words, names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_TOLD);
-    let told = names[..names.len() - more].join(", ");
+    let told: Vec<_> = names[..names.len() - more].iter().map(|name| plain::line(name)).collect();
+    let told = told.join(", ");
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 

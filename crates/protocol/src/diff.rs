@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::effect::Script;
 use crate::trial::TrialCard;
 
 /// What would change. `added` and `removed` count all of it; the hunks may stop before its end.
@@ -64,17 +65,20 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// What of a payload's change, or of what a trial found, is not shown, in words; `None` where all of it is.
+    /// Counts the parts of a payload that no card shows: of its trial, or else of its change and the scripts that it runs.
+    /// `None` if every part is shown.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::of(payload) {
             return trial.unseen();
         }
-        // Of most payloads nothing is cut, and their lines need not be read.
-        payload.pointer("/diff/truncated").filter(|is_cut| **is_cut == Value::Bool(true))?;
-        Self::of(payload)?.unseen()
+        // The lines of a change are read only if it is cut.
+        let is_cut = payload.pointer("/diff/truncated") == Some(&Value::Bool(true));
+        let change = is_cut.then(|| Self::of(payload)?.unseen()).flatten();
+        let unseen: Vec<String> = change.into_iter().chain(Script::unseen_of(payload)).collect();
+        (!unseen.is_empty()).then(|| unseen.join(" "))
     }
 
-    /// What of the change is not shown, in words; `None` where all of it is.
+    /// Counts the lines of the change that are not shown. `None` if all of them are.
     pub fn unseen(&self) -> Option<String> {
         if !self.truncated {
             return None;

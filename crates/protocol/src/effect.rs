@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::plain;
+
 /// What the machine lets a command do that is approved with this card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
@@ -60,7 +62,19 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Those of a card's payload.
+    /// Names the scripts of a payload of which no card shows all. `None` if every script is shown.
+    pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
+        let unseen: Vec<String> = Script::all(payload)
+            .filter_map(|script| match (script.text, script.truncated) {
+                (Some(_), false) => None,
+                (Some(_), true) => Some(format!("the rest of {}", plain::line(script.path))),
+                (None, _) => Some(format!("{}, which is not text", plain::line(script.path))),
+            })
+            .collect();
+        (!unseen.is_empty()).then(|| format!("Not shown here: {}.", unseen.join(", ")))
+    }
+
+    /// Scripts of a payload.
     pub fn all(payload: &'a Value) -> impl Iterator<Item = Self> {
         let scripts = payload.get("scripts").and_then(Value::as_array).into_iter().flatten();
         scripts.filter_map(|script| {

@@ -1,15 +1,23 @@
 //! The form in which a person sends data with a decision: what the data replaces, whether it is text, and the text
 //! that an editor begins with. The server checks the data, not this module.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::interrupt::{Interrupt, Kind, Level, Offer};
+use crate::plain;
 use crate::trial::TrialCard;
 
 /// How far definitions are followed for what an editor begins with; a type that holds itself ends there.
 const DEPTH: usize = 6;
 
 impl Interrupt {
+    /// Title as a card writes it: prose if the title is a question, else an exact value.
+    pub fn plain_title(&self) -> Cow<'_, str> {
+        if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
+    }
+
     /// One of its options.
     pub fn offer(&self, id: &str) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == id)

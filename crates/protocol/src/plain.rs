@@ -1,7 +1,8 @@
-//! Text of agents made harmless for a terminal or a page.
+//! Text of agents made harmless for a terminal, a page, a chat message or a mail.
 //!
 //! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
-//! as `\u{…}`. This is the only module that decides it, and every text that an agent wrote passes through it.
+//! as `\u{…}`; none is dropped. This is the only module that decides how such a text is written. The kind of the field
+//! chooses the form: [`text`] for prose, [`line`] for one exact value, [`lines`] for exact values of several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,18 +13,42 @@ use unicode_script::{Script, UnicodeScript};
 /// Marks on one letter; more of them would climb over the lines above.
 const MARKS: usize = 4;
 
-/// Text of several lines: line breaks and tabs stay.
+/// Prose of several lines: a message, a description, an answer. Line breaks, tabs and spaces of any width stay.
 pub fn text(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Lines)
 }
 
-/// Something that stands in one line: a name, a path, a command. Line breaks, tabs and spaces that only look like
-/// one are shown too.
+/// Exact value of one line: a name, a path, a title, a line of a command. Line breaks, tabs and every space but the
+/// ordinary one are shown too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Nothing)
 }
 
-/// Where the first character stands that would not be seen as it is. Line ends of other systems are no secret.
+/// Exact value of several lines: a command, arguments, data as JSON. Line breaks and tabs stay; every other character
+/// is written as by [`line`].
+pub fn lines(text: &str) -> Cow<'_, str> {
+    escape(text, Keep::Breaks)
+}
+
+/// Beginning of an exact value of one line, at most `most` characters of it. `…` stands for the rest; no `\u{…}` is cut.
+pub fn excerpt(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut left = most;
+    for (_, c, fate) in fates(text, Keep::Nothing) {
+        let end = out.len();
+        put(&mut out, c, fate);
+        let Some(rest) = left.checked_sub(out[end..].chars().count()) else {
+            out.truncate(end);
+            out.push('…');
+            break;
+        };
+        left = rest;
+    }
+    out
+}
+
+/// Byte offset of the first character that would not be seen as it is. A carriage return before a line feed is a line
+/// end, and not reported.
 pub fn hidden(text: &str) -> Option<usize> {
     if is_bare(text) {
         return None;
@@ -33,11 +58,14 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
+    /// Everything that prose needs.
     Lines,
+    /// Line breaks and tabs.
+    Breaks,
     Nothing,
 }
 
-/// What becomes of a character.
+/// How one character is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -45,14 +73,13 @@ enum Fate {
     Escaped,
 }
 
-/// Whether a text is no more than lines of printable ASCII: most are, and need no closer look. It is read to its end
-/// whatever stands in it: so the processor looks at many bytes at once.
+/// Returns true if a text is lines of printable ASCII. The loop never ends early, so that the compiler vectorizes it.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().fold(true, |is_bare, byte| is_bare & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 fn escape(text: &str, keep: Keep) -> Cow<'_, str> {
-    if keep == Keep::Lines && is_bare(text) {
+    if keep != Keep::Nothing && is_bare(text) {
         return Cow::Borrowed(text);
     }
     let mut out: Option<String> = None;
@@ -63,17 +90,21 @@ fn escape(text: &str, keep: Keep) -> Cow<'_, str> {
             }
             continue;
         }
-        let out = out.get_or_insert_with(|| text[..i].to_owned());
-        match c {
-            _ if fate == Fate::Dropped => {}
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            _ => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-            }
-        }
+        put(out.get_or_insert_with(|| text[..i].to_owned()), c, fate);
     }
     out.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn put(out: &mut String, c: char, fate: Fate) {
+    match (fate, c) {
+        (Fate::Shown, _) => out.push(c),
+        (Fate::Dropped, _) => {}
+        (Fate::Escaped, '\n') => out.push_str("\\n"),
+        (Fate::Escaped, '\t') => out.push_str("\\t"),
+        (Fate::Escaped, _) => {
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+        }
+    }
 }
 
 fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
@@ -85,7 +116,7 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
         let next = chars.peek().map_or('\n', |(_, next)| *next);
         let fate = match c {
             ' '..='~' => Fate::Shown,
-            '\n' | '\t' if keep == Keep::Lines => Fate::Shown,
+            '\n' | '\t' if keep != Keep::Nothing => Fate::Shown,
             '\r' if keep == Keep::Lines && next == '\n' => Fate::Dropped,
             _ if is_of_its_neighbours(c, previous, next, keep) => Fate::Shown,
             _ if is_blank(c) => Fate::Escaped,

@@ -9,8 +9,9 @@ export interface Piece {
   foreign?: boolean;
 }
 
-/** `line`: for names, paths, commands, where line breaks, tabs and unusual spaces are shown too. */
-export type Form = "text" | "line";
+/** `text`: prose. `line`: an exact value, such as a name, a path, a line of a command: line breaks, tabs and unusual spaces
+ *  are shown too. `lines`: an exact value of several lines, such as data: line breaks and tabs stay. */
+export type Form = "text" | "line" | "lines";
 
 /** Marks on one letter; more of them would climb over the lines above. */
 const MARKS = 4;
@@ -28,7 +29,7 @@ const JOINS =
 const HARMLESS = /^[ -~\n\t]*$/;
 
 export function pieces(text: string, form: Form): Piece[] {
-  if (HARMLESS.test(text) && (form === "text" || !/[\n\t]/.test(text))) return text ? [{ text, hidden: false }] : [];
+  if (HARMLESS.test(text) && (form !== "line" || !/[\n\t]/.test(text))) return text ? [{ text, hidden: false }] : [];
   const out: Piece[] = [];
   const put = (text: string, hidden: boolean): void => {
     const last = out.at(-1);
@@ -62,7 +63,7 @@ export function plain(text: string, form: Form = "line"): string {
 }
 
 function isBare(character: string, form: Form): boolean {
-  return (character >= " " && character <= "~") || (form === "text" && (character === "\n" || character === "\t"));
+  return (character >= " " && character <= "~") || (form !== "line" && (character === "\n" || character === "\t"));
 }
 
 /** Invisible characters that change how the ones beside them look, where writing honestly needs them. */

@@ -114,6 +114,8 @@ export const en = {
   "card.all": "Show all {n} lines",
   "card.all.long": "Show all of it",
   "card.less": "Show less",
+  "card.folded.one": "1 part not shown",
+  "card.folded": "{n} parts not shown",
 
   "card.covered": "withheld",
   "card.frozen": "Frozen",

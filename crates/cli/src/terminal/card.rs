@@ -56,15 +56,21 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Whether a card shows all that is asked before `v`: nothing is cut, and the server left nothing out.
-pub(crate) fn shows_all(interrupt: &Interrupt, view: View<'_>) -> bool {
+/// Number of lines that a card cuts, and that `v` shows. Does not count `Interrupt::unseen`, which the server left out.
+pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let paint = view.paint;
-    let shown = |cap| {
+    let lines = |cap| {
         let said = quote(interrupt.message.trim(), &speaker(interrupt), cap, paint);
-        (said, subject(interrupt, view.said, cap, paint))
+        [said, subject(interrupt, view.said, cap, paint)].concat()
     };
-    interrupt.unseen.is_none() && shown(PART) == shown(Cap::None)
+    let (cut, whole) = (lines(PART), lines(Cap::None));
+    if cut == whole {
+        return 0;
+    }
+    // The lines that say `… 9 more lines`.
+    let marks = cut.iter().filter(|line| !whole.contains(line)).count();
+    (whole.len() + marks).saturating_sub(cut.len()).max(1)
 }
 
 /// The options as the server lists them, apart from the choices of a question and numbered after them. Where a number may
@@ -304,7 +310,7 @@ fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<Str
             for key in ["input", "output", "results"] {
                 if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
                     out.push(String::new());
-                    out.extend(quote(&readable(value), &format!("  {key}"), cap, paint));
+                    out.extend(quote(&exact(value), &format!("  {key}"), cap, paint));
                 }
             }
             out
@@ -370,7 +376,7 @@ fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
         out.extend(note(interrupt, paint));
     } else {
         let arguments = payload.get("arguments").unwrap_or(&Value::Null);
-        out.extend(quote(&readable(arguments), "  arguments", cap, paint));
+        out.extend(quote(&exact(arguments), "  arguments", cap, paint));
     }
     out
 }
@@ -486,7 +492,7 @@ fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
         out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
     }
     if out.is_empty() {
-        out = quote(&readable(payload), "  plan", cap, paint);
+        out = quote(&exact(payload), "  plan", cap, paint);
     }
     out
 }
@@ -506,14 +512,14 @@ fn proposal(proposal: &Value, cap: Cap, paint: Paint) -> Vec<String> {
 
 /// A call that an agent makes where it runs: its title, the call as one of ours, what the agent says beside it.
 fn judged_call(interrupt: &Interrupt, judged: JudgedCall, cap: Cap, paint: Paint) -> Vec<String> {
-    let mut out = quote(&interrupt.title, &speaker(interrupt), cap, paint);
+    let mut out = quote(&interrupt.plain_title(), &speaker(interrupt), cap, paint);
     out.push(String::new());
     let as_ours = Interrupt { payload: judged.call, ..interrupt.clone() };
     out.extend(call(&as_ours, cap, paint));
     out.extend(fact("runs", &paint.yellow(JudgedCall::RUNS), paint));
     for (label, part) in [("  with   ", &judged.more), ("  details", &judged.beside)] {
         if part.as_object().is_some_and(|part| !part.is_empty()) {
-            out.extend(quote(&readable(part), label, cap, paint));
+            out.extend(quote(&exact(part), label, cap, paint));
         }
     }
     out
@@ -521,10 +527,10 @@ fn judged_call(interrupt: &Interrupt, judged: JudgedCall, cap: Cap, paint: Paint
 
 /// What an agent of another framework asks about: all of it in its words.
 fn external(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
-    let mut out = quote(&interrupt.title, "  title  ", cap, paint);
+    let mut out = quote(&interrupt.plain_title(), "  title  ", cap, paint);
     let payload = &interrupt.payload;
     if !payload.is_null() && payload.as_object().is_none_or(|object| !object.is_empty()) {
-        out.extend(quote(&readable(payload), "  details", cap, paint));
+        out.extend(quote(&exact(payload), "  details", cap, paint));
     }
     // Of an edit the server says what does not fit; an answer has nothing to go by but this.
     if let Some(schema) = interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question) {
@@ -541,13 +547,21 @@ pub(crate) fn readable(value: &Value) -> String {
     }
 }
 
+/// Data as JSON, written exactly; a text is prose.
+fn exact(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => plain::lines(&readable(other)).into_owned(),
+    }
+}
+
 /// Texts as a line each, other data as JSON.
 fn listed(value: &Value) -> String {
     let texts =
         value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
     match texts {
         Some(texts) => texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n"),
-        None => readable(value),
+        None => exact(value),
     }
 }
 

@@ -316,14 +316,17 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    /// Whether all that is asked is shown.
+    /// Prints a card. Returns true if it shows all that is asked.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         tell("");
-        let prompt = Prompt::new(interrupt);
+        let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
+        let is_coached = self.coach.is_some() && Runner::asks(&interrupt);
+        let cut_lines = if is_coached { 0 } else { card::cut_lines(&interrupt, view) };
+        let prompt = Prompt::new(interrupt, cut_lines);
         let interrupt = &prompt.interrupt;
         let is_whole = match &mut self.coach {
-            Some(runner) if Runner::asks(interrupt) => {
+            Some(runner) if is_coached => {
                 tell_all(&runner.screen(interrupt, self.open.len(), paint));
                 if interrupt.suggestions().is_empty() && !prompt.takes_json() {
                     tell_all(&earlier::lines(interrupt, paint));
@@ -333,10 +336,9 @@ impl Follower<'_> {
                 false
             }
             Some(_) | None => {
-                let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
                 tell_all(&card::render(interrupt, view));
                 tell_all(&card::options(interrupt, paint));
-                card::shows_all(interrupt, view)
+                prompt.shows_all()
             }
         };
         if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
@@ -395,7 +397,7 @@ impl Follower<'_> {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&prompt.interrupt, view);
                     lines.extend(card::options(&prompt.interrupt, paint));
-                    if prompt.interrupt.unseen.is_none() {
+                    if prompt.shown_whole() {
                         self.client.looked(&prompt.interrupt.id).await;
                     }
                     reaction = Reaction::Ask(lines);

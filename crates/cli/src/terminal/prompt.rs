@@ -27,8 +27,10 @@ pub(crate) struct Prompt {
     filled: Option<Filling>,
     /// An empty line was answered with a hint.
     hinted: bool,
-    /// Since when it is on the screen.
+    /// Time at which the card was printed.
     shown: Instant,
+    /// Lines of the card that were cut, and not shown since.
+    cut_lines: usize,
     /// Its lines were written before: nobody is there to be asked once more.
     in_script: bool,
 }
@@ -91,9 +93,22 @@ impl Form {
 }
 
 impl Prompt {
-    pub(crate) fn new(interrupt: Interrupt) -> Self {
+    /// `cut_lines`: lines of its card that were not printed.
+    pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
-        Self { interrupt, stage, filled: None, hinted: false, shown: Instant::now(), in_script: false }
+        let shown = Instant::now();
+        Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
+    }
+
+    /// All of the card was printed. Returns true if that is all that is asked.
+    pub(crate) fn shown_whole(&mut self) -> bool {
+        self.cut_lines = 0;
+        self.shows_all()
+    }
+
+    /// Returns true if the card has shown all that is asked: no line is cut, and the server left nothing out.
+    pub(crate) fn shows_all(&self) -> bool {
+        self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
     /// The decision, with how long the card has been on the screen of whoever makes it.
@@ -150,7 +165,8 @@ impl Prompt {
         let earlier = if self.interrupt.suggestions_from_history.is_empty() { "" } else { " · h as before" };
         let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v all of it · d leave");
         let folded = shape.iter().flat_map(|shape| paint.fold(shape, 2)).chain(paint.fold(&keys, 2));
-        folded.map(|line| paint.dim(&line)).collect()
+        let cut = self.cut_words().map(|cut| paint.yellow(&format!("  {cut}")));
+        cut.into_iter().chain(folded.map(|line| paint.dim(&line))).collect()
     }
 
     pub(crate) fn line(&mut self, line: &str, paint: Paint) -> Reaction {
@@ -183,11 +199,9 @@ impl Prompt {
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
-        // Of a list of numbers it may have been the second, or the answer 2.
-        let is_clear = in_script
-            || self.interrupt.suggestions().is_empty()
-            || line.trim().parse::<f64>().is_err()
-            || !self.interrupt.takes_a_number();
+        // A number may be an answer, or a place in a list.
+        let is_clear =
+            in_script || self.interrupt.suggestions().is_empty() || line.trim().parse::<f64>().is_err();
         let is_sent = (self.interrupt.kind == Kind::Question && is_clear)
             || (in_script && self.releases_nothing(decision));
         let is_words =
@@ -431,6 +445,10 @@ impl Prompt {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
             let last = suggested + self.interrupt.options.len();
+            if (number == 0 || number > last) && suggested > 0 {
+                // A number that is in no list is an answer, and is shown back.
+                return None;
+            }
             if number == 0 || number > last {
                 return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
             }

@@ -401,7 +401,7 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     assert!(refused.contains("the answer as JSON, or an option's name"), "{refused}");
     terminal.type_line("skip");
     terminal.expect("the agent goes on without an answer");
-    terminal.expect("Enter sends it");
+    terminal.expect("y sends it");
     terminal.type_line("n");
     terminal.expect(PROMPT);
     terminal.type_line("{\"rpe\": 2}");

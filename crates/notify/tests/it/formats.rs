@@ -233,8 +233,9 @@ async fn what_does_not_fit_into_a_message_of_ntfy_is_counted() {
 #[test]
 fn a_title_is_one_line_that_shows_what_it_is() {
     for (text, wanted) in [
-        ("Pay\n now\t!", Some("Pay now !")),
-        ("a\u{202e}b\u{200b}c\u{7}", Some("abc")),
+        ("Pay\n now\t!", Some("Pay\\n now\\t!")),
+        ("a\u{202e}b\u{200b}c\u{7}", Some("a\\u{202e}b\\u{200b}c\\u{7}")),
+        (" Pay \n", Some("Pay")),
         ("  \n ", None),
         ("", None),
         ("ä日本", Some("ä日本")),
@@ -242,4 +243,40 @@ fn a_title_is_one_line_that_shows_what_it_is() {
         assert_eq!(title(text).as_deref(), wanted, "{text:?}");
     }
     assert_eq!(title(&"x".repeat(1_000)).unwrap().chars().count(), 151);
+    // No `\u{…}` is cut.
+    let cut = title(&"\u{200b}".repeat(1_000)).unwrap();
+    assert_eq!(cut, format!("{}…", "\\u{200b}".repeat(150 / 8)));
+}
+
+/// Each row of the table that the terminal, the pages and the app are tested with, on each channel.
+#[tokio::test]
+async fn hostile_titles_are_written_the_same_on_each_channel() {
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("../../../protocol/tests/hostile.json")).unwrap();
+    let one = |row: &Value, key: &str| row[key].as_str().unwrap().trim_matches(' ').to_owned();
+    let rows: Vec<_> = rows.iter().map(|row| (one(row, "given"), one(row, "as_line"))).collect();
+    for via in [Via::Slack, Via::Teams, Via::Ntfy, Via::Webhook, Via::Crew] {
+        let sink = Sink::start(Answer::Bytes(OK)).await;
+        let channels = open(definition(via, &sink.url())).unwrap();
+        for (given, _) in &rows {
+            let told = Message { title: title(given), ..message() };
+            channels.get("tested").unwrap().send(&told, at(1_760_000_001_000)).await;
+        }
+        let wrong = sink.requests().into_iter().zip(&rows).filter_map(|((_, body), (given, as_line))| {
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            let shown: String = as_line.chars().take(150).collect();
+            (!has_text(&body, &shown)).then(|| format!("{via:?}: {given:?} is not {shown:?} in {body}"))
+        });
+        assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);
+    }
+}
+
+/// Returns true if a string of a body contains the text.
+fn has_text(body: &Value, text: &str) -> bool {
+    match body {
+        Value::String(string) => string.contains(text),
+        Value::Array(items) => items.iter().any(|item| has_text(item, text)),
+        Value::Object(members) => members.values().any(|member| has_text(member, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }

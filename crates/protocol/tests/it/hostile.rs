@@ -14,6 +14,8 @@ struct Row {
     given: String,
     as_text: String,
     as_line: String,
+    /// Written exactly, with the line breaks and tabs that it has. Without it: as in one line.
+    as_lines: Option<String>,
     warnings: Vec<WarningKind>,
 }
 
@@ -43,8 +45,10 @@ fn each_row_is_shown_and_warned_of_as_it_says() {
         let mut interrupt = interrupt();
         *interrupt.pointer_mut(&row.at).unwrap() = json!(row.given);
         let warnings: Vec<WarningKind> = warned(&interrupt).iter().map(|warning| warning.kind).collect();
-        let found = (plain::text(&row.given), plain::line(&row.given), warnings);
-        let expected = ((&*row.as_text).into(), (&*row.as_line).into(), row.warnings.clone());
+        let as_lines = row.as_lines.as_deref().unwrap_or(&row.as_line);
+        let found = (plain::text(&row.given), plain::line(&row.given), plain::lines(&row.given), warnings);
+        let expected =
+            ((&*row.as_text).into(), (&*row.as_line).into(), as_lines.into(), row.warnings.clone());
         (found != expected).then(|| format!("{}: {found:?}", row.name))
     });
     assert_eq!(wrong.collect::<Vec<_>>(), [""; 0]);

@@ -1,8 +1,8 @@
 //! The frame of every page without scripts: its templates, its style, its headers.
 //!
-//! A template prints no text as it came: whatever it prints is made plain and escaped here, and letters that pass for
-//! others are marked (`look_alikes`: the words that hold them). What a person edits is the one exception, and says so:
-//! `exact`.
+//! A template prints no text as it came. Every text is made plain as prose and escaped here, and letters that pass for
+//! others are marked (`look_alikes`: the words that hold them). Exact values are made plain before, by the code that
+//! reads them. The text that a person edits is the one exception: the template names the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;

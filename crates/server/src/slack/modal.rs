@@ -1,4 +1,5 @@
-//! The form in Slack: what is asked, as the person who opened it may see it, and a field for their words. Plain text throughout.
+//! The form in Slack: the card as the person who opened it may see it, and a field for their words. Plain text
+//! throughout, written by `plain` before it is split into blocks.
 
 use holdshort_protocol::{Interrupt, JudgedCall, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
@@ -31,12 +32,13 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
         blocks.push(open);
         return view(&blocks);
     }
+    let (id, label) = (plain::line(&offer.id), plain::line(&offer.label));
     let (name, submit) = if is_ours(&offer.id) {
         (word(&offer.id), word(&offer.id))
     } else if offer.label == offer.id {
-        (offer.id.clone(), TAKE.to_owned())
+        (id.into_owned(), TAKE.to_owned())
     } else {
-        (format!("{} ({})", offer.label, offer.id), TAKE.to_owned())
+        (format!("{label} ({id})"), TAKE.to_owned())
     };
     blocks.push(section(&format!("{name}: {}", offer.does())));
     blocks.push(json!({
@@ -69,7 +71,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
 /// What is asked, in blocks of text.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, JudgedCall::of(interrupt).as_ref());
-    parts.iter().flat_map(|part| split(part)).collect()
+    parts.iter().flat_map(|part| split(&plain::text(part))).collect()
 }
 
 fn split(text: &str) -> Vec<String> {
@@ -126,4 +128,44 @@ pub(super) fn end(resolution: &Resolution) -> String {
         return format!("{outcome}, {}.", resolution.at);
     }
     format!("{outcome} by {}, {}.", resolution.who(), resolution.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// The table that the terminal, the app and the channels are tested with: each text as a title, a command, a path
+    /// and a message.
+    #[test]
+    fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
+        let rows: Vec<Value> =
+            serde_json::from_str(include_str!("../../../protocol/tests/hostile.json")).unwrap();
+        for row in &rows {
+            let one = |key: &str| row[key].as_str();
+            let given = one("given").unwrap();
+            let interrupt = Interrupt::deserialize(json!({
+                "id": "int_1", "run": "run_1", "session": "ses_1", "kind": "tool_approval", "origin": "native",
+                "agent": "pair", "status": "open", "title": given, "message": format!("- {given} -"),
+                "payload": {"tool": given, "command": given, "cwd": given},
+                "options": [{"id": "approve", "label": "Allow", "effect": "proceed"}],
+                "risk": {"level": "low", "reasons": []},
+                "assignment": {"approvers": [], "quorum": {"required": 1}},
+                "on_expiry": "reject", "version": 1, "created_at": "2026-01-31T09:30:00.000Z",
+            }))
+            .unwrap();
+            let texts = texts(&interrupt).join("\n");
+            let as_lines = one("as_lines").or(one("as_line")).unwrap();
+            for (place, shown) in [
+                ("title", format!("A call to allow: {as_lines}")),
+                ("command", format!("Command:\n{as_lines}").trim_end().to_owned()),
+                ("path", format!("In: {}", one("as_line").unwrap())),
+                ("message", format!("- {} -", one("as_text").unwrap())),
+            ] {
+                assert!(texts.contains(&shown), "{}: {place}: {shown:?} is not in {texts:?}", row["name"]);
+            }
+            assert_eq!(plain::hidden(&texts), None, "{texts:?}");
+        }
+    }
 }

@@ -69,7 +69,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         .await;
     person(&server, "ben", json!({})).await;
     person(&server, "cleo", json!({"groups": ["finance"]})).await;
-    let title = "Pay\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"& =?utf-8?q?=E2=80=AE?=";
+    let title = "Pay\u{200b}\r\nBcc: all@example.com\r\n\r\n<b onclick=x>now</b> \"& =?utf-8?q?=E2=80=AE?=";
     let id = ask(&server, to_legal(&json!({"title": title, "expires_in_ms": 3_600_000}))).await;
     let mails = mailbox.wait_for(2).await;
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
@@ -77,7 +77,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
         // One line: what a title holds begins no header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
-        let one_line = "Pay Bcc: all@example.com <b onclick=x>now</b> \"&";
+        let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
         // Nor does a program decode it to what no title may hold.
         assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
@@ -96,13 +96,14 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(anna, "/text").contains("Antwort auf diese Mail entscheidet nichts"), "{anna:#}");
     assert!(text(anna, "/text").contains(" CE"), "the time of Berlin: {anna:#}");
     assert!(
-        text(anna, "/text").contains("\n„Pay Bcc: ") && text(anna, "/html").contains("<b>„Pay "),
+        text(anna, "/text").contains("\n„Pay\\u{200b}\\u{d}\\nBcc: ")
+            && text(anna, "/html").contains("<b>„Pay\\u{200b}"),
         "{anna:#}"
     );
     assert_eq!((&anna["names"], text(anna, "/headers/content-language")), (&json!(["Anna Berg"]), "de"));
     assert!(text(ben, "/text").starts_with("Waiting for a decision: review in external"), "{ben:#}");
     assert!(text(ben, "/text").contains("An answer to this mail decides nothing"), "{ben:#}");
-    assert!(text(ben, "/text").contains("\n“Pay Bcc: "), "{ben:#}");
+    assert!(text(ben, "/text").contains("\n“Pay\\u{200b}\\u{d}\\nBcc: "), "{ben:#}");
     assert!(text(ben, "/text").contains(" UTC\n"), "who has no time zone: {ben:#}");
     let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();
     let message_id = text(anna, "/headers/message-id");

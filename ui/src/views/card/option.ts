@@ -62,16 +62,26 @@ export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
   return Boolean(interrupt.frozen) && interrupt.origin === "external" && !STOP.includes(offer.effect);
 }
 
-/** Whether it ends the run: said beside its label, since nothing asks again. */
+/** Returns true if an option ends the run. Its button carries the words of its effect. */
 export function endsRun(offer: Offer): boolean {
   return ENDS.includes(offer.effect);
 }
 
-/** Whether it is asked about once more before it is sent: what releases something that is risky, that was not shown, or
- *  that was edited, since the risk was judged before the edit. What releases nothing is sent at once. */
-export function asksAgain(offer: Offer, interrupt: Interrupt): boolean {
-  if (!releases(offer) && !isAnswer(offer, interrupt)) return false;
-  return asksAsItIs(interrupt) || replaces(offer, interrupt);
+/** Returns true if an option asks once more before it is sent: it releases something that is risky, that was not shown
+ *  (`folded` parts of the card), or that was edited after its risk was judged; or it skips or cancels what was asked. */
+export function asksAgain(offer: Offer, interrupt: Interrupt, folded: number): boolean {
+  if (drops(offer)) return true;
+  return letsGoOn(offer, interrupt) && (folded > 0 || asksAsItIs(interrupt) || replaces(offer, interrupt));
+}
+
+/** Returns true if an option skips or cancels what was asked. */
+function drops(offer: Offer): boolean {
+  return offer.effect === "skip" || offer.effect === "cancel_run" || offer.id === "abort";
+}
+
+/** Returns true if work goes on with what the card shows. */
+export function letsGoOn(offer: Offer, interrupt: Interrupt): boolean {
+  return releases(offer) || isAnswer(offer, interrupt);
 }
 
 /** What was asked asks once more, edited or not. */

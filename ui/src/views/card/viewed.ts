@@ -1,5 +1,5 @@
-// Says that a person looks at an open card: once for each, while this page is there. What does not arrive is no reason to
-// tell anybody: the record then lacks a look, and nothing else. And counts how long the card is visible until they decide.
+// Tells the server that a person has seen all of an open card: once for each, while this page is there. A request that fails
+// is not reported: the record then lacks a look, and nothing else. Counts how long the card is visible until they decide.
 import { post } from "../../api/client";
 
 interface Look {
@@ -20,12 +20,15 @@ function count(look: Look): void {
 
 document.addEventListener("visibilitychange", () => looks.forEach(count));
 
-/** What it returns ends the look: the card is gone. */
+/** All of the card was shown. */
+export function tell(id: string): void {
+  if (told.has(id)) return;
+  told.add(id);
+  post(`/v1/interrupts/${encodeURIComponent(id)}/views`).catch(() => told.delete(id));
+}
+
+/** Begins to count. The function that it returns ends the look: the card is gone. */
 export function viewed(id: string): () => void {
-  if (!told.has(id)) {
-    told.add(id);
-    post(`/v1/interrupts/${encodeURIComponent(id)}/views`).catch(() => told.delete(id));
-  }
   const look = looks.get(id) ?? { ms: 0, since: undefined, isShown: false };
   looks.set(id, look);
   const show = (isShown: boolean): void => {

@@ -192,3 +192,17 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
         assert!(shown.contains(&format!("asked by  {who}")), "{shown}");
     }
 }
+
+/// Each line that is cut is counted, whichever part it is of.
+#[test]
+fn cut_lines_are_counted() {
+    let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
+    let lines = |n: usize| (0..n).map(|i| format!("line {i}")).collect::<Vec<_>>().join("\n");
+    for (message, arguments, expected) in [(1, 1, 0), (61, 61, 0), (62, 1, 2), (1, 200, 140), (70, 200, 150)]
+    {
+        let mut interrupt = interrupt(Kind::ToolApproval);
+        interrupt.message = lines(message);
+        interrupt.payload = json!({"tool": "send", "arguments": lines(arguments)});
+        assert_eq!(cut_lines(&interrupt, view), expected, "{message}, {arguments}");
+    }
+}

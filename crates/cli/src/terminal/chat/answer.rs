@@ -34,7 +34,7 @@ impl Chat<'_> {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&asking.prompt.interrupt, view);
                     lines.extend(card::options(&asking.prompt.interrupt, paint));
-                    if asking.prompt.interrupt.unseen.is_none() && self.keyboard.is_live() {
+                    if asking.prompt.shown_whole() && self.keyboard.is_live() {
                         self.client.looked(&asking.prompt.interrupt.id).await;
                     }
                     reaction = Reaction::Ask(lines);
@@ -98,14 +98,14 @@ impl Chat<'_> {
             Err(error) => match client::code(&error) {
                 Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
                     self.open.retain(|open| *open != id);
-                    self.put_away();
                     self.note(&crate::output::error(&error));
+                    self.withdraw();
                     None
                 }
                 // Shown again as it is now.
                 Some(Code::Stale) => {
-                    self.put_away();
                     self.note("It has changed since you read it.");
+                    self.withdraw();
                     None
                 }
                 Some(_) | None => {

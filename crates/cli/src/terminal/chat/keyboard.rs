@@ -20,7 +20,7 @@ use rustyline::history::{History, MemHistory};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
     Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, Helper, KeyCode,
-    KeyEvent, Modifiers, RepeatCount,
+    KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use tokio::sync::mpsc;
 
@@ -52,6 +52,10 @@ pub(super) struct Keyboard {
     ask: thread_mpsc::Sender<String>,
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
+    /// Time at which the last line was asked for.
+    asked: Option<Instant>,
+    /// The card that a line of a script was asked for is gone.
+    is_withdrawn: bool,
     keys: Arc<Keys>,
     /// Where a person edits a line while others print.
     tty: Option<Tty>,
@@ -71,6 +75,8 @@ struct State {
     forgets: bool,
     /// Ctrl-C was among the keys that were dropped.
     is_struck: bool,
+    /// The line that is edited was taken from the screen; the next key begins another one.
+    is_taken: bool,
     /// While it is edited.
     line: Option<Edited>,
 }
@@ -88,6 +94,12 @@ impl Edited {
     /// Prints above the line, and draws it again as it was: the editor finds its cursor where it left it. The editor's
     /// own way of printing waits for a key where several came at once.
     fn above(&self, text: &str) {
+        self.redraw(text, &self.text);
+    }
+
+    /// Prints above the line, and draws another text in its place. The cursor stays in its row, where the editor looks
+    /// for it.
+    fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
         let place = |text: &str| {
@@ -102,6 +114,12 @@ impl Edited {
             if column == columns { (row + 1, 0) } else { (row, column) }
         };
         let cursor = place(&whole[..(self.label.len() + self.at).min(whole.len())]);
+        if line.is_empty() && !self.text.is_empty() {
+            let up = if cursor.0 > 0 { format!("\u{1b}[{}A", cursor.0) } else { String::new() };
+            let down = "\n".repeat(cursor.0);
+            write_out(&format!("{up}\r\u{1b}[J{text}{down}{}", self.label));
+            return;
+        }
         let end = place(&whole);
         let up = |rows: usize| if rows > 0 { format!("\u{1b}[{rows}A") } else { String::new() };
         let right = |columns: usize| if columns > 0 { format!("\u{1b}[{columns}C") } else { String::new() };
@@ -112,16 +130,28 @@ impl Edited {
             up(end.0 - cursor.0),
             right(cursor.1)
         );
-        let mut out = std::io::stdout().lock();
-        // A terminal that is gone shows nothing.
-        let _ = out.write_all(drawn.as_bytes()).and_then(|()| out.flush());
+        write_out(&drawn);
     }
+}
+
+fn write_out(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A terminal that is gone shows nothing.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 impl Default for State {
     fn default() -> Self {
         let now = Instant::now();
-        Self { digits: (0, now), picked: None, begun: now, forgets: false, is_struck: false, line: None }
+        Self {
+            digits: (0, now),
+            picked: None,
+            begun: now,
+            forgets: false,
+            is_struck: false,
+            is_taken: false,
+            line: None,
+        }
     }
 }
 
@@ -156,7 +186,7 @@ impl Keyboard {
             named("input").spawn(move || read(&asked, &sender))
         }
         .context("no thread can be started")?;
-        Ok(Self { ask, typed, is_asked: false, keys, tty })
+        Ok(Self { ask, typed, is_asked: false, asked: None, is_withdrawn: false, keys, tty })
     }
 
     /// Whether a person edits a line while others print.
@@ -171,6 +201,18 @@ impl Keyboard {
             state.forgets = true;
             state.is_struck |= Tty::forget();
         }
+    }
+
+    /// Takes the text of a line that is being edited off the screen and returns it. The next key begins another line.
+    pub(super) fn take_begun(&mut self) -> Option<String> {
+        self.is_withdrawn = self.is_asked && !self.is_live();
+        let mut state = self.keys.state();
+        let line = state.line.as_mut().filter(|line| !line.text.trim().is_empty())?;
+        line.redraw("", "");
+        line.at = 0;
+        let text = std::mem::take(&mut line.text);
+        state.is_taken = true;
+        Some(text)
     }
 
     /// Another program has the terminal, until [`Self::take_back`].
@@ -202,10 +244,17 @@ impl Keyboard {
         if !self.is_asked {
             self.ask.send(label.to_owned()).context("nothing reads the terminal any more")?;
             self.is_asked = true;
+            self.asked = Some(Instant::now());
         }
         let typed = self.typed.recv().await.context("nothing reads the terminal any more")?;
         self.is_asked = false;
-        typed.context("the terminal can not be read")
+        let asked = self.asked.take();
+        let is_withdrawn = std::mem::take(&mut self.is_withdrawn);
+        let typed = typed.context("the terminal can not be read")?;
+        Ok(match (typed, asked) {
+            (Typed::Text { text, .. }, Some(begun)) if is_withdrawn => Typed::Text { text, begun },
+            (typed, _) => typed,
+        })
     }
 
     pub(super) fn print(&self, lines: &[impl AsRef<str>]) {
@@ -254,6 +303,7 @@ fn edit(
             let mut state = keys.state();
             state.begun = Instant::now();
             state.line = Some(Edited { label: label.clone(), ..Edited::default() });
+            state.is_taken = false;
             std::mem::take(&mut state.forgets)
         };
         // Keys that came with those of the line before wait in the editor for its next line, and go with it.
@@ -344,16 +394,40 @@ impl Validator for Whole {
     }
 }
 
-/// Notes when a line is begun, and takes the key of an option.
+/// Notes the time at which a line is begun, replaces a line that was taken, and accepts the key of an option.
 struct Watch(Arc<Keys>);
 
 impl ConditionalEventHandler for Watch {
     fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        if !context.line().is_empty() {
+        let mut state = self.0.state();
+        let is_taken = std::mem::take(&mut state.is_taken);
+        if !context.line().is_empty() && !is_taken {
             return None;
         }
-        let mut state = self.0.state();
+        let is_paste_or_ctrl_c = matches!(
+            event.get(0),
+            Some(KeyEvent(KeyCode::BracketedPasteStart, _) | KeyEvent(KeyCode::Char('C'), Modifiers::CTRL))
+        );
+        // A paste goes behind the text that was taken. The line keeps its time, and so is not sent.
+        if is_taken && is_paste_or_ctrl_c {
+            return None;
+        }
         state.begun = Instant::now();
+        let picked = Self::picked(&mut state, event);
+        if !is_taken || picked.is_some() {
+            return picked;
+        }
+        let key = match event.get(0) {
+            Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE | Modifiers::SHIFT)) => Some(key.to_string()),
+            _ => None,
+        };
+        Some(Cmd::Replace(Movement::WholeBuffer, key))
+    }
+}
+
+impl Watch {
+    /// Accepts the line if the key is the number of an option.
+    fn picked(state: &mut State, event: &Event) -> Option<Cmd> {
         let (options, shown) = state.digits;
         let Some(KeyEvent(KeyCode::Char(key), Modifiers::NONE)) = event.get(0) else { return None };
         let digit = usize::try_from(key.to_digit(10)?).ok()?;

@@ -81,6 +81,7 @@ pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
         turns: Vec::new(),
         interrupting: BTreeMap::new(),
         held: VecDeque::new(),
+        withdrawn: Vec::new(),
         struck: false,
         has_edited: false,
         grants: Vec::new(),
@@ -119,6 +120,8 @@ struct Chat<'a> {
     interrupting: BTreeMap<String, u64>,
     /// Lines that were typed meanwhile: the turn that they are for is not known before.
     held: VecDeque<Typed>,
+    /// Times between which a card was shown that was withdrawn, since the last line.
+    withdrawn: Vec<(Instant, Instant)>,
     /// Ctrl-C was the last thing typed.
     struck: bool,
     /// An editor was open for what was typed last.
@@ -328,11 +331,14 @@ impl Chat<'_> {
             }
             "interrupt_resolved" => {
                 let id = string("interrupt");
-                if self.asking.as_ref().is_some_and(|asking| asking.prompt.interrupt.id == id) {
-                    self.put_away();
+                let is_asked = self.asking.as_ref().is_some_and(|asking| asking.prompt.interrupt.id == id);
+                if is_asked {
                     self.keyboard.print(&[self.paint.yellow("  No longer asked:")]);
                 }
                 self.keyboard.print(&lines);
+                if is_asked {
+                    self.withdraw();
+                }
             }
             "run_completed" | "run_failed" | "run_cancelled" => self.ended(&run).await?,
             _ => self.keyboard.print(&lines),
@@ -443,18 +449,20 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Whether all that is asked is shown.
+    /// Prints a card. Returns true if it shows all that is asked.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
         let mut lines = vec![String::new()];
         lines.extend(card::render(&interrupt, view));
         lines.extend(card::options(&interrupt, self.paint));
-        let is_whole = card::shows_all(&interrupt, view);
-        let prompt = Prompt::new(interrupt);
+        let cut_lines = card::cut_lines(&interrupt, view);
+        let prompt = Prompt::new(interrupt, cut_lines);
+        let is_whole = prompt.shows_all();
         if prompt.digits() > 0 && self.keyboard.is_live() {
-            // What is risky is asked about once more.
-            let does = if prompt.interrupt.risk.level.is_risky() { "chooses" } else { "decides" };
+            // A risky card, or one that is cut, asks once more.
+            let is_sent = is_whole && !prompt.interrupt.risk.level.is_risky();
+            let does = if is_sent { "decides" } else { "chooses" };
             lines.push(self.paint.dim(&format!("  a digit {does} at once")));
         }
         lines.extend(prompt.keys(self.paint));
@@ -464,6 +472,27 @@ impl Chat<'_> {
         self.is_settled = None;
         self.keyboard.print(&lines);
         is_whole
+    }
+
+    /// The card is gone before this person decided. Text that they began for it is shown back and sent nowhere.
+    fn withdraw(&mut self) {
+        if let Some(asking) = &self.asking {
+            self.withdrawn.push((asking.shown, Instant::now()));
+        }
+        self.put_away();
+        if let Some(text) = self.keyboard.take_begun() {
+            self.not_sent(&text);
+        }
+    }
+
+    /// Shows text back that was typed for a card that is gone.
+    fn not_sent(&self, text: &str) {
+        self.note(&format!("Not sent: {}", plain::line(text.trim())));
+    }
+
+    /// Returns true if a line was begun while a card was shown that was withdrawn since.
+    fn was_for_withdrawn(&self, begun: Instant) -> bool {
+        self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
     }
 
     fn put_away(&mut self) {
@@ -498,7 +527,15 @@ impl Chat<'_> {
             }
             Typed::Digit { .. } => Ok(Next::On),
             Typed::Text { text, begun } => {
+                let is_late = self.was_for_withdrawn(begun);
+                self.withdrawn.clear();
                 let line = text.trim_end();
+                if is_late {
+                    if !line.trim().is_empty() {
+                        self.not_sent(line);
+                    }
+                    return Ok(Next::On);
+                }
                 if let Some(word) = line.strip_prefix('/') {
                     return self.slash(word).await;
                 }

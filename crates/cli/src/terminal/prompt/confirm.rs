@@ -1,15 +1,24 @@
 //! What is shown back before it is sent, and what sends it then.
 
-use holdshort_protocol::{Decision, plain};
+use holdshort_protocol::{Decision, Kind, Offer, plain};
 use serde_json::Value;
 
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Whether Enter alone does not send it: it lets go on what is risky.
+    /// Returns true if Enter alone does not send a decision: it lets go on what is risky, or skips or cancels.
     pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
-        let offer = self.interrupt.offer(&decision.option);
-        offer.and_then(|offer| self.interrupt.stakes(offer)).is_some_and(|_| !self.in_script)
+        let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
+        offer.is_some_and(|offer| drops(offer) || self.interrupt.stakes(offer).is_some())
+    }
+
+    /// Count of the lines that the card cut, as words.
+    pub(super) fn cut_words(&self) -> Option<String> {
+        match self.cut_lines {
+            0 => None,
+            1 => Some("1 line of this card is not shown; v shows it".to_owned()),
+            n => Some(format!("{n} lines of this card are not shown; v shows them")),
+        }
     }
 
     pub(super) fn releases_nothing(&self, decision: &Decision) -> bool {
@@ -58,7 +67,7 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Why an option is shown back before it is sent: nobody can take it back, it lets go on what is risky, or the card
+    /// Reason to show an option back before it is sent: nobody can take it back, it lets go on what is risky, or the card
     /// has not shown all that it lets go on.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
@@ -69,13 +78,18 @@ impl Prompt {
         if matches!(&*offer.effect, "fail_run" | "cancel_run") {
             return Some("this ends the run".to_owned());
         }
-        if offer.id == "skip" && self.takes_json() {
-            return Some("the agent goes on without an answer".to_owned());
+        if offer.effect == "skip" && (self.takes_json() || !self.in_script) {
+            let why = match self.interrupt.kind {
+                Kind::Question => "the agent goes on without an answer",
+                _ => "this is left out",
+            };
+            return Some(why.to_owned());
         }
         let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
         let unseen = self.interrupt.unseen_by(offer, edit);
         let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
-        let why: Vec<String> = stakes.into_iter().chain(unseen).collect();
+        let cut = self.cut_words().filter(|_| !offer.holds());
+        let why: Vec<String> = stakes.into_iter().chain(unseen).chain(cut).collect();
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
@@ -99,4 +113,9 @@ impl Prompt {
             None => format!("{label}:"),
         }
     }
+}
+
+/// Returns true if an option skips or cancels what was asked.
+fn drops(offer: &Offer) -> bool {
+    matches!(&*offer.effect, "skip" | "cancel_run") || offer.id == "abort"
 }

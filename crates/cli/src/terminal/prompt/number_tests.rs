@@ -11,7 +11,7 @@ fn offering(choices: &[&str]) -> Interrupt {
 
 /// What is sent, if anything, and after how many lines.
 fn sent(question: &Interrupt, lines: &[&str], in_conversation: bool) -> Option<(String, Value, usize)> {
-    let mut prompt = Prompt::new(question.clone());
+    let mut prompt = Prompt::new(question.clone(), 0);
     for (count, line) in (1..).zip(lines) {
         let reaction = if in_conversation {
             prompt.said(line, false, Paint::plain())
@@ -51,8 +51,8 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
     let shown = card::options(&question, Paint::plain()).join("\n");
     assert!(shown.contains("#1 3") && shown.contains("skip") && !shown.contains(" 1 "), "{shown}");
     assert_eq!(sent(&question, &["#4", "#0"], true), None);
-    assert_eq!(sent(&question, &["skip"], true), Some(("skip".to_owned(), Value::Null, 1)));
-    assert_eq!(Prompt::new(question).digits(), 0);
+    assert_eq!(sent(&question, &["skip", "y"], true), Some(("skip".to_owned(), Value::Null, 2)));
+    assert_eq!(Prompt::new(question, 0).digits(), 0);
 }
 
 /// A list of objects is no form: what is typed is JSON, a number is the answer, and what is final is shown back.
@@ -66,7 +66,7 @@ fn an_answer_of_json_has_no_numbered_options() {
     );
     let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
     (answer.needs_text, answer.needs_edit) = (false, true);
-    assert!(Prompt::new(question.clone()).takes_json());
+    assert!(Prompt::new(question.clone(), 0).takes_json());
     let cases: [(&[&str], &str, Value); 3] = [
         (&["2", ""], "answer", Value::from(2)),
         (&["skip", "y"], "skip", Value::Null),
@@ -78,7 +78,7 @@ fn an_answer_of_json_has_no_numbered_options() {
             assert_eq!(sent(&question, lines, in_conversation), expected, "{lines:?}");
         }
     }
-    let mut prompt = Prompt::new(question);
+    let mut prompt = Prompt::new(question, 0);
     assert!(!prompt.keys(Paint::plain()).join("\n").contains("a number"));
     // After a refusal the keys stand there again.
     prompt.line("2", Paint::plain());
@@ -97,7 +97,7 @@ fn options_with_numbers_for_labels_go_by_their_names() {
     choice.options = vec![option("two", "2"), option("one", "1")];
     let shown = card::options(&choice, Paint::plain()).join("\n");
     assert!(shown.contains("two 2") && shown.contains("one 1"), "{shown}");
-    let by_number = Prompt::new(choice.clone()).line("2", Paint::plain());
+    let by_number = Prompt::new(choice.clone(), 0).line("2", Paint::plain());
     let chosen =
         |reaction: &Reaction| matches!(reaction, Reaction::Decide(decision) if decision.option == "one");
     assert!(!chosen(&by_number), "{by_number:?}");

@@ -10,7 +10,7 @@ const STAKES: &str = "the risk is high: a rule asks";
 fn risky(kind: Kind) -> Prompt {
     let mut interrupt = interrupt(kind);
     interrupt.risk.level = Level::High;
-    Prompt::new(interrupt)
+    Prompt::new(interrupt, 0)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn what_is_risky_takes_a_yes_to_what_is_at_stake() {
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
     // What lets nothing go on is sent as before, and so is what is not risky.
     assert!(matches!(risky(Kind::ToolApproval).line("5", paint), Reaction::Decide(_)));
-    assert!(matches!(Prompt::new(interrupt(Kind::ToolApproval)).line("1", paint), Reaction::Decide(_)));
+    assert!(matches!(Prompt::new(interrupt(Kind::ToolApproval), 0).line("1", paint), Reaction::Decide(_)));
 }
 
 /// A critical one is called that, and what was not shown is said beside it.
@@ -52,7 +52,7 @@ fn what_is_at_stake_stands_beside_what_was_not_shown() {
     let mut interrupt = interrupt(Kind::ToolApproval);
     interrupt.risk.level = Level::Critical;
     interrupt.unseen = Some("Not shown here: 9 more lines.".to_owned());
-    let Reaction::Ask(shown) = Prompt::new(interrupt).line("1", Paint::plain()) else { panic!("sent") };
+    let Reaction::Ask(shown) = Prompt::new(interrupt, 0).line("1", Paint::plain()) else { panic!("sent") };
     assert!(
         shown[0].ends_with("the risk is CRITICAL: a rule asks; Not shown here: 9 more lines."),
         "{shown:?}"

@@ -45,11 +45,20 @@ fn lines_become_decisions() {
         (Kind::Question, &["left, I think", "y"], Some(decision("answer", Some("left, I think")))),
         (Kind::Question, &["left, I think", "n", ""], None),
         (Kind::Review, &["3", "yes"], Some(decision("reject", None))),
+        (Kind::Error, &["leave it", ""], None),
         (Kind::Error, &["leave it", "y"], Some(decision("abort", Some("leave it")))),
         (Kind::Error, &["leave it", "r"], None),
         (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
         (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
-        (Kind::Question, &["4"], Some(decision("skip", None))),
+        // A number is an answer where no list has it; to skip is confirmed.
+        (Kind::Question, &["7"], None),
+        (Kind::Question, &["7", ""], Some(decision("answer", Some("7")))),
+        (Kind::Question, &["7", "n", "1"], Some(decision("answer", Some("left")))),
+        (Kind::Question, &["0", "y"], Some(decision("answer", Some("0")))),
+        (Kind::Question, &["4"], None),
+        (Kind::Question, &["4", ""], None),
+        (Kind::Question, &["4", "n"], None),
+        (Kind::Question, &["4", "y"], Some(decision("skip", None))),
         (Kind::Question, &["skip the last one", ""], Some(decision("answer", Some("skip the last one")))),
         (Kind::Question, &["no", ""], Some(decision("answer", Some("no")))),
         (Kind::Question, &["3", "up"], Some(decision("answer", Some("up")))),
@@ -59,12 +68,12 @@ fn lines_become_decisions() {
         (Kind::Review, &["3", ""], Some(decision("reject", None))),
         (Kind::Review, &["reject", "1"], Some(decision("approve", None))),
         (Kind::Error, &["r"], Some(decision("retry", None))),
-        (Kind::Error, &["s"], Some(decision("skip", None))),
-        (Kind::Error, &["leave it", ""], Some(decision("abort", Some("leave it")))),
+        (Kind::Error, &["s", ""], None),
+        (Kind::Error, &["s", "y"], Some(decision("skip", None))),
         (Kind::UnknownOutcome, &["1", "it printed 3"], Some(decision("happened", Some("it printed 3")))),
     ];
     for (kind, lines, expected) in table {
-        let mut prompt = Prompt::new(interrupt(*kind));
+        let mut prompt = Prompt::new(interrupt(*kind), 0);
         let mut sent = None;
         for line in *lines {
             assert_eq!(sent, None, "{kind:?} {lines:?}");
@@ -90,14 +99,40 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
         (Kind::Error, "leave it", None),
     ];
     for (kind, line, sent) in table {
-        let said = |in_script: bool| match Prompt::new(interrupt(kind)).said(line, in_script, Paint::plain())
-        {
-            Reaction::Decide(decision) => Some(decision.option),
-            _ => None,
-        };
+        let said =
+            |in_script: bool| match Prompt::new(interrupt(kind), 0).said(line, in_script, Paint::plain()) {
+                Reaction::Decide(decision) => Some(decision.option),
+                _ => None,
+            };
         assert_eq!(said(true).as_deref(), sent, "{kind:?}: {line}");
         assert_eq!(said(false).as_deref(), sent.filter(|_| kind == Kind::Question), "{kind:?}: {line}");
     }
+}
+
+/// A card that is cut counts its lines below the options, and asks once more before something is let go on.
+#[test]
+fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
+    let paint = Paint::plain();
+    let mut cut = Prompt::new(interrupt(Kind::ToolApproval), 9);
+    assert_eq!(cut.keys(paint)[0], "  9 lines of this card are not shown; v shows them");
+    let Reaction::Ask(shown) = cut.line("1", paint) else { panic!("sent unseen") };
+    assert!(shown[0].ends_with("9 lines of this card are not shown; v shows them."), "{shown:?}");
+    assert_eq!(cut.line("", paint), Reaction::Decide(decision("approve", None)));
+    let mut refused = Prompt::new(interrupt(Kind::ToolApproval), 9);
+    assert_eq!(refused.line("5", paint), Reaction::Decide(decision("reject", None)));
+    let mut looked = Prompt::new(interrupt(Kind::ToolApproval), 9);
+    assert_eq!(looked.line("v", paint), Reaction::Uncut);
+    assert!(looked.shown_whole());
+    assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
+}
+
+/// A number that no list has is no word among words: in a conversation it is shown back, too.
+#[test]
+fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
+    let paint = Paint::plain();
+    let mut prompt = Prompt::new(interrupt(Kind::Question), 0);
+    assert!(matches!(prompt.said("7", false, paint), Reaction::Ask(_)));
+    assert_eq!(prompt.said("", false, paint), Reaction::Decide(decision("answer", Some("7"))));
 }
 
 /// What the card cut is said before it goes on; to refuse needs no second look.
@@ -108,7 +143,7 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
         let mut interrupt = interrupt(Kind::ToolApproval);
         interrupt.unseen =
             Some("Not shown here: 9 more lines that are added, 8 that are removed.".to_owned());
-        Prompt::new(interrupt)
+        Prompt::new(interrupt, 0)
     };
     for option in ["1", "y", "approve", "2"] {
         let mut prompt = cut();
@@ -130,7 +165,8 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     let after = ["continue", "redo", "abort"];
     let table: &[(&[&str], &[&str], Option<Decision>)] = &[
         (&before, &["y"], Some(decision("approve", None))),
-        (&before, &["s"], Some(decision("skip", None))),
+        (&before, &["s"], None),
+        (&before, &["s", "y"], Some(decision("skip", None))),
         (&before, &["n", ""], Some(decision("reject", None))),
         (&before, &["only the fast ones"], None),
         (&before, &["only the fast ones", ""], Some(decision("approve", Some("only the fast ones")))),
@@ -138,7 +174,7 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
         (&after, &["y"], Some(decision("continue", None))),
         (&after, &["r"], Some(decision("redo", None))),
         (&after, &["redo use ISO", ""], Some(decision("redo", Some("use ISO")))),
-        (&after, &["a", ""], Some(decision("abort", None))),
+        (&after, &["a", ""], None),
         (&after, &["a", "y"], Some(decision("abort", None))),
         (&after, &["a", "c"], None),
         (&before, &["only the fast ones", "y"], Some(decision("approve", Some("only the fast ones")))),
@@ -150,7 +186,7 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     for (offered, lines, expected) in table {
         let mut interrupt = interrupt(Kind::Checkpoint);
         interrupt.options.retain(|offer| offered.contains(&offer.id.as_str()));
-        let mut prompt = Prompt::new(interrupt);
+        let mut prompt = Prompt::new(interrupt, 0);
         let sent = lines.iter().find_map(|line| match prompt.line(line, Paint::plain()) {
             Reaction::Decide(decision) => Some(decision),
             _ => None,
@@ -175,11 +211,11 @@ fn a_turn_is_ended_by_its_words() {
     ] {
         let mut interrupt = interrupt(Kind::Turn);
         interrupt.options.retain(|offer| offered.contains(&offer.id.as_str()));
-        let reaction = Prompt::new(interrupt).line(line, Paint::plain());
+        let reaction = Prompt::new(interrupt, 0).line(line, Paint::plain());
         assert_eq!(reaction, Reaction::Decide(decision(option, None)), "{line}");
     }
     for words in ["bye for now", "yes", "the finished ones"] {
-        let mut prompt = Prompt::new(interrupt(Kind::Turn));
+        let mut prompt = Prompt::new(interrupt(Kind::Turn), 0);
         prompt.line(words, Paint::plain());
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(decision("submit", Some(words))));
     }
@@ -187,7 +223,7 @@ fn a_turn_is_ended_by_its_words() {
 
 #[test]
 fn an_edit_is_shown_back_before_it_is_sent() {
-    let mut prompt = Prompt::new(interrupt(Kind::ToolApproval));
+    let mut prompt = Prompt::new(interrupt(Kind::ToolApproval), 0);
     let Reaction::Edit(editing) = prompt.line("e", Paint::plain()) else { panic!("nothing to edit") };
     assert_eq!((editing.form, &*editing.text), (Form::Json, "{\n  \"command\": \"ls\"\n}"));
     assert!(matches!(prompt.edited(&editing, &editing.text, Paint::plain()), Reaction::Ask(_)));
@@ -214,7 +250,7 @@ fn an_edit_is_shown_back_before_it_is_sent() {
 #[test]
 fn changes_are_kept_by_file() {
     let mut tried = interrupt(Kind::ToolApproval);
-    assert!(!matches!(Prompt::new(tried.clone()).line("f", Paint::plain()), Reaction::Edit(_)));
+    assert!(!matches!(Prompt::new(tried.clone(), 0).line("f", Paint::plain()), Reaction::Edit(_)));
     let parts = ["\\\\x", "new/b.rs", "a.rs", "two\nlines"];
     let made = parts
         .map(|path| serde_json::json!({ "path": path, "does": "created", "kind": "file", "not_text": true }));
@@ -228,7 +264,7 @@ fn changes_are_kept_by_file() {
     );
     let offer = serde_json::to_value(holdshort_core::interrupt::Offer::of(row.unwrap())).unwrap();
     tried.options.push(serde_json::from_value(offer).unwrap());
-    let mut prompt = Prompt::new(tried);
+    let mut prompt = Prompt::new(tried, 0);
     let Reaction::Edit(editing) = prompt.line("f", Paint::plain()) else { panic!("nothing to choose") };
     assert_eq!((editing.form, &*editing.text), (Form::Paths, "\\\\x\nnew/b.rs\na.rs\ntwo\\nlines"));
     let Reaction::Ask(shown) = prompt.edited(&editing, "\\\\x\nnew/b.rs\ntwo\\nlines\n", Paint::plain())
@@ -263,7 +299,7 @@ fn an_answer_of_data_is_json() {
     let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
     (answer.needs_text, answer.needs_edit) = (false, true);
     let paint = Paint::plain();
-    let mut prompt = Prompt::new(question);
+    let mut prompt = Prompt::new(question, 0);
     let Reaction::Ask(told) = prompt.line("monday", paint) else { panic!("sent") };
     assert_eq!(told, ["  “monday” is not one of them.", "  1 of 3: day (1 mon, 2 tue)"]);
     let Reaction::Ask(told) = prompt.line("{monday", paint) else { panic!("sent") };
@@ -301,7 +337,7 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     let paint = Paint::plain();
     let shown = card::options(&question, paint).join("\n");
     assert!(shown.contains("answer") && !shown.contains(" 1 "), "{shown}");
-    let mut prompt = Prompt::new(question);
+    let mut prompt = Prompt::new(question, 0);
     for number in [0, 2, 7] {
         let Reaction::Ask(told) = prompt.line(&number.to_string(), paint) else { panic!("sent unseen") };
         assert!(told.join("\n").contains(&number.to_string()), "{told:?}");
@@ -320,14 +356,15 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     let shown = card::options(&question, Paint::plain()).join("\n");
     assert!(shown.contains("skip") && !shown.contains(" 2 "), "{shown}");
     for number in ["0", "2", "3", "17"] {
-        let mut prompt = Prompt::new(question.clone());
+        let mut prompt = Prompt::new(question.clone(), 0);
         assert!(matches!(prompt.line(number, Paint::plain()), Reaction::Ask(_)), "{number} is sent unseen");
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(decision("answer", Some(number))));
-        let said = Prompt::new(question.clone()).said(number, false, Paint::plain());
+        let said = Prompt::new(question.clone(), 0).said(number, false, Paint::plain());
         assert_eq!(said, Reaction::Decide(decision("answer", Some(number))));
     }
-    let skipped = Prompt::new(question).line("skip", Paint::plain());
-    assert_eq!(skipped, Reaction::Decide(decision("skip", None)));
+    let mut prompt = Prompt::new(question, 0);
+    assert!(matches!(prompt.line("skip", Paint::plain()), Reaction::Ask(_)));
+    assert_eq!(prompt.line("y", Paint::plain()), Reaction::Decide(decision("skip", None)));
 }
 
 /// A question that is answered by this schema, and what is said to each line until it is whole.
@@ -337,7 +374,7 @@ fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     question.response_schema = Some(schema);
     let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
     (answer.needs_text, answer.needs_edit) = (false, true);
-    let mut prompt = Prompt::new(question);
+    let mut prompt = Prompt::new(question, 0);
     let mut told = prompt.keys(Paint::plain());
     for line in lines {
         match prompt.line(line, Paint::plain()) {
@@ -460,7 +497,7 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
         (&["e", ""], Some(serde_json::json!({"a": 1, "c": "new"}))),
         (&[r#"{"a": 7, "c": "x"}"#, ""], Some(serde_json::json!({"a": 7, "c": "x"}))),
         (&["n", "3", "three", ""], Some(serde_json::json!({"a": 3, "c": "three"}))),
-        (&["skip"], None),
+        (&["skip", "y"], None),
     ];
     for (lines, expected) in cases {
         let mut question = interrupt(Kind::Question);
@@ -469,7 +506,7 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
             "properties": {"a": {"type": "integer"}, "c": {"type": "string"}}}));
         let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
         (answer.needs_text, answer.needs_edit) = (false, true);
-        let mut prompt = Prompt::new(question);
+        let mut prompt = Prompt::new(question, 0);
         for line in ["1", "two"] {
             assert!(matches!(prompt.line(line, Paint::plain()), Reaction::Ask(_)));
         }
@@ -510,7 +547,7 @@ fn a_refused_form_keeps_the_parts_that_fit() {
         question.response_schema = Some(schema.clone());
         let answer = question.options.iter_mut().find(|option| option.id == "answer").unwrap();
         (answer.needs_text, answer.needs_edit) = (false, true);
-        let mut prompt = Prompt::new(question);
+        let mut prompt = Prompt::new(question, 0);
         for line in ["1", "one", "two"] {
             assert!(matches!(prompt.line(line, Paint::plain()), Reaction::Ask(_)));
         }
@@ -558,7 +595,7 @@ fn an_earlier_answer_is_taken_with_h() {
         }
         // In a conversation words are sent as they are typed; these are not.
         for in_conversation in [false, true] {
-            let mut prompt = Prompt::new(question.clone());
+            let mut prompt = Prompt::new(question.clone(), 0);
             let mut sent = None;
             for line in lines {
                 let reaction = if in_conversation {
@@ -581,7 +618,7 @@ fn an_earlier_answer_is_taken_with_h() {
 fn everything_is_frozen_for_a_reason() {
     let paint = Paint::plain();
     for kind in [Kind::ToolApproval, Kind::Question, Kind::PlanApproval] {
-        let mut prompt = Prompt::new(interrupt(kind));
+        let mut prompt = Prompt::new(interrupt(kind), 0);
         assert!(matches!(prompt.line("!", paint), Reaction::Ask(_)), "{kind:?}");
         assert!(prompt.label().contains("frozen"));
         assert!(matches!(prompt.line("", paint), Reaction::Ask(_)), "no reason, no freeze");

@@ -1,5 +1,7 @@
 //! What the page shows of an interrupt: what the runtime knows, apart from what the agent says.
 
+use std::borrow::Cow;
+
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{
     AskedLine, Covered, Interrupt, Involved, JudgedCall, Kind, Level, Outcome, Resolution, Warning, plain,
@@ -13,11 +15,11 @@ use super::subject::{self, Part};
 #[derive(Serialize)]
 pub(super) struct Card<'a> {
     pub(super) kind: &'static str,
-    title: &'a str,
+    title: Cow<'a, str>,
     facts: Vec<Fact>,
     warnings: Vec<String>,
-    /// Who says what is not a fact.
-    speaker: &'a str,
+    /// Name of the agent that says what is not a fact.
+    speaker: Cow<'a, str>,
     said: &'a str,
     parts: Vec<Part<'a>>,
     end: Option<End<'a>>,
@@ -38,7 +40,7 @@ pub(super) struct Fact {
 #[derive(Serialize)]
 struct End<'a> {
     outcome: &'static str,
-    option: Option<&'a str>,
+    option: Option<Cow<'a, str>>,
     by: String,
     /// For programs, and for people.
     at: &'a str,
@@ -75,7 +77,7 @@ impl<'a> Card<'a> {
         let (known, parts) = subject::of(interrupt, judged);
         Self {
             kind: kind(interrupt.kind),
-            title: &interrupt.title,
+            title: interrupt.plain_title(),
             facts: rehearsal(model)
                 .into_iter()
                 .chain(facts(interrupt))
@@ -83,7 +85,7 @@ impl<'a> Card<'a> {
                 .chain(grant(interrupt))
                 .collect(),
             warnings: interrupt.warnings.iter().map(Warning::words).collect(),
-            speaker: speaker(interrupt),
+            speaker: plain::line(speaker(interrupt)),
             said: if said == context.trim() { "" } else { said },
             parts,
             end: interrupt.resolution.as_ref().map(|resolution| end(interrupt, resolution)),
@@ -210,7 +212,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
             Outcome::Cancelled => "Cancelled",
             Outcome::Superseded => "Superseded",
         },
-        option: resolution.option.as_deref().map(|id| option_label(interrupt, id)),
+        option: resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id))),
         by: resolution.who(),
         at: &resolution.at,
         when: time(&resolution.at),

@@ -1,11 +1,13 @@
 //! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::schema::Problem;
 use holdshort_protocol::pointer::is_within;
 use holdshort_protocol::{
-    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, TrialCard, answer_of, parts_of_lines,
+    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, TrialCard, answer_of,
+    parts_of_lines, plain,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -202,7 +204,7 @@ pub(super) struct Form<'a> {
 
 #[derive(Serialize)]
 struct Suggestion<'a> {
-    label: &'a str,
+    label: Cow<'a, str>,
     is_chosen: bool,
 }
 
@@ -275,7 +277,7 @@ struct Field<'a> {
 #[derive(Serialize)]
 struct Offered<'a> {
     id: &'a str,
-    label: &'a str,
+    label: Cow<'a, str>,
     /// `go` lets the work go on, `stop` ends something.
     tone: &'static str,
     notes: Vec<&'a str>,
@@ -331,7 +333,10 @@ impl<'a> Form<'a> {
                 .suggestions()
                 .into_iter()
                 .enumerate()
-                .map(|(place, label)| Suggestion { label, is_chosen: typed.choice == place.to_string() })
+                .map(|(place, label)| Suggestion {
+                    label: plain::line(label),
+                    is_chosen: typed.choice == place.to_string(),
+                })
                 .collect(),
             words_are: if takes_data {
                 "A note to go with the answer."
@@ -460,7 +465,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool) -> 
     ];
     Offered {
         id: &option.id,
-        label: &option.label,
+        label: plain::line(&option.label),
         tone: match &*option.effect {
             "proceed" | "proceed_with_edit" | "proceed_with_some" | "grant" | "release" => "go",
             "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => "stop",

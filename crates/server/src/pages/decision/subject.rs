@@ -1,5 +1,7 @@
 //! What an interrupt is about, by kind: facts that the runtime vouches for, and parts to read.
 
+use std::borrow::Cow;
+
 use holdshort_protocol::{
     Before, CommandEffect, Diff, FetchCard, Interrupt, JudgedCall, Kind, Origin, Script, TrialCard,
     is_outside, plain,
@@ -9,35 +11,36 @@ use serde_json::Value;
 
 use super::card::Fact;
 
-/// Something to read. The template draws each in its own way.
+/// Something to read. The template draws each in its own way. Exact values, such as commands, paths, names and data, are
+/// made plain here, by `plain::line` and `plain::lines`. Prose is made plain where it is printed.
 #[derive(Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub(super) enum Part<'a> {
     Command {
-        text: &'a str,
+        text: Cow<'a, str>,
         note: &'a str,
     },
-    /// What the command did when it was tried, path by path.
+    /// Changes that the command made when it was tried, path by path.
     Trial {
         is_undo: bool,
         words: String,
         text: String,
-        /// What an undo leaves as it is, and why.
+        /// Changes that an undo leaves as they are, with the reasons.
         left: Vec<String>,
     },
     /// A file that the command runs.
     Script {
-        path: &'a str,
+        path: Cow<'a, str>,
         text: &'a str,
         truncated: bool,
     },
     Diff {
-        path: &'a str,
+        path: Cow<'a, str>,
         is_new: bool,
-        /// None of the paths that the task names.
+        /// True if the task does not name this path.
         is_outside: bool,
         diff: Diff,
-        /// What of it is not shown.
+        /// Counts of the lines that are not shown.
         unseen: Option<String>,
     },
     Plan {
@@ -102,10 +105,10 @@ impl Part<'_> {
 
 #[derive(Serialize)]
 pub(super) struct Subtask<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     description: &'a str,
-    agent: &'a str,
-    after: Vec<&'a str>,
+    agent: Cow<'a, str>,
+    after: Vec<Cow<'a, str>>,
 }
 
 /// Facts and parts. Of an agent that runs elsewhere nothing is a fact but the call that the gates read, `judged`, as the
@@ -187,7 +190,7 @@ fn call_facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     }
     if command(payload).is_none() && interrupt.resolution.is_none() {
         let note = payload.get("note").and_then(Value::as_str);
-        facts.extend(note.map(|note| Fact::new("What you release", note)));
+        facts.extend(note.map(|note| Fact::new("What you release", plain::line(note))));
     }
     if command(payload).is_some() {
         facts.extend(TrialCard::missing(payload).map(|why| {
@@ -225,12 +228,12 @@ fn call_facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
 fn call(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     if let Some(command) = command(payload) {
         let scripts = Script::all(payload).map(|script| Part::Script {
-            path: script.path,
+            path: plain::line(script.path),
             text: script.text.unwrap_or("(no text)"),
             truncated: script.truncated,
         });
         let note = if is_open { text(payload, "note") } else { "" };
-        let command = Part::Command { text: command, note };
+        let command = Part::Command { text: plain::lines(command), note };
         let trial = TrialCard::of(payload).map(tried).unwrap_or_default();
         return std::iter::once(command).chain(trial).chain(scripts).collect();
     }
@@ -263,7 +266,8 @@ fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
     let diffs = trial.changes().filter_map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty())?;
         let unseen = diff.unseen();
-        Some(Part::Diff { path: change.path(), is_new: false, is_outside: change.is_outside(), diff, unseen })
+        let path = plain::line(change.path());
+        Some(Part::Diff { path, is_new: false, is_outside: change.is_outside(), diff, unseen })
     });
     let output = Some(trial.output()).filter(|output| !output.trim().is_empty());
     let output = output.map(|text| Part::Quote { label: "What it printed", text });
@@ -277,7 +281,7 @@ fn command(payload: &Value) -> Option<&str> {
 fn diff(payload: &Value) -> Option<Part<'_>> {
     let diff = Diff::of(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
-    let path = text(payload, "path");
+    let path = plain::line(text(payload, "path"));
     Some(Part::Diff { path, is_new, is_outside: is_outside(payload), unseen: diff.unseen(), diff })
 }
 
@@ -290,10 +294,10 @@ fn plan(payload: &Value) -> Option<Part<'_>> {
 fn subtask(subtask: &Value) -> Subtask<'_> {
     let after = subtask.get("depends_on").and_then(Value::as_array);
     Subtask {
-        id: text(subtask, "id"),
+        id: plain::line(text(subtask, "id")),
         description: text(subtask, "description"),
-        agent: text(subtask, "agent"),
-        after: after.into_iter().flatten().filter_map(Value::as_str).collect(),
+        agent: plain::line(text(subtask, "agent")),
+        after: after.into_iter().flatten().filter_map(Value::as_str).map(plain::line).collect(),
     }
 }
 
@@ -303,12 +307,12 @@ fn whole(payload: &Value) -> Vec<Part<'_>> {
 
 fn labelled<'a>(label: &'static str, payload: &Value) -> Vec<Part<'a>> {
     let is_empty = payload.is_null() || payload.as_object().is_some_and(serde_json::Map::is_empty);
-    if is_empty { Vec::new() } else { vec![Part::Data { label, text: readable(payload) }] }
+    if is_empty { Vec::new() } else { vec![Part::Data { label, text: exact(payload) }] }
 }
 
 fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
     let value = payload.get(key).filter(|value| !value.is_null())?;
-    Some(Part::Data { label, text: readable(value) })
+    Some(Part::Data { label, text: exact(value) })
 }
 
 fn quote<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
@@ -324,6 +328,14 @@ fn question(interrupt: &Interrupt) -> Option<Part<'_>> {
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Data as JSON is exact; a text is prose.
+fn exact(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => plain::lines(&readable(other)).into_owned(),
+    }
 }
 
 /// A text as it is, other data as JSON.

@@ -3,8 +3,11 @@ import { Problem, post } from "../../../api/client";
 import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
 import type { FieldError } from "../../../parts/later/errors";
+import { Folds } from "../folds.svelte";
 
 export class Deciding {
+  /** Parts of the card that were not shown yet. */
+  readonly folds = new Folds();
   isSending = $state(false);
   /** Why it was not taken. */
   problem = $state.raw<Problem>();

@@ -1,0 +1,45 @@
+// A card whose parts are folded: the options count them, and a look counts when all of it was shown.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { person } from "./harness/browser.js";
+import { card, option, outcome, visitCard } from "./harness/card.js";
+import { serve } from "./harness/server.js";
+import { t as text } from "./harness/texts.js";
+
+const LONG = "open the gate ".repeat(200);
+
+const looks = async (server, interrupt) => {
+  const { items } = await server.api("GET", `/v1/runs/${interrupt.run}/events`);
+  return items.filter((event) => event.type === "interrupt_viewed").length;
+};
+
+test("folded parts are counted beside what lets them go on, until they were shown", async (t) => {
+  const server = await serve(t);
+  const payload = { gate: LONG, at: "noon", notes: { first: "line\n".repeat(40) } };
+  const interrupt = await server.agentAsks({ kind: "tool_approval", title: "Run it", payload });
+  const page = await person(t, server);
+  const count = (n) => text(n === 1 ? "card.folded.one" : "card.folded", { n });
+  await visitCard(page, interrupt);
+  await option(page, "Allow once").getByText(count(2)).waitFor();
+  assert.equal(await option(page, "Reject").getByText(/not shown/).count(), 0, "to refuse needs no look");
+
+  // Pressed, it asks once more, and says what was not shown.
+  await option(page, "Allow once").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(`${text("card.confirm.unseen")} ${count(2)}.`).waitFor();
+  await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
+  assert.equal(await looks(server, interrupt), 0, "it was not all shown");
+
+  await card(page).getByRole("button", { name: text("card.all.long") }).click();
+  await option(page, "Allow once").getByText(count(1)).waitFor();
+  assert.equal(await looks(server, interrupt), 0, "a part is left");
+  const told = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${interrupt.id}/views`));
+  await card(page).getByRole("button", { name: text("card.all", { n: 40 }) }).click();
+  await told;
+  assert.equal(await looks(server, interrupt), 1);
+  // What was shown once counts as shown, folded again or not.
+  await card(page).getByRole("button", { name: text("card.less") }).first().click();
+  await option(page, "Allow once").getByText(/not shown/).waitFor({ state: "detached" });
+  await option(page, "Allow once").click();
+  await outcome(page, /Allow once/).waitFor();
+});
