@@ -24,7 +24,7 @@ const SAME: [(&str, &str); 12] = [
     ("\u{2160}vo", "ivo"),
     ("\u{3391}", "khz"),
     ("an\u{200b}na", "anna"),
-    ("\u{345}\u{301}a", "\u{399}\u{301}a"),
+    ("\u{1fb3}", "\u{3b1}\u{399}"),
 ];
 
 /// Pairs of names of two people.

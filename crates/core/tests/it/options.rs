@@ -167,7 +167,7 @@ fn the_table_of_options() {
                 carry(row.edit).to_owned(),
             ]);
         }
-        rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry.unwrap_or("no option"))]);
+        rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry.unwrap_or("none"))]);
     }
     snapshot::check("options", &snapshot::table(&rows));
 }

@@ -265,7 +265,11 @@ fn nobody_hands_on_the_release_of_their_own_work() {
             let delegation = Delegation { from: from.to_owned(), to: "cleo".to_owned(), until: None };
             let inputs = [
                 Input::Delegate { interrupt: id.clone(), delegation },
-                Input::Reassign { interrupt: id.clone(), to: to_names(&["cleo", "ben"], &[]), text: None },
+                Input::Reassign {
+                    interrupt: id.clone(),
+                    to: to_names(&["cleo", "ben", "olga"], &[]),
+                    text: None,
+                },
             ];
             for input in inputs {
                 let told = world.try_send(&actor, input);
