@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::is_same;
+
 /// What an actor is; what that lets them do is in [`rights`](crate::rights). A local start hands out two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,9 +121,9 @@ impl<'a> Whose<'a> {
         Self { id, hand: id }
     }
 
-    /// Whether it is somebody's.
+    /// Returns true if it is `who`'s, in whatever form the name is written.
     pub fn is_of(self, who: &str) -> bool {
-        [self.id, self.hand].contains(&who)
+        is_same(self.id, who) || is_same(self.hand, who)
     }
 
     /// Whether one of those whose this is is one of those whose the other is.

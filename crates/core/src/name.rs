@@ -1,6 +1,11 @@
-//! Names that people read: of people, groups and keys. One that does not show what it is could be taken for another.
+//! Names that people read: of people, groups and keys. Decides which texts are names, and which names are the same.
 
-/// Whether a character shows nothing, or changes how others are shown.
+use std::borrow::Cow;
+
+use icu_casemap::{CaseMapper, CaseMapperBorrowed};
+use icu_normalizer::{DecomposingNormalizer, DecomposingNormalizerBorrowed};
+
+/// Returns true if a character is invisible, or changes how its neighbours are shown.
 pub(crate) fn is_hidden(each: char) -> bool {
     matches!(
         each,
@@ -25,18 +30,38 @@ pub(crate) fn is_hidden(each: char) -> bool {
     )
 }
 
-/// Whether a text is a name: one line of at most so many bytes, of characters that show, without spaces around it.
+/// Returns true if a text is a name: one line of at most `bytes` bytes, all characters visible, no space at either end.
 pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)
 }
 
-/// A name without what a case makes of it: two that differ in case alone are of one.
-pub(crate) fn folded(name: &str) -> impl Iterator<Item = char> {
-    name.chars().flat_map(char::to_lowercase)
+const FOLDING: CaseMapperBorrowed<'static> = CaseMapper::new();
+const CANONICAL: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfd();
+const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
+
+/// Returns the form in which names are compared. Two names are the same if their forms are equal.
+///
+/// The form is that of a compatibility caseless match (Unicode, D146): full case folding and compatibility
+/// decomposition, so `Straße` is `STRASSE`, and fullwidth letters are plain ones. Invisible characters are left out:
+/// versions before let some of them into names. The form is never shown or stored.
+pub fn form(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => Cow::Owned(name.to_ascii_lowercase()),
+            false => Cow::Borrowed(name),
+        };
+    }
+    let visible: String = name.chars().filter(|each| !is_hidden(*each)).collect();
+    let canonical = CANONICAL.normalize(&visible);
+    let folded = FOLDING.fold_string(&canonical);
+    let compatible = COMPATIBLE.normalize(&folded);
+    // Decomposing may bring upper-case letters back: `㎑` is `kHz`.
+    let folded = FOLDING.fold_string(&compatible);
+    Cow::Owned(COMPATIBLE.normalize(&folded).into_owned())
 }
 
-/// Whether two names differ in case alone, or not at all.
-pub(crate) fn is_alike(one: &str, other: &str) -> bool {
-    folded(one).eq(folded(other))
+/// Returns true if two names are those of one person, group or key. The only comparison of names that refuses or counts.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one == other || form(one) == form(other)
 }

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use holdshort_protocol::Code;
-use holdshort_web::auth::{AuthState, Caller, Credentials, Known, needed};
+use holdshort_web::auth::{AuthState, Caller, Credentials, Known};
 use holdshort_web::needs::Needs;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
@@ -39,7 +39,8 @@ impl FromRequestParts<AuthState> for Guest {
         let query: Option<Query> = parts.uri.query().and_then(|query| serde_urlencoded::from_str(query).ok());
         let token = token(&parts.headers, query.and_then(|query| query.token))?;
         let known = door.known(&parts.headers, &Credentials::Token(&token)).await?;
-        Ok(Self { known, needs: needed(parts)? })
+        let needs = known.needed(parts)?;
+        Ok(Self { known, needs })
     }
 }
 

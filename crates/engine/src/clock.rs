@@ -9,6 +9,8 @@ use holdshort_core::time::Timestamp;
 /// Where `now` and the seeds of ids and salts come from.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
+    /// Takes in the time of an event. A clock that never runs backward shows no earlier time from then on.
+    fn observe(&self, _at: Timestamp) {}
     fn seed(&self) -> Seed;
     /// Lets time pass, as it passes for everybody: a wall clock that jumps neither shortens nor lengthens it.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;

@@ -6,6 +6,7 @@
 
 pub mod audit;
 mod clock;
+mod deadline_clock;
 mod driver;
 mod ends;
 mod error;
@@ -19,6 +20,7 @@ pub mod transfer;
 mod upkeep;
 
 pub use clock::{Clock, SystemClock};
+pub use deadline_clock::DeadlineClock;
 pub use driver::{
     Driver, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say, StartRun,
     StartedRun, TakesFront,

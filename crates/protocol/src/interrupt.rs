@@ -97,7 +97,7 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// The option that is applied when nobody decides in time.
+    /// Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer.
     pub on_expiry: String,
     /// Of an open one: when those who are asked are told again.
     #[serde(default, skip_serializing_if = "Option::is_none")]

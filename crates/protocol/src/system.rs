@@ -107,6 +107,9 @@ pub struct Info {
     /// What is wrong with the certificate that lies there now. The one from before is used on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
+    /// Warnings about the installation: people whose names are the same, a clock that is behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

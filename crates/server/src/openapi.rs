@@ -6,6 +6,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::system::keys::KEY_ROLES;
 use holdshort_protocol::{Code, Problem, header};
 use holdshort_web::needs::Needs;
+use holdshort_web::route_limit::RouteLimit;
 use serde_json::{Value, json};
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::Operation;
@@ -47,6 +48,13 @@ pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
     let told =
         json!({ "permission": needs.permission.name(), "of": if needs.of_all { "all" } else { "any" } });
     operation.extensions.get_or_insert_default().merge([("x-needs".to_owned(), told)].into_iter().collect());
+    tell_limit(operation, needs.limit);
+}
+
+/// Tells the rate that a request of the operation counts against.
+pub(crate) fn tell_limit(operation: &mut Operation, limit: RouteLimit) {
+    let told = ("x-rate-limit".to_owned(), json!(limit.name()));
+    operation.extensions.get_or_insert_default().merge([told].into_iter().collect());
 }
 
 pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
@@ -254,7 +262,7 @@ refuses! {
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
     /// Of who says who decides, and of a vote that is taken back.
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
-        &[Code::NotAnApprover, Code::AlreadyResolved, Code::NoVote];
+        &[Code::NotAnApprover, Code::OwnWork, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::Withheld, Code::NotAnApprover, Code::OwnWork, Code::NotYourStage, Code::AlreadyResolved, Code::Stale, Code::Expired];
     Steers: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::NotExternal], SESSION;
@@ -279,6 +287,6 @@ refuses! {
     /// Of what is to be kept no longer.
     Erases: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunNotEnded, Code::LegalHold];
     Invites: ANY, BODY, CHANGE;
-    SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource];
+    SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource, Code::NameTaken];
     Changes: ANY, CHANGE;
 }

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{FromRequestParts, MatchedPath};
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::digest::Digest;
@@ -31,7 +31,7 @@ use crate::logins::{Issued, Login, is_over};
 use crate::needs::Needs;
 use crate::pace::Pace;
 use crate::problem::{Answer, Refused};
-use crate::quota::Meter;
+use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
@@ -219,7 +219,7 @@ impl AuthState {
         self.0.now()
     }
 
-    /// Counts a decision of somebody who came by a channel against their rate.
+    /// Counts a decision that comes by a channel, or with a link, against the rate of the person who decides.
     pub fn decides(&self, actor: &Actor) -> Answer<()> {
         self.0.allowances.decides(&actor.id, None)
     }
@@ -287,6 +287,20 @@ impl Known {
         }
     }
 
+    /// Permission that the route of a request needs. Counts the request against the rate that the route declares.
+    pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
+        let needs: Option<Needs> = parts.extensions.get().copied();
+        let needs = needs.ok_or_else(|| {
+            tracing::error!(path = parts.uri.path(), "a route names no permission");
+            Refused::of(Code::Internal)
+        })?;
+        if needs.limit == RouteLimit::Decisions {
+            let meter = parts.extensions.get::<Arrival>().map(|arrival| &*arrival.meter);
+            self.app.allowances.decides(&self.principal.id, meter)?;
+        }
+        Ok(needs)
+    }
+
     /// Lets them in where one of their roles has what is needed.
     pub fn may(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
@@ -334,23 +348,9 @@ impl FromRequestParts<AuthState> for Decider {
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
         let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
-        let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
-        // A look writes to the journal as a decision does.
-        let is_metered = |path: &str| path.ends_with("/decisions") || path.ends_with("/views");
-        if parts.method == Method::POST && path.is_some_and(is_metered) {
-            let meter = parts.extensions.get::<Arc<Meter>>();
-            auth.app().allowances.decides(&known.principal.id, meter.map(|meter| &**meter))?;
-        }
-        Ok(Self { known, needs: needed(parts)? })
+        let needs = known.needed(parts)?;
+        Ok(Self { known, needs })
     }
-}
-
-/// What the route of a request needs.
-pub fn needed(parts: &Parts) -> Answer<Needs> {
-    parts.extensions.get().copied().ok_or_else(|| {
-        tracing::error!(path = parts.uri.path(), "a route names no permission");
-        Refused::of(Code::Internal)
-    })
 }
 
 impl Decider {

@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 use tracing::Instrument;
 
-use crate::accept::prefers_html;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::cors::{self, Cors};
@@ -25,6 +24,7 @@ use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
 use crate::quota::Meter;
 use crate::request_id::{self, RequestId};
+use crate::route_limit::Arrival;
 
 /// Fetch Metadata, 2.4.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -135,15 +135,11 @@ async fn answer(
     let (meter, client) = (Arc::new(Meter::default()), forwarded.client);
     let page = names.cors.origin(&request);
     let checked = check(&names, &request, forwarded, page.is_some());
-    let counted = checked.and_then(|()| auth.app().allowances.arrives(&request, client, &meter));
-    let mut response = match counted {
+    let mut response = match checked {
         Ok(()) if page.is_some() && cors::is_preflight(&request) => cors::preflight(),
         Ok(()) => {
-            request.extensions_mut().insert(meter.clone());
+            request.extensions_mut().insert(Arrival { auth, client, meter: meter.clone(), pages });
             next.run(request).await
-        }
-        Err(refused) if refused.code() == Code::TooManyRequests && prefers_html(request.headers()) => {
-            pages(&refused)
         }
         Err(refused) => refused.into_response(),
     };

@@ -46,6 +46,7 @@ pub mod query;
 pub mod quota;
 pub mod rate;
 mod request_id;
+pub mod route_limit;
 pub mod seal;
 pub mod secrets;
 pub mod sign_in;

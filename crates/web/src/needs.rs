@@ -6,10 +6,14 @@ use axum::routing::MethodRouter;
 use holdshort_core::actor::Role;
 use holdshort_core::rights::{self, Extent, Permission};
 
+use crate::route_limit::RouteLimit;
+
 /// A permission, and whether it must reach everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,
+    /// Rate that each request of a caller counts against.
+    pub limit: RouteLimit,
     /// The route is about what is nobody's own: lists, sessions, the installation.
     pub of_all: bool,
 }
@@ -17,12 +21,12 @@ pub struct Needs {
 /// A permission, however far it reaches: the handler says what the route is about, and the caller whether that is
 /// within.
 pub const fn any(permission: Permission) -> Needs {
-    Needs { permission, of_all: false }
+    Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
 /// A permission that reaches everything.
 pub const fn all(permission: Permission) -> Needs {
-    Needs { permission, of_all: true }
+    Needs { permission, limit: RouteLimit::None, of_all: true }
 }
 
 impl Needs {
@@ -33,6 +37,12 @@ impl Needs {
             Extent::All => Some(Extent::All),
             within => (!self.of_all).then_some(within),
         }
+    }
+
+    /// Needs of a route that writes a decision, or a view of one, with each request.
+    #[must_use]
+    pub const fn decides(self) -> Self {
+        Self { limit: RouteLimit::Decisions, ..self }
     }
 
     /// Routes that need it.

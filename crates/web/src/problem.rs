@@ -137,6 +137,9 @@ impl From<Error> for Refused {
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
                 Self::of(Code::ForbiddenRole)
             }
+            Error::System(rejection @ system::Rejection::NameTaken { .. }) => {
+                Self::new(Code::NameTaken, rejection.to_string())
+            }
             Error::System(system::Rejection::UnknownPerson) => Self::not_found("person"),
             Error::System(system::Rejection::UnknownGroup) => Self::not_found("group"),
             Error::System(system::Rejection::UnknownWebhook) => Self::not_found("webhook"),
@@ -262,7 +265,6 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Role => Self::invalid_at("/role", said),
             keys::Refusal::Expiry => Self::invalid_at("/expires_in_ms", said),
             keys::Refusal::Overlap => Self::invalid_at("/overlap_ms", said),
-            keys::Refusal::NameTaken { .. } => Self::new(Code::NameTaken, said),
             keys::Refusal::Limit => Self::new(Code::LimitReached, said),
             keys::Refusal::Unknown => Self::not_found("key"),
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
@@ -281,7 +283,7 @@ impl From<DecisionRefusal> for Refused {
         match refusal {
             DecisionRefusal::Role | DecisionRefusal::OfAnother => Self::new(Code::ForbiddenRole, said),
             DecisionRefusal::NotAnApprover => Self::new(Code::NotAnApprover, said),
-            DecisionRefusal::OwnWork => Self::new(Code::OwnWork, said),
+            DecisionRefusal::OwnWork | DecisionRefusal::OwnHandOver => Self::new(Code::OwnWork, said),
             DecisionRefusal::NotYourStage { .. } | DecisionRefusal::NeededElsewhere => {
                 Self::new(Code::NotYourStage, said)
             }

@@ -8,14 +8,14 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::{MatchedPath, Request};
+use axum::http::HeaderMap;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
-use axum::http::{HeaderMap, Method};
 use holdshort_protocol::Code;
 
 use crate::limits::{DECISIONS, RATED, SIGN_IN_REQUESTS};
 use crate::problem::{Answer, Refused};
 use crate::rate::Rate;
+use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
@@ -50,31 +50,6 @@ pub struct Quota {
     each: Mutex<HashMap<String, Rate>>,
 }
 
-/// What a request is counted as before it is known who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    SignIn,
-    Decision,
-}
-
-impl Counted {
-    fn of(request: &Request) -> Option<Self> {
-        let path = request.extensions().get::<MatchedPath>()?.as_str();
-        match (request.method(), path) {
-            (&Method::POST, "/v1/login" | "/v1/device-logins" | "/v1/device-logins/progress")
-            // `HEAD` is answered as `GET` is.
-            | (
-                &Method::GET | &Method::HEAD,
-                "/login/oidc" | "/login/oidc/callback" | "/login/oidc/out" | "/decide/{id}",
-            ) => Some(Self::SignIn),
-            (&Method::POST, "/d/{token}" | "/integrations/slack/interactions" | "/v1/login/backchannel") => {
-                Some(Self::Decision)
-            }
-            _ => None,
-        }
-    }
-}
-
 /// What is left of a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -99,18 +74,18 @@ impl Allowances {
         }
     }
 
-    /// Counts a request by where it comes from.
-    pub(crate) fn arrives(&self, request: &Request, client: IpAddr, meter: &Meter) -> Answer<()> {
-        match Counted::of(request) {
-            None => Ok(()),
-            Some(Counted::SignIn) => self.sign_ins.take(&place(client), meter),
-            Some(Counted::Decision) => self.decisions.take(&place(client), meter),
+    /// Counts a request of an address. Limits of a principal are counted by [`Self::decides`].
+    pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
+        match limit {
+            RouteLimit::None | RouteLimit::Decisions => Ok(()),
+            RouteLimit::SignIns => self.sign_ins.take(&place(client), meter),
+            RouteLimit::DecisionsOfAddress => self.decisions.take(&place(client), meter),
         }
     }
 
-    /// Counts a decision of somebody.
+    /// Counts a decision of a principal.
     pub(crate) fn decides(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
-        // No address is written so.
+        // The prefix keeps names of principals apart from addresses.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }

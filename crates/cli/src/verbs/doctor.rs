@@ -143,6 +143,7 @@ async fn server(scene: &Scene) -> Value {
             "reachable": true, "address": client.address(), "version": info.version, "data": info.data,
             "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
             "public_url": info.public_url, "certificate_problem": info.certificate_problem,
+            "warnings": info.warnings,
         }),
         // It answers whoever may read less, such as a reviewer, too.
         Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
@@ -237,6 +238,9 @@ fn tell(report: &Value) {
             }
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),
+    }
+    for warning in report["server"]["warnings"].as_array().into_iter().flatten() {
+        line(false, "", warning.as_str().unwrap_or_default());
     }
     for held in report["server"]["held"].as_array().into_iter().flatten() {
         line(false, "", held.as_str().unwrap_or_default());

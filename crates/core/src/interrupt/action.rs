@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Assignment, Interrupt, Refusal, Voter};
 use crate::actor::Role;
 use crate::limits;
+use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::run::Fact;
 use crate::schema::Problem;
@@ -150,9 +151,7 @@ impl Interrupt {
             }
             Extent::Nothing | Extent::Own => return Err(Refusal::Role),
         }
-        if !self.is_open() {
-            return Err(Refusal::AlreadyResolved);
-        }
+        self.may_hand_over(voter)?;
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
         // Who names others leaves it as it stands: what was emptied may ask for fewer than the gate did.
         let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
@@ -183,9 +182,7 @@ impl Interrupt {
         if of_others {
             self.may_take_part(voter)?;
         }
-        if !self.is_open() {
-            return Err(Refusal::AlreadyResolved);
-        }
+        self.may_hand_over(voter)?;
         if of_others && *from != voter.actor.id {
             return Err(Refusal::OfAnother);
         }
@@ -193,7 +190,7 @@ impl Interrupt {
         if !self.asks(from, voter.people, voter.now) {
             problems.push(Problem::new("/from", format!("`{from}` is not asked here")));
         }
-        if from == to {
+        if is_same(from, to) {
             problems.push(Problem::new("/to", "is the same person"));
         } else if !voter.people.can_decide(to) {
             problems.push(Problem::new("/to", format!("nobody who may decide is `{to}`")));
@@ -206,6 +203,19 @@ impl Interrupt {
                 .push(Problem::new("/to", format!("there are {} delegations already", limits::DELEGATIONS)));
         }
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
+    }
+
+    /// Refuses to let a person choose who releases their own work: with `self_approval: false`, neither the starter of the
+    /// run nor an author of what is asked about reassigns or delegates the interrupt.
+    fn may_hand_over(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
+        if !self.is_open() {
+            return Err(Refusal::AlreadyResolved);
+        }
+        let releases = self.opened.options.iter().any(|offer| offer.effect.lets_go_on());
+        let who = voter.actor.whose();
+        let mut own = voter.starter.into_iter().chain(self.standing_authors());
+        let is_own = own.any(|author| author.whose().meets(who));
+        if releases && is_own && !self.assignment.self_approval { Err(Refusal::OwnHandOver) } else { Ok(()) }
     }
 
     /// Whether somebody may decide on it now, and there is something to decide.

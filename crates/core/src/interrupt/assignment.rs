@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::Whose;
 use crate::limits;
-use crate::name::is_name;
+use crate::name::{form, is_name, is_same};
 use crate::schema::Problem;
 use crate::system::people::{Deciders, People, STARTER, Since};
 use crate::time::Timestamp;
@@ -148,10 +148,11 @@ impl Stage {
         Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
     }
 
-    /// How many different people these are. Who votes, and who is stood in for, counts once, however often.
+    /// Number of different people among the ballots. A person counts once, as voter and as principal, however their
+    /// name is written.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
-        let by: BTreeSet<&str> = agreed.iter().map(|ballot| ballot.by).collect();
-        let of: BTreeSet<&str> = agreed.iter().map(|ballot| ballot.seat.principal(ballot.by)).collect();
+        let by: BTreeSet<_> = agreed.iter().map(|ballot| form(ballot.by)).collect();
+        let of: BTreeSet<_> = agreed.iter().map(|ballot| form(ballot.seat.principal(ballot.by))).collect();
         by.len().min(of.len())
     }
 
@@ -160,7 +161,8 @@ impl Stage {
         if self.roles == Represented::Any {
             return Vec::new();
         }
-        let speaks_for = |ballot: &Ballot<'_>, person: &str| ballot.seat.principal(ballot.by) == person;
+        let speaks_for =
+            |ballot: &Ballot<'_>, person: &str| is_same(ballot.seat.principal(ballot.by), person);
         let people =
             self.approvers.iter().filter(|&person| !agreed.iter().any(|one| speaks_for(one, person)));
         let groups =
@@ -173,9 +175,10 @@ impl Stage {
         (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
-    /// Those who are there and may decide in it.
+    /// People who may decide in the stage. Of several whose names are the same, one.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
-        people.deciding().filter(|id| self.is_for(id, people)).collect()
+        let mut forms = BTreeSet::new();
+        people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
     /// Who of the candidates could speak for each that is named and has to agree, beside those who have.
@@ -187,7 +190,7 @@ impl Stage {
     ) -> Vec<BTreeSet<&'p str>> {
         let speaks = |id: &str, name: &str| {
             if self.approvers.iter().any(|person| person == name) {
-                id == name
+                is_same(id, name)
             } else {
                 people.is_in(id, name)
             }
@@ -219,7 +222,8 @@ impl Stage {
     /// How many different people have to agree at least.
     pub(super) fn needed(&self) -> usize {
         let named = if self.roles == Represented::All {
-            self.approvers.len().max(self.groups.len().min(1))
+            let approvers: BTreeSet<_> = self.approvers.iter().map(|name| form(name)).collect();
+            approvers.len().max(self.groups.len().min(1))
         } else {
             0
         };
@@ -280,9 +284,9 @@ impl Assignment {
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
-    /// Whether it is somebody's own work, which is nobody's to release themselves. `starter`: who started the run.
+    /// Returns true if it is the person's own work, which they may not release. `starter`: who started the run.
     pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
-        !self.self_approval && starter == Some(id)
+        !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
     /// Why another one asks for less than this; `None` where it does not.
@@ -374,10 +378,11 @@ impl Assignment {
         for (i, stage) in self.stages.iter().enumerate() {
             let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
             let counts = |id: &str| {
-                let is_theirs = |one: &&Ballot<'_>| one.by == id || one.seat.principal(one.by) == id;
+                let is_theirs =
+                    |one: &&Ballot<'_>| is_same(one.by, id) || is_same(one.seat.principal(one.by), id);
                 agreed.iter().filter(is_theirs).any(|one| self.distinct || one.seat.stage == i)
             };
-            let free = |id: &&str| !counts(id) && !barred.contains(id);
+            let free = |id: &&str| !counts(id) && !barred.iter().any(|barred| is_same(barred, id));
             let candidates: BTreeSet<&str> = stage.candidates(people).into_iter().filter(free).collect();
             if stage.speakers(&candidates, &here, people).iter().any(BTreeSet::is_empty) {
                 return false;
@@ -394,10 +399,11 @@ impl Assignment {
     /// Why those who are there can not meet it; `None` where they can. `starter`: whoever started the run.
     pub fn lack(&self, people: &People, starter: Option<&str>) -> Option<Lack> {
         let starter = starter.filter(|_| !self.self_approval);
+        let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
         let stages: Vec<BTreeSet<&str>> = self
             .stages
             .iter()
-            .map(|stage| stage.candidates(people).into_iter().filter(|id| Some(*id) != starter).collect())
+            .map(|stage| stage.candidates(people).into_iter().filter(|id| !is_starter(id)).collect())
             .collect();
         for (i, (stage, candidates)) in self.stages.iter().zip(&stages).enumerate() {
             let (needed, there) = (stage.needed(), candidates.len());
@@ -407,7 +413,7 @@ impl Assignment {
                 return Some(Lack { stage: i, why });
             }
             if stage.roles == Represented::All {
-                let is_there = |name: &&String| candidates.contains(name.as_str());
+                let is_there = |name: &&String| candidates.iter().any(|id| is_same(id, name));
                 let speaks = |group: &&String| candidates.iter().any(|id| people.is_in(id, group));
                 let people = stage.approvers.iter().find(|name| !is_there(name));
                 if let Some(name) = people.or_else(|| stage.groups.iter().find(|group| !speaks(group))) {

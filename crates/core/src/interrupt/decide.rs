@@ -56,6 +56,11 @@ pub enum Refusal {
     NotAnApprover,
     #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
     OwnWork,
+    #[error(
+        "you started the run or wrote what is asked about, and `self_approval` is false: only somebody else may \
+         reassign or delegate this interrupt, such as an admin"
+    )]
+    OwnHandOver,
     #[error("it is at stage {stage} now, which is for others to decide")]
     NotYourStage { stage: usize },
     #[error("too few people would be left for another stage: somebody else has to agree at this one")]

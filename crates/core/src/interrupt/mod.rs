@@ -68,9 +68,9 @@ impl Offer {
         }
     }
 
-    /// Whether it can take effect without a person: it carries no edit, and gives no grant in nobody's name.
+    /// Returns true if an expiry may take the option: it needs neither a text nor an edit, and is not a grant.
     pub fn applies_alone(&self) -> bool {
-        !self.needs_edit && self.effect != Effect::Grant
+        !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
     /// The same option where what it takes is data: an edit, not a text.
@@ -107,17 +107,18 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     if left.iter().all(Offer::releases) { own } else { left }
 }
 
-/// The option that an expiry will apply: the configured one where it is offered and applies alone, else the
-/// kind's own, else the last one that stops work. Where none of these is offered, the kind's own is named
-/// all the same, and nothing of what is offered is taken.
+/// Value of `on_expiry` if an expiry takes no option. Never the id of an option.
+pub const EXPIRED: &str = "expired";
+
+/// Id of the option that an expiry takes: the configured one, else that of the kind, else the last one that stops work.
+/// Options that are not offered or do not apply alone are passed over. [`EXPIRED`] if none is left.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
-    let usual = kind.row().on_expiry;
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured
         .and_then(find)
-        .or_else(|| find(usual))
+        .or_else(|| kind.row().on_expiry.and_then(find))
         .or_else(|| offered.iter().rev().find(|offer| offer.stops() && offer.applies_alone()))
-        .map_or_else(|| usual.to_owned(), |offer| offer.id.clone())
+        .map_or_else(|| EXPIRED.to_owned(), |offer| offer.id.clone())
 }
 
 /// How much is at stake, and why.

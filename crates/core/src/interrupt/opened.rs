@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{About, Assignment, Due, Kind, Offer, Risk, Timing, Withhold};
+use super::{About, Assignment, Due, EXPIRED, Kind, Offer, Risk, Timing, Withhold};
 use crate::digest::Digest;
 use crate::id::InterruptId;
 use crate::time::Timestamp;
@@ -51,6 +51,17 @@ impl Opened {
                 label.clone_into(&mut offer.label);
             }
         }
+    }
+
+    /// Option that an expiry takes. `None`: the interrupt expires without one, also where an earlier version named an
+    /// option that needs a text.
+    pub fn taken_on_expiry(&self) -> Option<&Offer> {
+        self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
+    }
+
+    /// Id of that option, or [`EXPIRED`].
+    pub fn on_expiry(&self) -> &str {
+        self.taken_on_expiry().map_or(EXPIRED, |offer| &offer.id)
     }
 
     pub(super) fn due(&self) -> Due {

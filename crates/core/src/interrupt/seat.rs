@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
 use crate::actor::{Actor, Role};
+use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::system::people::People;
 use crate::time::Timestamp;
@@ -71,7 +72,8 @@ impl Interrupt {
             let sits_elsewhere = |seat: &Seat| {
                 let is_same = |vote: &&Vote| {
                     let of = [vote.by.as_str(), vote.principal(), vote.hand()];
-                    [who, seat.principal(who), voter.actor.hand()].iter().any(|id| of.contains(id))
+                    let voters = [who, seat.principal(who), voter.actor.hand()];
+                    voters.iter().any(|id| of.iter().any(|other| is_same(id, other)))
                 };
                 self.assignment.distinct && votes.iter().filter(|vote| vote.seat.stage != stage).any(is_same)
             };

@@ -75,9 +75,9 @@ pub struct KindRow {
     pub from_outside: bool,
     /// The member of the payload that an edit takes the place of. `None`: an edit of it takes the place of nothing.
     pub edits: Option<&'static str>,
-    /// The option that applies when nobody answered in time and nothing else is configured. Never one that releases
-    /// work.
-    pub on_expiry: &'static str,
+    /// Option that an expiry takes if nothing else is configured. Never one that releases work or needs a text. `None`:
+    /// the kind has no such option, and expires without one.
+    pub on_expiry: Option<&'static str>,
     /// In the order in which they are shown.
     pub options: &'static [Row],
 }
@@ -212,7 +212,7 @@ const TOOL_APPROVAL: KindRow = KindRow {
     name: "tool_approval",
     from_outside: true,
     edits: Some("arguments"),
-    on_expiry: "reject",
+    on_expiry: Some("reject"),
     options: &[
         row("approve", "Allow once", &[Effect::Proceed], May, Never),
         row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
@@ -227,7 +227,7 @@ const PLAN_APPROVAL: KindRow = KindRow {
     name: "plan_approval",
     from_outside: true,
     edits: Some("plan"),
-    on_expiry: "reject",
+    on_expiry: Some("reject"),
     options: &[
         row("approve", "Approve", &[Effect::Proceed], May, Never),
         row("edit", "Edit the plan", &[Effect::ProceedWithEdit], May, Must),
@@ -240,7 +240,7 @@ const CHECKPOINT: KindRow = KindRow {
     name: "checkpoint",
     from_outside: true,
     edits: Some("input"),
-    on_expiry: "reject",
+    on_expiry: Some("reject"),
     options: &[
         row("approve", "Go ahead", &[Effect::Proceed], May, Never),
         row("edit", "Edit, then go ahead", &[Effect::ProceedWithEdit], May, Must),
@@ -256,7 +256,7 @@ const ERROR: KindRow = KindRow {
     name: "error",
     from_outside: false,
     edits: None,
-    on_expiry: "abort",
+    on_expiry: Some("abort"),
     options: &[
         row("retry", "Try again", &[Effect::Retry], May, Never),
         row("skip", "Skip this step", &[Effect::Skip], May, Never),
@@ -269,7 +269,7 @@ const QUESTION: KindRow = KindRow {
     name: "question",
     from_outside: true,
     edits: None,
-    on_expiry: "skip",
+    on_expiry: Some("skip"),
     options: &[
         // A text, or data where the question has a schema of data: `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
@@ -282,7 +282,7 @@ const CHOICE: KindRow = KindRow {
     name: "choice",
     from_outside: true,
     edits: None,
-    on_expiry: "custom",
+    on_expiry: None,
     options: &[row("custom", "Something else", &[Effect::Respond], Must, Never)],
 };
 
@@ -290,7 +290,7 @@ const TURN: KindRow = KindRow {
     name: "turn",
     from_outside: false,
     edits: None,
-    on_expiry: "exit",
+    on_expiry: Some("exit"),
     options: &[
         row("submit", "Send", &[Effect::Respond], Must, Never),
         // Without words the task at hand is begun again, where a person is asked whether it was done well.
@@ -305,7 +305,7 @@ const ESCALATION: KindRow = KindRow {
     name: "escalation",
     from_outside: true,
     edits: None,
-    on_expiry: "abort",
+    on_expiry: Some("abort"),
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("instruct", "Give instructions", &[Effect::Respond], Must, Never),
@@ -317,7 +317,7 @@ const REVIEW: KindRow = KindRow {
     name: "review",
     from_outside: true,
     edits: Some("content"),
-    on_expiry: "reject",
+    on_expiry: Some("reject"),
     options: &[
         row("approve", "Release", &[Effect::Release], May, Never),
         row("edit", "Edit, then release", &[Effect::Release], May, Must),
@@ -330,7 +330,7 @@ const CONTINUATION: KindRow = KindRow {
     from_outside: false,
     edits: None,
     // Nobody said that it is enough (contract E22).
-    on_expiry: "cancel",
+    on_expiry: Some("cancel"),
     options: &[
         row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never),
         row("finish", "Finish here", &[Effect::Finish], May, Never),
@@ -342,7 +342,7 @@ const CLIENT_CALL: KindRow = KindRow {
     name: "client_call",
     from_outside: false,
     edits: None,
-    on_expiry: "error",
+    on_expiry: None,
     options: &[
         row("result", "Result", &[Effect::Respond], May, Never),
         row("error", "Error", &[Effect::Respond, Effect::FailRun], Must, Never),
@@ -353,7 +353,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     name: "unknown_outcome",
     from_outside: false,
     edits: None,
-    on_expiry: "abort",
+    on_expiry: Some("abort"),
     options: &[
         row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never),
         row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never),

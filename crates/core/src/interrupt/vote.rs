@@ -13,6 +13,7 @@ use super::{Cause, Effect, Interrupt, Kind, Offer};
 use crate::actor::{self, Actor, Role, Whose};
 use crate::event::{self, Event};
 use crate::id::InterruptId;
+use crate::name;
 use crate::run::Fact;
 use crate::time::Timestamp;
 
@@ -98,13 +99,15 @@ impl Vote {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Whether one person may have cast both, by letting themselves in as somebody else.
+    /// Returns true if one person may have cast both votes: their names are the same, or one signed in with a login
+    /// link that the other one made.
     fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
-        let is_same = self.hand() == other.hand()
-            || self.hand() == other.principal()
-            || self.principal() == other.hand();
-        (is_let_in(self) || is_let_in(other)) && is_same
+        let is_same = name::is_same(self.hand(), other.hand())
+            || name::is_same(self.hand(), other.principal())
+            || name::is_same(self.principal(), other.hand());
+        let is_one_name = self.by != other.by && name::is_same(&self.by, &other.by);
+        is_one_name || ((is_let_in(self) || is_let_in(other)) && is_same)
     }
 }
 
@@ -168,6 +171,12 @@ impl Interrupt {
     /// Whether somebody wrote this edit, or let in whoever did; without one, what is asked about.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
+    }
+
+    /// Authors of what is asked about, and of the edits that somebody stands for.
+    pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
+        let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
+        self.written_by.iter().chain(edits)
     }
 
     pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&Actor> {

@@ -88,9 +88,8 @@ impl Opening {
 
 impl<'a> Draft<'a> {
     pub(super) fn new(run: &Run, cx: &'a Context<'a>) -> Self {
-        let now = cx.now.max(run.last_at);
-        let run = run.clone();
-        Self { cx, run, session: cx.session.clone(), events: Vec::new(), draw: Draw::new(cx.seed, now) }
+        let draw = Draw::new(cx.seed, cx.now.max(run.last_at));
+        Self { cx, run: run.clone(), session: cx.session.clone(), events: Vec::new(), draw }
     }
 
     pub(super) fn finish(self) -> Vec<Event> {
@@ -104,9 +103,11 @@ impl<'a> Draft<'a> {
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// The time of the events being written.
+    /// Time of the events being written, and of all comparisons with deadlines. Never earlier than what the run, its
+    /// session or the installation has reached.
     pub(super) fn now(&self) -> crate::time::Timestamp {
-        self.cx.now.max(self.run.last_at)
+        let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
+        self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
     }
 
     pub(super) fn emit(&mut self, fact: Fact, content: Content) {

@@ -9,7 +9,8 @@ use crate::actor::Role;
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::interrupt::{
-    About, Effect, Interrupt, Kind, LABELS, Level, Offer, Opened, Outcome, Risk, on_expiry, option, withhold,
+    About, EXPIRED, Effect, Interrupt, Kind, LABELS, Level, Offer, Opened, Outcome, Risk, on_expiry, option,
+    withhold,
 };
 use crate::json;
 use crate::limits;
@@ -31,7 +32,9 @@ impl Draft<'_> {
         let on_expiry = on_expiry(ask.kind, ask.on_expiry.as_deref(), &offered);
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
-            let message = format!("`{wanted}` is not one of the options, or needs a person");
+            let message = format!(
+                "`{wanted}` is not one of the options, or needs a text, an edit or a person: an expiry has none of these"
+            );
             problems.push(Problem::new("/on_expiry", message));
         }
         // Whoever asks must not be the one who approves by letting the time run out.
@@ -187,6 +190,10 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             None => None,
         };
         match offer {
+            Some(_) if id == EXPIRED => {
+                let why = "means that nobody decided in time: call the option something else";
+                problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` {why}")));
+            }
             Some(_) if offers.iter().any(|other| other.id == *id) => {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
             }

@@ -72,8 +72,6 @@ pub enum Refusal {
          a letter or digit"
     )]
     Name,
-    #[error("`{name}` {who}")]
-    NameTaken { name: String, who: &'static str },
     #[error("must be `agent`, `operator`, `reviewer` or `auditor`")]
     Role,
     #[error("must be later than now")]

@@ -21,7 +21,7 @@ use crate::digest::Digest;
 use crate::event::{self, Content, Event};
 use crate::hours::Hours;
 use crate::id::{KeyId, PushId, StreamId, WebhookId};
-use crate::name::{folded, is_alike};
+use crate::name::{form, is_same};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -161,6 +161,9 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
+    /// Names are compared by [`is_same`]. `who`: owner of the name, as the rest of the sentence.
+    #[error("`{name}` {who}")]
+    NameTaken { name: String, who: &'static str },
     #[error("there is no such person")]
     UnknownPerson,
     #[error("there is no such webhook")]
@@ -183,6 +186,11 @@ pub enum Rejection {
 }
 
 impl System {
+    /// Time of the last event; `None` if there is none.
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.last_at
+    }
+
     /// What changes nothing, such as freezing what is frozen, yields no event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         self.require(actor, &input)?;
@@ -357,7 +365,7 @@ impl System {
     fn make_key(&self, new: NewKey, at: Timestamp) -> Result<Fact, Rejection> {
         self.keys.may_be_made(&new, at)?;
         if let Some(who) = self.whose(&new.name, at) {
-            return Err(keys::Refusal::NameTaken { name: new.name, who }.into());
+            return Err(Rejection::NameTaken { name: new.name, who });
         }
         let NewKey { id, name, role, digest, expires_at } = new;
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
@@ -374,14 +382,14 @@ impl System {
         if person.source == PeopleSource::Provider && self.people.is_removed(&id) {
             return Err(Rejection::Removed(id));
         }
-        let mut problems = self.people.check(&id, &person);
+        let problems = self.people.check(&id, &person);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
         if self.people.get(&id).is_none()
             && let Some(who) = self.taken(&id, at, leaves)
         {
-            problems.push(Problem::new("/id", format!("`{id}` {who}")));
-        }
-        if !problems.is_empty() {
-            return Err(Rejection::Invalid(problems));
+            return Err(Rejection::NameTaken { name: id, who });
         }
         if self.may_change(&id, person.source)?.is_some_and(|before| before.is_as(&person)) {
             return Ok(Vec::new());
@@ -406,10 +414,9 @@ impl System {
         }
         let mut listed: BTreeSet<String> = BTreeSet::new();
         for (id, person) in people {
-            // Whom an earlier version took twice stays.
-            if !listed.insert(folded(&id).collect()) && self.people.get(&id).is_none() {
-                let problem = Problem::new("/id", format!("`{id}` {OF_PERSON}"));
-                return Err(Rejection::Invalid(vec![problem]));
+            // People whom an earlier version took twice stay.
+            if !listed.insert(form(&id).into_owned()) && self.people.get(&id).is_none() {
+                return Err(Rejection::NameTaken { name: id, who: OF_PERSON });
             }
             facts.extend(self.set_person(id, Person { source, ..person }, at, &leaves)?);
         }
@@ -444,7 +451,7 @@ impl System {
             problems.push(Problem::new("/until", "is over already"));
         }
         if let Some(delegate) = away.as_ref().and_then(|away| away.delegate.as_deref()) {
-            if delegate == id {
+            if is_same(delegate, &id) {
                 problems.push(Problem::new("/delegate", "is the same person"));
             } else if !self.people.can_decide(delegate) {
                 problems.push(Problem::new("/delegate", format!("nobody who may decide is `{delegate}`")));
@@ -551,20 +558,20 @@ impl System {
         }
     }
 
-    /// Whose name this is, as the rest of a sentence that begins with it; `None` where it is nobody's. The one place
-    /// that knows: no two who act here are called the same, in whatever case.
+    /// Owner of a name, as the rest of a sentence that begins with the name; `None` if the name is free. No two owners
+    /// have the same name, in whatever form it is written.
     pub fn whose(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.taken(name, now, &|_| false)
     }
 
     /// The same, once these people have left.
     fn taken(&self, name: &str, now: Timestamp, leaves: &dyn Fn(&str) -> bool) -> Option<&'static str> {
-        let is = |other: &str| is_alike(other, name);
+        let is = |other: &str| is_same(other, name);
         if actor::RESERVED.into_iter().any(is) {
             Some("is a name of Holdshort's own")
         } else if self.keys.all().any(|key| is(&key.name) && key.status(now) == keys::Status::Live) {
             Some("is the name of a key")
-        } else if self.people.iter().any(|(id, _)| is(id) && !leaves(id)) {
+        } else if self.people.same(name).any(|id| !leaves(id)) {
             Some(OF_PERSON)
         } else {
             None

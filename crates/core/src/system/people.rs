@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::actor::{self, LOCAL_OPERATOR, Role};
 use crate::hours::{self, Hours};
 use crate::limits;
-use crate::name::{is_alike, is_name};
+use crate::name::{form, is_name, is_same};
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
@@ -111,6 +111,8 @@ pub const STARTER: &str = "starter";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
+    /// Ids of `known`, by the form in which names are compared.
+    forms: BTreeMap<String, BTreeSet<String>>,
     /// Keys of services, by their names.
     services: BTreeMap<String, Service>,
     /// Those who were there and left, also where they came back.
@@ -165,7 +167,11 @@ struct Left {
 
 impl People {
     pub fn of(people: &[(String, Person)]) -> Self {
-        Self { known: people.iter().cloned().collect(), ..Self::default() }
+        let mut all = Self { known: people.iter().cloned().collect(), ..Self::default() };
+        for (id, _) in people {
+            all.forms.entry(form(id).into_owned()).or_default().insert(id.clone());
+        }
+        all
     }
 
     /// Those of a list, where there is nobody else.
@@ -232,6 +238,7 @@ impl People {
         // Being away is said apart, and outlives a change of roles.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
+        self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());
         self.came_back(id);
     }
 
@@ -239,7 +246,34 @@ impl People {
     pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
             self.left.insert(id.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
+            let form = form(id);
+            if let Some(ids) = self.forms.get_mut(&*form) {
+                ids.remove(id);
+                if ids.is_empty() {
+                    self.forms.remove(&*form);
+                }
+            }
         }
+    }
+
+    /// Ids of the people whose name is the same as this one.
+    pub fn same(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.forms.get(&*form(name)).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Groups of people with the same name, from journals of earlier versions. A quorum counts each group once.
+    pub fn doubles(&self) -> impl Iterator<Item = Vec<&str>> {
+        let groups = self.forms.values().filter(|ids| ids.len() > 1);
+        groups.map(|ids| ids.iter().map(String::as_str).collect())
+    }
+
+    /// Warnings about [`Self::doubles`], for the operator of the server.
+    pub fn double_warnings(&self) -> impl Iterator<Item = String> {
+        self.doubles().map(|names| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let names = names.join(" and ");
+            format!("{names} are one name, and a quorum counts them once: remove all but one of them")
+        })
     }
 
     /// Somebody has a key of this name and role, until then.
@@ -265,17 +299,17 @@ impl People {
 
     fn came_back(&mut self, name: &str) {
         let is_known = self.known.contains_key(name);
-        for (other, left) in self.left.iter_mut().filter(|(other, _)| is_alike(other, name)) {
+        for (other, left) in self.left.iter_mut().filter(|(other, _)| is_same(other, name)) {
             left.is_back |= other == name;
             left.is_removed &= !is_known;
         }
     }
 
-    /// Whether the people file or an administrator removed them: no token brings them back, in whatever case it writes
-    /// their name.
+    /// Returns true if the people file or an administrator removed the person. No token brings them back, in whatever
+    /// form it writes their name.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
-        !self.known.contains_key(id) && removed.any(|(name, _)| is_alike(name, id))
+        !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))
     }
 
     /// Whether a token that was issued then says what was said before.
@@ -404,7 +438,7 @@ impl People {
 /// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if actor::RESERVED.iter().any(|name| is_alike(name, id)) {
+    if actor::RESERVED.iter().any(|name| is_same(name, id)) {
         problems.push(Problem::new("/id", format!("`{id}` is a name of Holdshort's own")));
     }
     problems.extend(check_name("/id", id));

@@ -122,7 +122,7 @@ fn names() {
     }
     for name in RESERVED {
         let taken = make(&mut System::default(), new(1, name));
-        assert!(matches!(taken, Err(Rejection::Key(Refusal::NameTaken { .. }))), "{name}");
+        assert!(matches!(taken, Err(Rejection::NameTaken { .. })), "{name}");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_name_is_one_live_keys() {
     make(&mut system, NewKey { expires_at: Some(at(NOW + 10)), ..new(1, "bot") }).unwrap();
     let taken = make(&mut system, new(2, "bot"));
     let who = "is the name of a key";
-    assert_eq!(taken, Err(Refusal::NameTaken { name: "bot".to_owned(), who }.into()));
+    assert_eq!(taken, Err(Rejection::NameTaken { name: "bot".to_owned(), who }));
     assert_eq!(send_at(&mut system, NOW + 10, Input::MakeKey(new(2, "bot"))), Ok(1), "the first has expired");
     assert_eq!(send_at(&mut system, NOW + 10, revoke(2)), Ok(1));
     assert_eq!(send_at(&mut system, NOW + 10, Input::MakeKey(new(3, "bot"))), Ok(1), "the second is revoked");

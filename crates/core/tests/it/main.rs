@@ -39,6 +39,7 @@ mod kinds;
 mod layers;
 mod long;
 mod named;
+mod names;
 mod notices;
 mod options;
 mod order;

@@ -167,7 +167,7 @@ fn the_table_of_options() {
                 carry(row.edit).to_owned(),
             ]);
         }
-        rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry)]);
+        rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry.unwrap_or("none"))]);
     }
     snapshot::check("options", &snapshot::table(&rows));
 }
@@ -267,12 +267,28 @@ fn an_external_choice_is_not_made_by_time() {
     world.send(Input::Tick);
     assert_eq!(
         world.run.ended.as_ref().map(|ended| ended.result.clone()),
-        Some(json!({ "outcome": "expired", "option": "custom", "text": null, "edit": null })),
+        Some(json!({ "outcome": "expired", "option": null, "text": null, "edit": null })),
     );
-    assert_eq!(
-        world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()),
-        Some("custom".to_owned())
-    );
+    assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
+}
+
+/// Holds for each option that a workflow of an earlier version, a gate or an asker may name.
+#[test]
+fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
+    for kind in Kind::ALL {
+        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::of).collect();
+        for named in rows.iter().map(|offer| Some(offer.id.as_str())).chain([None]) {
+            for offered in (0..rows.len()).map(|from| &rows[from..]).chain(rows.chunks(1)) {
+                let id = interrupt::on_expiry(kind, named, offered);
+                let taken = offered.iter().find(|offer| offer.id == id);
+                assert!(taken.is_some() != (id == interrupt::EXPIRED), "{kind:?} {named:?}: {id}");
+                assert!(
+                    taken.is_none_or(|offer| !offer.needs_text && !offer.needs_edit),
+                    "{kind:?} {named:?}: {id}"
+                );
+            }
+        }
+    }
 }
 
 /// No workflow turns a refusal into a release; it may choose among what the table allows.

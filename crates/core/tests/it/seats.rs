@@ -200,11 +200,15 @@ fn nobody_chooses_who_releases_their_own_work() {
             if is_away {
                 let away = Away { until: None, delegate: Some(to.to_owned()) };
                 world.system.apply(&of_system(Fact::AwaySet { person: from.to_owned(), away: Some(away) }));
+            } else if from == "ben" {
+                let told = delegate(&mut world, &id, from, to);
+                assert_eq!(told, Err(Rejection::Refused(Refusal::OwnHandOver)));
             } else {
                 delegate(&mut world, &id, from, to).expect("it is taken");
             }
         }
-        let told = decide(&mut world, &id, "cleo", choose("approve"));
+        let own = if is_away { &own } else { &Err(Rejection::Refused(Refusal::NotAnApprover)) };
+        let told = &decide(&mut world, &id, "cleo", choose("approve"));
         assert_eq!(told, own, "ben started it, away: {is_away}");
         delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
         decide(&mut world, &id, "cleo", choose("approve")).expect("anna chose her");
@@ -216,10 +220,65 @@ fn nobody_chooses_who_releases_their_own_work() {
     let change = || edit(json!({ "command": "make y" }));
     decide(&mut world, &id, "anna", change()).expect("anna wrote it");
     delegate(&mut world, &id, "dirk", "anna").expect("it is taken");
-    delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
-    assert_eq!(decide(&mut world, &id, "cleo", change()), own);
-    decide(&mut world, &id, "cleo", choose("reject")).expect("no is no release");
+    let told = delegate(&mut world, &id, "anna", "cleo");
+    assert_eq!(told, Err(Rejection::Refused(Refusal::OwnHandOver)), "anna wrote the edit that stands");
+    decide(&mut world, &id, "anna", choose("reject")).expect("no is no release");
     assert!(!world.run.interrupts[&id].is_open());
+}
+
+/// Starters and authors, also with a login link of somebody else or with another form of their name, do not choose who
+/// releases the work. An admin or another approver does.
+#[test]
+fn nobody_hands_on_the_release_of_their_own_work() {
+    let started = |id: &str, let_in_by: Option<&str>| (id.to_owned(), let_in_by.map(str::to_owned));
+    // Starter, author of an edit, caller with the maker of their login link, and true if the caller may hand on.
+    type Row = (
+        &'static str,
+        (String, Option<String>),
+        Option<&'static str>,
+        (&'static str, Option<&'static str>),
+        bool,
+    );
+    let table: [Row; 9] = [
+        ("the starter", started("olga", None), None, ("olga", None), false),
+        ("the starter, as an approver", started("anna", None), None, ("anna", None), false),
+        ("the starter's other login", started("ben", Some("olga")), None, ("olga", None), false),
+        ("somebody whom the starter let in", started("olga", None), None, ("anna", Some("olga")), false),
+        ("the starter in another form", started("ＯＬＧＡ", None), None, ("olga", None), false),
+        ("the author of the edit", started("ben", None), Some("anna"), ("anna", None), false),
+        ("the other login of the author", started("ben", None), Some("anna"), ("olga", Some("anna")), false),
+        ("an operator who is neither", started("ben", None), Some("anna"), ("olga", None), true),
+        ("an approver who is neither", started("olga", None), None, ("anna", None), true),
+    ];
+    for (about, (starter, let_in_by), author, (who, by), may) in table {
+        for self_approval in [false, true] {
+            let gate = Assignment { self_approval, ..stages(vec![of_people(&["anna", "dirk"], 2)]) };
+            let (mut world, id) = gated(gate);
+            let started = &mut world.run.started.as_mut().expect("it is started").by;
+            (started.id, started.let_in_by) = (starter.clone(), let_in_by.clone());
+            if let Some(author) = author {
+                decide(&mut world, &id, author, edit(json!({ "command": "make y" }))).expect("it is taken");
+            }
+            let mut actor = actor(&world.system, who);
+            actor.let_in_by = by.map(str::to_owned);
+            let from = if who == "anna" { "anna" } else { "dirk" };
+            let delegation = Delegation { from: from.to_owned(), to: "cleo".to_owned(), until: None };
+            let inputs = [
+                Input::Delegate { interrupt: id.clone(), delegation },
+                Input::Reassign {
+                    interrupt: id.clone(),
+                    to: to_names(&["cleo", "ben", "olga"], &[]),
+                    text: None,
+                },
+            ];
+            for input in inputs {
+                let told = world.try_send(&actor, input);
+                let refused = told == Err(Rejection::Refused(Refusal::OwnHandOver));
+                assert_eq!(refused, !may && !self_approval, "{about}: {told:?}");
+                assert!(refused || told.is_ok(), "{about}: {told:?}");
+            }
+        }
+    }
 }
 
 /// Whoever made the link that somebody signed in with is one person with them; but the local operator, who lets in everybody

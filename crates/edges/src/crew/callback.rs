@@ -92,6 +92,7 @@ pub(super) async fn decide(
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
     let (holder, bound) = held(&auth, &link, &id).await?;
+    auth.decides(&holder.actor)?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
     let is_service = holder.app.links.claim(&link).is_some_and(|claim| claim.key.is_some());
     let answer = by_link(&holder, is_service, bound, &id, &headers, body);

@@ -40,7 +40,8 @@ const READ: Needs = any(Permission::Read);
 const READ_ALL: Needs = all(Permission::Read);
 const STEER: Needs = all(Permission::Steer);
 const ASK: Needs = any(Permission::Ask);
-const DECIDE: Needs = any(Permission::Decide);
+const LOOK: Needs = any(Permission::Decide);
+const DECIDE: Needs = LOOK.decides();
 const ASSIGN: Needs = all(Permission::Assign);
 const ADMINISTER: Needs = all(Permission::Administer);
 
@@ -85,7 +86,10 @@ fn routes() -> Router<AuthState> {
         .route("/webhooks/status/{review_id}", READ_ALL.on(get(webhooks::of_review)))
         .route("/webhooks/delivery/{delivery_id}", READ_ALL.on(get(webhooks::delivery)))
         .route("/webhooks/retry/{delivery_id}", ADMINISTER.on(post(webhooks::retry)))
-        // Whoever comes with a link has no token: the link says who decides.
-        .route("/webhooks/callback/{review_id}", DECIDE.on(get(callback::show).post(callback::decide)))
+        // A caller with a link has no token: the link names the person who decides.
+        .route(
+            "/webhooks/callback/{review_id}",
+            LOOK.on(get(callback::show)).merge(DECIDE.on(post(callback::decide))),
+        )
         .route("/webhooks/callback/{review_id}/links", ASSIGN.on(post(callback::make)))
 }

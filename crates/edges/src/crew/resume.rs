@@ -7,6 +7,7 @@ use axum::{Extension, Json};
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::limits;
+use holdshort_core::name;
 use holdshort_core::run::Run;
 use holdshort_identity::How;
 use holdshort_protocol::{self as wire, Code};
@@ -25,7 +26,7 @@ use super::rate::Counted;
 use super::{CHANNEL, Crew, crews, task};
 use crate::who::Guest;
 
-/// What its clients send where they know no user (contract E36). Compared without case.
+/// Values of `reviewer` that name nobody: sent by clients that know no user (contract E36). In the form of [`name::form`].
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
 /// What its form sends beside these is taken, and changes nothing (contract D9).
@@ -222,10 +223,10 @@ pub(super) struct Who<'w> {
 pub(super) async fn on_behalf_of(app: &App, who: &Who<'_>, reviewer: Option<&str>) -> Answer<Option<String>> {
     let Some(sent) = reviewer else { return Ok(None) };
     let name = sent.trim();
-    if NOBODY.contains(&&*name.to_ascii_lowercase()) {
+    if NOBODY.contains(&&*name::form(name)) {
         return Ok((!name.is_empty()).then(|| name.to_owned()));
     }
-    let is_same = |known: &str| known.eq_ignore_ascii_case(name);
+    let is_same = |known: &str| name::is_same(known, name);
     let system = app.driver.glance_system().await?;
     let addresses = system.people.get(who.id).map(|person| &person.addresses);
     let is_they = is_same(who.id)

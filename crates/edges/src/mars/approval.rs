@@ -62,7 +62,7 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
         "position": words::position(run, opened),
         "context": context,
         "expires_at": opened.expires_at.map(|at| at.to_string()),
-        "default_on_timeout": words::name(opened, &opened.on_expiry),
+        "default_on_timeout": words::name(opened, opened.on_expiry()),
     })
 }
 

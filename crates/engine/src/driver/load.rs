@@ -119,6 +119,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         }
         let run = run.ok_or(Error::NotFound)?;
+        self.clock.observe(run.last_at);
         Ok((run, chain))
     }
 }

@@ -161,6 +161,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Some((None, _)) | None => (Arc::new(Session::new(id.clone())), Chain::START),
         };
         let (session, chain) = fold(&*self.journal, &stream, session, chain, Session::apply).await?;
+        self.clock.observe(session.last_at);
         self.streams.keep_session(session.clone(), chain);
         Ok((session, chain))
     }
@@ -204,6 +205,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             None => (Arc::default(), Chain::START),
         };
         let (system, chain) = fold(&*self.journal, &StreamId::System, system, chain, System::apply).await?;
+        if let Some(at) = system.last_at() {
+            self.clock.observe(at);
+        }
         lock(&self.streams.system).keep(system.clone(), chain);
         Ok((system, chain))
     }

@@ -1,6 +1,7 @@
 //! The real thing: a store that lasts, the wall clock, real tools and models.
 
 mod bodies;
+pub mod clock_mark;
 mod executor;
 mod preview;
 mod trial;
@@ -14,6 +15,7 @@ use holdshort_core::channel::Channel;
 use holdshort_core::definition::Rule;
 use holdshort_core::system::people::{People, PeopleSource, Roster};
 use holdshort_core::system::{Input, Rejection};
+use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{DeliveryChange, Location, Outbox, Store, sqlite};
@@ -25,10 +27,10 @@ pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
 use crate::driver::system_of;
-use crate::{Clock, Driver, Ends, Error, SystemClock, upkeep};
+use crate::{Clock, DeadlineClock, Driver, Ends, Error, upkeep};
 
 /// The driver that the binary runs.
-pub type RealDriver = Driver<Store, SystemClock, RealExecutor>;
+pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
 /// What an engine is made of. `L` reads the workflows for those who may decide here.
 pub struct Setup<L> {
@@ -65,7 +67,7 @@ pub struct Engine {
     pub library: Arc<Library>,
     /// What commands are confined to on this machine, without network.
     pub sandbox: SandboxLevel,
-    upkeep: JoinHandle<()>,
+    upkeep: JoinHandle<((), ())>,
 }
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
@@ -81,9 +83,11 @@ where
         Location::Database(_) => None,
     };
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
+    let clock = DeadlineClock::default();
     // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
     let begun = async {
-        let people = people_of(&journal, people.as_ref()).await?;
+        clock_mark::take_up(&clock, &journal, &data).await?;
+        let people = people_of(&journal, people.as_ref(), clock.now()).await?;
         library(&people).map(Arc::new)
     };
     let library = match begun.await {
@@ -112,7 +116,7 @@ where
         rehearsing,
         tasks: Arc::default(),
     };
-    let driver = Driver::new(journal, SystemClock, executor);
+    let driver = Driver::new(journal, clock, executor);
     if let Some(ends) = ends {
         driver.tell_of_ends(ends);
     }
@@ -122,6 +126,9 @@ where
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
+    }
+    for warning in driver.system().await?.people.double_warnings() {
+        tracing::warn!("{warning}");
     }
     if let Some(at) = copied_at {
         freeze_copy(&driver, &format!("a backup of {at}")).await?;
@@ -143,7 +150,8 @@ where
     if overdue > 0 {
         tracing::info!(overdue, "settled what became due while no server ran");
     }
-    let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
+    let (keeps, marks) = (upkeep::keep_up(driver.clone()), clock_mark::keep_marking(driver.clone()));
+    let upkeep = tokio::spawn(async { futures::join!(keeps, marks) });
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
@@ -164,14 +172,14 @@ async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> 
 }
 
 /// Everybody, once the people of the file are taken up.
-async fn people_of(journal: &Arc<Store>, people: Option<&Roster>) -> Result<People, Error> {
+async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
     let source = PeopleSource::File;
     let inputs = people.cloned().map(|Roster { people, hours }| {
         [Input::SetAllHours { source, hours }, Input::SetPeople { source, people }]
     });
     for input in inputs.into_iter().flatten() {
-        for event in system.handle(SystemClock.now(), &Actor::engine(), input)? {
+        for event in system.handle(now, &Actor::engine(), input)? {
             system.apply(&event);
         }
     }
@@ -190,6 +198,9 @@ impl Engine {
     /// Drains, and closes the journal.
     pub async fn stop(self) -> Result<(), Error> {
         self.drain().await;
+        if let Err(error) = clock_mark::write(self.driver.clock(), &self.driver.executor().data) {
+            tracing::warn!(%error, "the time can not be noted in the data folder");
+        }
         self.driver.journal().close().await?;
         Ok(())
     }

@@ -15,9 +15,10 @@ pub(crate) use decision::card_text;
 use axum::Router;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use holdshort_web::auth::AuthState;
 use holdshort_web::guard::Page;
+use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
@@ -27,11 +28,14 @@ pub(crate) const REFUSED: Page = frame::refused;
 pub(crate) fn router() -> Router<AuthState> {
     let mut router = Router::new()
         .route("/page.css", get(frame::style))
-        .route("/d/{token}", get(decision::show).post(decision::decide))
-        .route(&format!("{DECIDE}{{id}}"), get(sign_in::decide))
-        .route(BEGIN, get(sign_in::begin))
-        .route(CALLBACK, get(sign_in::finish))
-        .route(SIGN_OUT, get(sign_in::sign_out))
+        .route(
+            "/d/{token}",
+            get(decision::show).merge(RouteLimit::DecisionsOfAddress.on(post(decision::decide))),
+        )
+        .route(&format!("{DECIDE}{{id}}"), RouteLimit::SignIns.on(get(sign_in::decide)))
+        .route(BEGIN, RouteLimit::SignIns.on(get(sign_in::begin)))
+        .route(CALLBACK, RouteLimit::SignIns.on(get(sign_in::finish)))
+        .route(SIGN_OUT, RouteLimit::SignIns.on(get(sign_in::sign_out)))
         .route("/assets/{*path}", get(app::file))
         .route("/sw.js", get(app::file))
         .route("/favicon.svg", get(app::file));

@@ -46,6 +46,7 @@ use holdshort_web::auth::AuthState;
 use holdshort_web::guard::{self, Names};
 use holdshort_web::needs::{Needs, all, any};
 use holdshort_web::problem::Refused;
+use holdshort_web::route_limit::RouteLimit;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
@@ -87,12 +88,12 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Ask), routes!(approvals::list)))
         .routes(needs(any(Ask), routes!(approvals::consume)))
         .routes(needs(any(Steer), routes!(approvals::withdraw)))
-        .routes(needs(any(Decide), routes!(decisions::decide)))
+        .routes(needs(any(Decide).decides(), routes!(decisions::decide)))
         .routes(needs(any(Decide), routes!(decisions::take_back)))
         .routes(needs(any(Assign), routes!(actions::reassign)))
         .routes(needs(any(Assign), routes!(actions::delegate)))
         .routes(needs(any(Decide), routes!(actions::claim)))
-        .routes(needs(any(Decide), routes!(actions::look)))
+        .routes(needs(any(Decide).decides(), routes!(actions::look)))
         .routes(needs(any(Decide), routes!(actions::release)))
         .routes(needs(any(Decide), routes!(actions::snooze)))
         .routes(needs(any(Decide), routes!(actions::comment)))
@@ -128,11 +129,11 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Administer), routes!(keys::read, keys::revoke)))
         .routes(needs(all(Administer), routes!(keys::rotate)))
         .routes(needs(all(SignIn), routes!(logins::invite)))
-        .routes(routes!(logins::enter))
-        .routes(routes!(sign_in::provider))
-        .routes(routes!(sign_in::begin))
-        .routes(routes!(sign_in::progress))
-        .routes(routes!(sign_in::back_channel))
+        .routes(limited(RouteLimit::SignIns, routes!(logins::enter)))
+        .routes(limited(RouteLimit::None, routes!(sign_in::provider)))
+        .routes(limited(RouteLimit::SignIns, routes!(sign_in::begin)))
+        .routes(limited(RouteLimit::SignIns, routes!(sign_in::progress)))
+        .routes(limited(RouteLimit::DecisionsOfAddress, routes!(sign_in::back_channel)))
         .routes(needs(any(Read), routes!(logins::leave_everywhere)))
         .routes(needs(all(Administer), routes!(logins::sign_out)))
         .routes(needs(any(Read), routes!(logins::read, logins::leave)))
@@ -159,12 +160,23 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Audit), routes!(metrics::measure)))
         .routes(needs(all(Audit), routes!(audit_events::list)))
         .routes(needs(all(Audit), routes!(audit_events::read)))
-        .routes(routes!(health::alive))
-        .routes(routes!(health::ready))
-        .routes(routes!(health::document))
-        .routes(routes!(health::frames))
-        .routes(routes!(docs::list))
-        .routes(routes!(docs::explain))
+        .routes(limited(RouteLimit::None, routes!(health::alive)))
+        .routes(limited(RouteLimit::None, routes!(health::ready)))
+        .routes(limited(RouteLimit::None, routes!(health::document)))
+        .routes(limited(RouteLimit::None, routes!(health::frames)))
+        .routes(limited(RouteLimit::None, routes!(docs::list)))
+        .routes(limited(RouteLimit::None, routes!(docs::explain)))
+}
+
+/// Routes that anybody may call, with the rate that their requests count against: enforced, and told in the document.
+fn limited(
+    limit: RouteLimit,
+    (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
+) -> UtoipaMethodRouter<AuthState> {
+    for operation in paths.paths.values_mut().flat_map(openapi::operations) {
+        openapi::tell_limit(operation, limit);
+    }
+    (schemas, paths, limit.on(routes))
 }
 
 /// Routes that need this: enforced, and told in the document.

@@ -7,6 +7,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::schema::Problem;
 use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{self, Input};
+use holdshort_engine::real::clock_mark;
 use holdshort_protocol as wire;
 use holdshort_protocol::{Info, List, Model, Node, System};
 use holdshort_store::Leases;
@@ -101,9 +102,11 @@ fn show(system: &system::System) -> Json<System> {
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
     responses((status = 200, description = "What runs here", body = Info), Reads)
 )]
-pub(crate) async fn info(caller: Caller) -> Json<Info> {
+pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     let app = &caller.app;
-    Json(Info {
+    let system = app.driver.glance_system().await?;
+    let clock = clock_mark::warning(app.driver.clock());
+    Ok(Json(Info {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rehearsal: app.model.rehearsal,
         model: Model {
@@ -115,7 +118,8 @@ pub(crate) async fn info(caller: Caller) -> Json<Info> {
         data: app.data.display().to_string(),
         public_url: app.public_url.clone(),
         certificate_problem: app.certificate.as_ref().and_then(|problem| problem.borrow().clone()),
-    })
+        warnings: system.people.double_warnings().chain(clock).collect(),
+    }))
 }
 
 /// List the servers that use the journal, and the runs that each drives.

@@ -28,6 +28,7 @@ use holdshort_web::body::Body;
 use holdshort_web::decide;
 use holdshort_web::links::Press;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::route_limit::RouteLimit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -37,7 +38,8 @@ const SIGNATURE: &str = "x-slack-signature";
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
-    Router::new().route("/integrations/slack/interactions", post(interact)).layer(Extension(channels))
+    let routes = RouteLimit::DecisionsOfAddress.on(post(interact));
+    Router::new().route("/integrations/slack/interactions", routes).layer(Extension(channels))
 }
 
 /// Whether an option can be taken here: whatever needs more than words is for the page.

@@ -385,3 +385,86 @@ async fn rates_are_told_and_kept() {
     let other = told(served.operator().request(Method::GET, "/v1/login")).await;
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
+
+/// Limits are declared with the route, in the document too.
+#[test]
+fn each_route_declares_the_rate_that_it_counts_against() {
+    let document = holdshort_server::openapi();
+    let mut limited = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let limit = operation["x-rate-limit"].as_str().unwrap_or("NOT DECLARED");
+            if limit != "none" {
+                limited.push(format!("{method} {path}: {limit}"));
+            }
+        }
+    }
+    limited.sort();
+    let expected = [
+        "post /v1/device-logins/progress: sign-in",
+        "post /v1/device-logins: sign-in",
+        "post /v1/interrupts/{id}/decisions: decisions",
+        "post /v1/interrupts/{id}/views: decisions",
+        "post /v1/login/backchannel: decisions of the address",
+        "post /v1/login: sign-in",
+    ];
+    assert_eq!(limited, expected);
+}
+
+/// Decisions of one person count together, by whatever way they come. Reading counts nothing.
+#[tokio::test]
+async fn decisions_count_on_every_way_that_they_come() {
+    const NONE: &str = "int_01k6f0000000000000000000aa";
+    let interrupts = format!("/v1/interrupts/{NONE}");
+    let review = "REV-01K6F0000000000000000000AA";
+    let ways = [
+        (Method::POST, format!("{interrupts}/decisions"), true),
+        (Method::POST, format!("{interrupts}/views"), true),
+        (Method::POST, "/edges/crew/crew/resume/run_01k6f0000000000000000000aa".to_owned(), true),
+        (Method::POST, "/edges/crew/api/v1/crew/resume/run_01k6f0000000000000000000aa".to_owned(), true),
+        (Method::POST, format!("/edges/crew/webhooks/callback/{review}"), true),
+        (Method::GET, format!("/edges/crew/webhooks/callback/{review}"), false),
+        (Method::GET, interrupts, false),
+        (Method::GET, "/edges/crew/crew/reviews".to_owned(), false),
+    ];
+    for (method, path, counts) in ways {
+        let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
+        let served = Served::with(|options| options.per_minute = rates).await;
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            let request =
+                served.operator().request(method.clone(), &path).json(&json!({"status": "approved"}));
+            let answer = request.send().await.expect("an answer");
+            let policy =
+                answer.headers().get("ratelimit-policy").map(|it| it.to_str().expect("text").to_owned());
+            told.push((answer.status().as_u16() == 429, policy));
+        }
+        let policy = counts.then(|| "\"decisions\";q=2;w=60".to_owned());
+        let expected = [false, false, counts].map(|refused| (refused, policy.clone()));
+        assert_eq!(told, expected, "{method} {path}");
+    }
+}
+
+/// Decisions with links and decisions with a token share one rate.
+#[tokio::test]
+async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
+    let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 4 };
+    let served = Served::with(|options| options.per_minute = rates).await;
+    let asked = served.agent().ask().await;
+    let id = text(&asked, "id");
+    let link = created(served.operator().post(&format!("/v1/interrupts/{id}/links"), &json!({})).await);
+    let form = async || {
+        let client = holdshort_http::client().build().expect("a client");
+        let request = client.post(text(&link, "url")).form(&[("option", "nothing")]);
+        request.send().await.expect("an answer").status().as_u16()
+    };
+    for _ in 0..3 {
+        assert_ne!(form().await, 429);
+    }
+    let decide = format!("/v1/interrupts/{id}/decisions");
+    let decide = async || {
+        let request = served.operator().request(Method::POST, &decide).json(&json!({"option": "nothing"}));
+        request.send().await.expect("an answer").status().as_u16()
+    };
+    assert_eq!([decide().await, decide().await], [422, 429]);
+}

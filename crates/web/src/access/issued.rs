@@ -140,6 +140,10 @@ async fn taken_up(
                     problems.iter().map(|it| format!("{} {}", it.pointer, it.message)).collect();
                 Refused::new(Code::Unauthenticated, format!("the token: {}", why.join("; ")))
             }
+            Error::System(refusal @ Rejection::NameTaken { .. }) => Refused::new(
+                Code::ForbiddenRole,
+                format!("the subject of the token can not be used here: {refusal}"),
+            ),
             error => error.into(),
         })?
     };

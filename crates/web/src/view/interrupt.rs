@@ -331,7 +331,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         action_digest: opened.action_digest.map(|digest| digest.to_string()),
         policy: policy(interrupt),
         expires_at: opened.expires_at.map(|at| at.to_string()),
-        on_expiry: opened.on_expiry.clone(),
+        on_expiry: opened.on_expiry().to_owned(),
         remind_at: interrupt.due.remind_at.filter(|_| interrupt.is_open()).map(|at| at.to_string()),
         escalates: assignment::escalates(interrupt),
         suggestions_from_history: Vec::new(),

@@ -157,9 +157,9 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
     let kind = table.kind;
     let needs_a_person =
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
-    // A result that nobody gave is none.
+    // An expiry brings no result.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
-    if needs_a_person && id != kind.row().on_expiry {
+    if needs_a_person {
         problems.at(item, format!("`{id}` needs a person's words or name; nobody gives them on expiry"));
         return None;
     }

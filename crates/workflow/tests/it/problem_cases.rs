@@ -608,6 +608,7 @@ gates:
             "workflow.yaml:6:42: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1w`",
             "workflow.yaml:6:57: `question` has no option `reject`",
             "workflow.yaml:7:24: a duration is from 1ms to 366d, found `400d`",
+            "workflow.yaml:7:41: `custom` needs a person's words or name; nobody gives them on expiry",
             "workflow.yaml:8:24: expected a duration such as `30s`, `30m`, `2h` or `7d`, found `1.5h`",
             "workflow.yaml:8:42: nobody who decides here is `ana`; who decides is one of: `operator`",
             "workflow.yaml:8:47: `ana` is listed twice",

@@ -127,7 +127,7 @@ impl Draft<'_> {
         );
     }
 
-    /// Resolves every interrupt whose time is over with the option that its `on_expiry` names.
+    /// Expires every interrupt whose deadline has passed. Its `on_expiry` names the option that this takes, if any.
     pub(super) fn expire(&mut self) {
         // No deadline runs out meanwhile; what is due by then does once the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
@@ -148,15 +148,11 @@ impl Draft<'_> {
             if !still_open {
                 continue;
             }
-            let offer =
-                interrupt.offers(&interrupt.opened.on_expiry).filter(|offer| offer.applies_alone()).cloned();
+            let offer = interrupt.opened.taken_on_expiry().cloned();
             self.resolve(&interrupt.opened.interrupt, Outcome::Expired, offer.as_ref(), Cause::Expiry);
             let offer = offer.unwrap_or_else(|| fallback(interrupt.opened.kind));
-            let text = if offer.needs_text { "No response" } else { "" };
-            self.effect(
-                &interrupt,
-                &AppliedDecision { offer: &offer, text, edit: &Value::Null, by: By::Expiry },
-            );
+            let taken = AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: By::Expiry };
+            self.effect(&interrupt, &taken);
         }
     }
 
@@ -278,9 +274,10 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// An option that is not offered can not be applied; this stops work instead of releasing it.
+/// Effect of an expiry that takes no option: that of the kind's usual option, or of its first one. Never releases work.
 fn fallback(kind: Kind) -> Offer {
-    let row = interrupt::option(kind, kind.row().on_expiry).unwrap_or(&kind.row().options[0]);
+    let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
+    let row = usual.unwrap_or(&kind.row().options[0]);
     let mut offer = Offer::of(row);
     if offer.effect.outcome() == Outcome::Approved {
         offer.effect = Effect::FailRun;

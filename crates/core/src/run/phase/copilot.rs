@@ -28,6 +28,9 @@ fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
 
+/// Text that the agent reads if nobody chose one of the proposed ways in time.
+const UNCHOSEN: &str = "The choice has expired: nobody chose one of the ways. Go on as you think best.";
+
 const SKIPPED: &str =
     "The person skipped the questions: go on with your best guess, and say what you assumed.";
 
@@ -219,9 +222,9 @@ impl Draft<'_> {
         match (kind, offer.effect) {
             (Kind::Question, Effect::Respond) if !is_expired => self.extend_task(phase, text),
             (Kind::Question, _) => self.extend_task(phase, SKIPPED),
+            // The expiry takes no option.
+            (Kind::Choice, _) if is_expired && !offer.applies_alone() => self.extend_task(phase, UNCHOSEN),
             (Kind::Choice, _) => {
-                // What nobody said in time is no way that somebody wants.
-                let text = if is_expired { "" } else { text };
                 let told = self.run.chosen(phase, &offer.id, text);
                 self.extend_task(phase, &told);
             }

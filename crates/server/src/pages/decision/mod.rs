@@ -66,6 +66,7 @@ pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>,
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let Holder { app, actor, asked, mut interrupt, once, option } = auth.holder(token).await?;
+    auth.decides(&actor)?;
     let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(token));
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;

@@ -1,6 +1,7 @@
 //! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary: its clock is
 //! that of libfaketime, which a test moves by hand while it runs. Time that passes is not touched.
 
+mod back;
 mod ends;
 mod jumps;
 mod nights;

@@ -1,0 +1,102 @@
+//! How far the clock of the installation has come, across restarts: the newest events of the journal, and a file of the
+//! data folder for the time since.
+//!
+//! A deadline that passes writes no event. Without the file it would come back if the wall clock were set back while no
+//! server runs. After a crash the file is at most [`INTERVAL`] old.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::event;
+use holdshort_core::time::{Timestamp, in_words};
+use holdshort_store::{Log, Store};
+
+use super::RealDriver;
+use crate::{Clock, DeadlineClock, Error};
+
+const NAME: &str = "clock";
+/// Time between two marks.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// Newest events that are read at start. Nodes whose clocks differ write them out of order.
+const NEWEST: usize = 500;
+/// How far the wall clock may be behind without a warning.
+pub const BEHIND_MS: u64 = 60_000;
+
+/// Brings a clock to where the installation has come.
+pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) -> Result<(), Error> {
+    if let Some(mark) = read(data) {
+        clock.observe(mark);
+    }
+    let last = *journal.watch().borrow();
+    for positioned in journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await? {
+        // A damaged event is an error where its stream is read.
+        if let Ok(event) = event::decode(&positioned.event) {
+            clock.observe(event.at);
+        }
+    }
+    warn(clock);
+    Ok(())
+}
+
+/// Writes marks until it is dropped.
+pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
+    let (mut is_behind, mut is_failing) = (driver.clock().ahead_ms() > BEHIND_MS, false);
+    loop {
+        let written = write(driver.clock(), &driver.executor().data);
+        if let Err(error) = &written
+            && !is_failing
+        {
+            tracing::warn!(%error, "the time can not be noted in the data folder");
+        }
+        is_failing = written.is_err();
+        let was_behind = std::mem::replace(&mut is_behind, driver.clock().ahead_ms() > BEHIND_MS);
+        if is_behind && !was_behind {
+            warn(driver.clock());
+        }
+        driver.clock().sleep(INTERVAL).await;
+    }
+}
+
+/// Notes how far the clock has come. Less than the file, never half of it.
+pub(super) fn write(clock: &DeadlineClock, data: &Path) -> std::io::Result<()> {
+    let next = data.join(format!("{NAME}.next"));
+    fs::write(&next, format!("{}\n", clock.now()))?;
+    fs::rename(next, data.join(NAME))
+}
+
+fn read(data: &Path) -> Option<Timestamp> {
+    let path = data.join(NAME);
+    match fs::read_to_string(&path).map(|text| text.trim().parse()) {
+        Ok(Ok(mark)) => Some(mark),
+        Ok(Err(error)) => {
+            tracing::warn!(path = %path.display(), %error, "the file is not used: it holds no time");
+            None
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "the time that was noted can not be read");
+            None
+        }
+    }
+}
+
+/// Warning for a wall clock that is behind; `None` if it is not.
+pub fn warning(clock: &DeadlineClock) -> Option<String> {
+    let ahead_ms = clock.ahead_ms();
+    (ahead_ms > BEHIND_MS).then(|| {
+        format!(
+            "the clock of this machine is {} behind the latest time of the journal: deadlines are counted from that \
+             time on, at half speed, until the clock has caught up; check the clock",
+            in_words(ahead_ms)
+        )
+    })
+}
+
+fn warn(clock: &DeadlineClock) {
+    if let Some(warning) = warning(clock) {
+        tracing::warn!("{warning}");
+    }
+}
