@@ -107,6 +107,9 @@ pub struct Info {
     /// What is wrong with the certificate that lies there now. The one from before is used on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
+    /// Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal_problems: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -101,9 +101,10 @@ fn show(system: &system::System) -> Json<System> {
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
     responses((status = 200, description = "What runs here", body = Info), Reads)
 )]
-pub(crate) async fn info(caller: Caller) -> Json<Info> {
+pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     let app = &caller.app;
-    Json(Info {
+    let journal_problems = app.journal().known_problems().await?;
+    Ok(Json(Info {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rehearsal: app.model.rehearsal,
         model: Model {
@@ -115,7 +116,8 @@ pub(crate) async fn info(caller: Caller) -> Json<Info> {
         data: app.data.display().to_string(),
         public_url: app.public_url.clone(),
         certificate_problem: app.certificate.as_ref().and_then(|problem| problem.borrow().clone()),
-    })
+        journal_problems,
+    }))
 }
 
 /// List the servers that use the journal, and the runs that each drives.
