@@ -535,6 +535,10 @@ pub(crate) struct Serve {
     /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: traces go nowhere].
     #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<Url>,
+    /// Start with a journal that lacks this many acknowledged events, as the refused start names them. Every later audit
+    /// reports them [default: such a journal is refused].
+    #[arg(long, value_name = "EVENTS")]
+    pub accept_loss: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -110,6 +110,9 @@ pub struct Info {
     /// Warnings about the installation: people whose names are the same, a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal_problems: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

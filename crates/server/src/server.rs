@@ -150,8 +150,8 @@ pub struct Server {
     standing: JoinHandle<()>,
     /// Over channels.
     sending: JoinHandle<()>,
-    /// Of webhooks that are registered, of browsers, and of where agents are told.
-    registered: JoinHandle<((), (), ())>,
+    /// Tasks for registered webhooks, for browsers, for callback addresses, and for the files of the journal.
+    registered: JoinHandle<((), (), (), ())>,
     /// Of a certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
@@ -327,7 +327,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let registered = {
         let (webhooks, push) = (keep_told(app.clone()), keep_forgetting(app.clone()));
         let kept = keep_swept(app.clone());
-        tokio::spawn(async move { tokio::join!(webhooks, push, kept) })
+        let files = keep_checking_files(app.clone());
+        tokio::spawn(async move { tokio::join!(webhooks, push, kept, files) })
     };
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
@@ -492,5 +493,14 @@ impl Server {
         if let Err(error) = self.engine.stop().await {
             tracing::error!(%error, "the store did not close as it should; the next start repairs it");
         }
+    }
+}
+
+/// Looks once a second whether the files of the journal are still there: what an idle server holds is saved as well.
+async fn keep_checking_files(app: Arc<App>) {
+    const EVERY: Duration = Duration::from_secs(1);
+    loop {
+        tokio::time::sleep(EVERY).await;
+        app.journal().check_files();
     }
 }

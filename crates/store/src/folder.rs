@@ -1,16 +1,15 @@
-//! The data folder: the lock that keeps a second server out, and the file of its database.
+//! The data folder and the lock that keeps a second server out.
 //!
-//! The lock is the kernel's, on an open file: it goes with the process, also with one that was killed. The
-//! file itself stays and means nothing.
+//! The kernel holds the lock on an open file, and releases it when the process ends. The file itself stays and means
+//! nothing.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::journal::Error;
 use crate::sqlite::from_io;
 
-const DATABASE: &str = "holdshort.db";
 const LOCK: &str = "holdshort.lock";
 
 /// Others hold the lock for an instant: whoever looks whether a server is there, and a child of a server that has just
@@ -18,10 +17,11 @@ const LOCK: &str = "holdshort.lock";
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
-/// Held for as long as this process may write into the folder.
+/// Lock of a data folder. One at a time, across all processes and within this one.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    /// `None`: the folder can not be written, so nobody can lock it.
+    _file: Option<File>,
 }
 
 /// Makes the folder if it is missing, readable to its owner only, and locks it.
@@ -31,7 +31,7 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     let mut waits = LOCK_WAITS;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Lock { _file: file }),
+            Ok(()) => return Ok(Lock { _file: Some(file) }),
             Err(TryLockError::WouldBlock) if waits > 0 => waits -= 1,
             Err(TryLockError::WouldBlock) => return Err(Error::InUse),
             Err(TryLockError::Error(error)) => return Err(from_io(error)),
@@ -41,11 +41,10 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
 }
 
 /// Locks the folder of a journal that is only read. A folder that can not be written needs no lock.
-pub(crate) fn claim_to_read(folder: &Path) -> Result<Option<Lock>, Error> {
+pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(Error::ReadOnly) => Ok(None),
-        Err(error) => Err(error),
+        Err(Error::ReadOnly) => Ok(Lock { _file: None }),
+        claimed => claimed,
     }
 }
 
@@ -53,19 +52,6 @@ pub(crate) fn claim_to_read(folder: &Path) -> Result<Option<Lock>, Error> {
 pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
     make(folder).map_err(from_io)?;
     Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
-}
-
-/// The file of the database, whether it is there or not.
-pub(crate) fn database_of(folder: &Path) -> PathBuf {
-    folder.join(DATABASE)
-}
-
-/// The file of the database, made empty if it is missing, readable to its owner only.
-pub(crate) fn database(folder: &Path) -> Result<PathBuf, Error> {
-    let database = database_of(folder);
-    // SQLite gives its other files the mode of this one.
-    private().open(&database).map_err(from_io)?;
-    Ok(database)
 }
 
 /// A folder that is new must itself survive a power cut, or all that is acknowledged in it would not.

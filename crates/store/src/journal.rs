@@ -34,6 +34,9 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
+    /// A file of the journal was deleted or replaced while the journal was open. It may be written all the same.
+    #[error("whether this was written is not known: {0}")]
+    FilesReplaced(String),
     #[error("the store failed: {0}")]
     Io(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the store is shut down")]

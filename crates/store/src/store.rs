@@ -96,6 +96,30 @@ impl Store {
         }
     }
 
+    /// Returns the reason why the journal of a data folder can not be written now.
+    pub async fn writable(&self) -> Result<(), String> {
+        match self {
+            Self::Sqlite(store) => store.writable().await,
+            Self::Postgres(..) => Ok(()),
+        }
+    }
+
+    /// Looks whether the files of a data folder are still those that were opened. A copy is made if they are not.
+    pub fn check_files(&self) {
+        match self {
+            Self::Sqlite(store) => store.check_files(),
+            Self::Postgres(..) => {}
+        }
+    }
+
+    /// Problems of a data folder that are known without a look at the whole journal.
+    pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Sqlite(store) => store.known_problems().await,
+            Self::Postgres(..) => Ok(Vec::new()),
+        }
+    }
+
     /// Jobs that wait for the one writer of a data folder; `None`: a database has no such queue.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {

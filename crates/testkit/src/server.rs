@@ -128,6 +128,12 @@ impl Setup {
         self
     }
 
+    /// One more argument of `serve`.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
     /// A data folder elsewhere.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
@@ -197,6 +203,11 @@ impl TestServer {
     /// `http://127.0.0.1:PORT`; another one after each start.
     pub fn base(&self) -> &str {
         &self.running().base
+    }
+
+    /// Process id of the server.
+    pub fn pid(&self) -> u32 {
+        self.running().child.id()
     }
 
     pub fn token(&self) -> &str {

@@ -44,7 +44,7 @@ impl AuthState {
         Self(app)
     }
 
-    /// Whether requests can be served: all that is told to anyone.
+    /// Returns a refusal unless the server can read and write its journal. Anybody may read the reason.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::of(Code::Stopping));
@@ -53,6 +53,7 @@ impl AuthState {
             return Err(Refused::of(Code::StoreFailed));
         }
         self.0.journal().next_deadline().await?;
+        self.0.journal().writable().await.map_err(|why| Refused::new(Code::StoreFailed, why))?;
         // As long as it meets nothing that a newer one wrote it serves beside that.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(

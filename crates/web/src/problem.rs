@@ -332,6 +332,7 @@ impl From<holdshort_store::Error> for Refused {
             Store::BadCursor => Self::new(Code::InvalidQuery, format!("cursor: {error}")),
             Store::Closed => Self::of(Code::Stopping),
             Store::Corrupt(_) => Self::of(Code::JournalDamaged),
+            Store::FilesReplaced(_) => Self::new(Code::StoreFailed, error.to_string()),
             Store::InUse
             | Store::Nodes(_)
             | Store::FromTheFuture { .. }

@@ -84,7 +84,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether it can serve: the store answers, and the server is not stopping. */
+        /** Returns 200 if the server can serve: it can write to its journal, and is not stopping. */
         get: operations["ready"];
         put?: never;
         post?: never;
@@ -2832,6 +2832,8 @@ export interface components {
             certificate_problem?: string | null;
             /** @description The data folder. */
             data: string;
+            /** @description Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds more. */
+            journal_problems?: string[];
             /** @description What answers the agents' requests. */
             model: components["schemas"]["Model"];
             /** @description The address that other machines use, where one is configured. */

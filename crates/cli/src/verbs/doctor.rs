@@ -144,6 +144,7 @@ async fn server(scene: &Scene) -> Value {
             "model": info.model.name, "rehearsal": info.rehearsal, "sandbox": info.sandbox,
             "public_url": info.public_url, "certificate_problem": info.certificate_problem,
             "warnings": info.warnings,
+            "journal_problems": info.journal_problems,
         }),
         // It answers whoever may read less, such as a reviewer, too.
         Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
@@ -235,6 +236,9 @@ fn tell(report: &Value) {
             }
             if let Some(problem) = string("/server/certificate_problem") {
                 marked(Mark::Bad, "", &format!("{problem}; the certificate from before is used on"));
+            }
+            for problem in report["server"]["journal_problems"].as_array().into_iter().flatten() {
+                marked(Mark::Bad, "journal", problem.as_str().unwrap_or_default());
             }
         }
         _ => line(false, "server", string("/server/why").unwrap_or("none")),

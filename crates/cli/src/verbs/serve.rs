@@ -31,7 +31,8 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     let model = settled.model.clone();
     let public_url = settled.front.public_url.as_ref().map(ToString::to_string);
     let scheme = if settled.front.tls.is_some() { "https" } else { "http" };
-    let plan = plan(scene, &data_dir, settled)?;
+    let mut plan = plan(scene, &data_dir, settled)?;
+    plan.hooks.store.accept_loss = serve.accept_loss;
     let embedded = Embedded::start(plan).await?;
     let listening = format!("{scheme}://{}", embedded.server.address());
     let local = format!("http://{}", embedded.local);

@@ -24,7 +24,7 @@ pub(crate) async fn alive() -> Json<Health> {
     Json(Health { status: "ok".to_owned() })
 }
 
-/// Whether it can serve: the store answers, and the server is not stopping.
+/// Returns 200 if the server can serve: it can write to its journal, and is not stopping.
 #[utoipa::path(
     get, path = "/readyz", tag = "health", operation_id = "ready",
     responses((status = 200, description = "It can serve", body = Health), OpenReady)

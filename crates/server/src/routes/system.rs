@@ -106,6 +106,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     let app = &caller.app;
     let system = app.driver.glance_system().await?;
     let clock = clock_mark::warning(app.driver.clock());
+    let journal_problems = app.journal().known_problems().await?;
     Ok(Json(Info {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rehearsal: app.model.rehearsal,
@@ -119,6 +120,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
         public_url: app.public_url.clone(),
         certificate_problem: app.certificate.as_ref().and_then(|problem| problem.borrow().clone()),
         warnings: system.people.double_warnings().chain(clock).collect(),
+        journal_problems,
     }))
 }
 

@@ -8,6 +8,7 @@ use holdshort_core::head::Head;
 use rusqlite::Connection;
 
 use super::error::from_io;
+use super::files::Files;
 use super::pin::{self, Pin};
 use super::{chain, schema, wal};
 use crate::folder::{self, private};
@@ -36,11 +37,17 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
         Err(Error::InUse) => None,
         Err(error) => return Err(error.into()),
     };
-    let (database, is_served) = (folder::database_of(from), lock.is_none());
-    if !is_served {
-        wal::check(&database)?;
+    let files = Files::in_folder(from);
+    if let Some(lock) = &lock {
+        wal::check(files.unopened(lock))?;
     }
-    let journal = schema::lone_reader(&database, is_served || pin::has_log(&database))?;
+    // Before the database is read: the pin never runs ahead of it.
+    let pinned = pin::read(from)?;
+    let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
+    // A server whose files were replaced reads others than these.
+    if let Some(why) = pin::contradiction_in(&journal, pinned, false)? {
+        return Err(Error::Corrupt(why).into());
+    }
     if !folder::make_empty(into)? {
         return Err(NotCopied::NotEmpty);
     }
@@ -52,7 +59,8 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     Ok(copied?)
 }
 
-fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
+/// Copies what the connection reads into an empty folder, and answers with the head of the copy.
+pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     let unfinished = into.join(UNFINISHED);
     // SQLite takes a file that is there and empty, and its mode.
     private().open(&unfinished).map_err(from_io)?;
@@ -62,7 +70,7 @@ fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
         return Err(Error::Io(format!("the pin in {} can not be written", into.display()).into()));
     }
     fs::write(into.join(MADE), format!("{}\n", super::now())).map_err(from_io)?;
-    fs::rename(&unfinished, folder::database_of(into)).map_err(from_io)?;
+    fs::rename(&unfinished, Files::in_folder(into).database()).map_err(from_io)?;
     File::open(into).and_then(|folder| folder.sync_all()).map_err(from_io)?;
     Ok(head)
 }

@@ -63,6 +63,7 @@ pub(super) fn again(error: &Error) -> Error {
         Error::OlderNodes { others, least } => Error::OlderNodes { others: others.clone(), least: *least },
         Error::Outdated { found, known } => Error::Outdated { found: *found, known: *known },
         Error::Corrupt(what) => Error::Corrupt(what.clone()),
+        Error::FilesReplaced(why) => Error::FilesReplaced(why.clone()),
         Error::Io(source) => Error::Io(source.to_string().into()),
         Error::Closed => Error::Closed,
         Error::BadCursor => Error::BadCursor,

@@ -9,9 +9,9 @@ use tokio::sync::{oneshot, watch};
 
 use super::writer::Job;
 use super::{Sqlite, chain, pin, read, schema};
+use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
-use crate::{check, folder};
 
 impl Log for Sqlite {
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
@@ -77,18 +77,19 @@ impl Log for Sqlite {
     }
 
     async fn inspect(&self) -> Result<Vec<String>, Error> {
-        let (folder, is_stopped) = (self.folder.clone(), self.queue.is_none());
-        let connect = || {
-            let database = folder::database_of(&self.folder);
-            if is_stopped {
-                schema::lone_reader(&database, pin::has_log(&database))
-            } else {
-                schema::reader(&database)
-            }
+        // A new connection would find other files at these paths.
+        if let Some(why) = self.status.as_ref().and_then(|status| status.displacement()) {
+            return Ok(vec![why]);
+        }
+        let (files, log) = (self.files.clone(), self.log);
+        let connect = || match log {
+            Some(_) => schema::lone_reader(&files.database(), files.has_log()),
+            None => schema::reader(&files.database()),
         };
+        let folder = self.files.folder().to_owned();
         let inspect = move |connection: &Connection| {
             let mut problems = schema::check(connection)?;
-            problems.extend(pin::problems(&folder, connection, is_stopped)?);
+            problems.extend(pin::problems(&folder, connection, log)?);
             Ok(problems)
         };
         self.pool.read_apart(connect, inspect).await

@@ -10,6 +10,7 @@ mod chain;
 mod column;
 mod erase;
 mod error;
+mod files;
 mod leases;
 mod list;
 mod log;
@@ -18,17 +19,19 @@ mod packed;
 mod pin;
 mod pool;
 mod read;
+mod rescue;
 mod rows;
 mod schema;
+mod status;
 mod tables;
 mod upgrade;
 mod wal;
 mod writer;
 
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -37,10 +40,12 @@ use tokio::sync::{mpsc, watch};
 
 pub use self::backup::{NotCopied, back_up, copied_at, taken_up};
 pub(crate) use self::error::from_io;
+use self::files::{Files, LogState, OpenedFiles};
 use self::pin::{Evidence, Pin};
 use self::pool::Pool;
+use self::status::{PROBE_WAIT, Status};
 use self::writer::{Job, Writer};
-use crate::folder::{self, Lock};
+use crate::folder;
 use crate::journal::Error;
 
 /// How the store may use its folder.
@@ -49,7 +54,9 @@ pub struct Config {
     /// The most pages (1024 bytes each) that the database may have; beyond it the disk counts as full.
     /// `None`: whatever the disk holds.
     pub max_pages: Option<u32>,
-    /// Called by the writer after each COMMIT, before the answers go out: here a test ends the process.
+    /// Number of acknowledged events that may be missing, where the database contradicts its pin. Another number is refused.
+    pub accept_loss: Option<u64>,
+    /// Called by the writer after each COMMIT of more than a probe, before the replies are sent. Tests end the process here.
     pub after_commit: Option<fn()>,
 }
 
@@ -59,7 +66,11 @@ pub struct Config {
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
-    folder: PathBuf,
+    files: Files,
+    /// The log as it was before the journal was opened to be read. `None`: the journal is written to.
+    log: Option<LogState>,
+    /// `None` where the journal is only read.
+    status: Option<Arc<Status>>,
     /// `None` while it is being dropped, and where the journal is only read.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -69,8 +80,6 @@ pub struct Sqlite {
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
-    /// Where the journal is only read. Else the writer holds it.
-    _lock: Option<Lock>,
 }
 
 /// The one node that a data folder has.
@@ -88,14 +97,17 @@ impl Sqlite {
     }
 
     pub fn open_with(folder: &Path, config: Config) -> Result<Self, Error> {
-        let lock = folder::claim(folder)?;
-        let database = folder::database(folder)?;
-        wal::check(&database)?;
-        let evidence = Evidence::gather(folder, &database)?;
+        let lock = Arc::new(folder::claim(folder)?);
+        let files = Files::in_folder(folder);
+        let database = files.database();
+        let unopened = files.unopened(&lock);
+        unopened.make().map_err(from_io)?;
+        wal::check(unopened)?;
+        let evidence = Evidence::gather(unopened)?;
         // Before anything is changed, also by SQLite, which empties a log when its last writer leaves.
-        evidence.check(&database)?;
+        let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
-        evidence.note_missing_log(&connection)?;
+        evidence.write_notes(&connection, loss.as_ref())?;
         let epoch = schema::next_epoch(&connection)?;
         let head = chain::head(&connection)?;
         let mut pin = Pin::open(folder)?;
@@ -104,45 +116,56 @@ impl Sqlite {
         // A copy of the database without its log says that it is one.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
-        let pool = Pool::open(&database)?;
-        let writer = Writer { connection, head, pin, position: last, after_commit: config.after_commit };
+        let pool = Pool::open(&database, &lock)?;
+        let status = Arc::new(Status::new(OpenedFiles::note(files.clone()).map_err(from_io)?));
+        let writer = Writer {
+            connection,
+            head,
+            pin,
+            position: last,
+            status: Arc::clone(&status),
+            after_commit: config.after_commit,
+        };
         let (queue, thread) = writer.start(lock).map_err(from_io)?;
         let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
         let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));
         let (is_closing, is_dead) = (AtomicBool::new(false), AtomicBool::new(false));
-        let folder = folder.to_owned();
-        Ok(Self { pool, folder, queue, thread, is_closing, is_dead, position, node, _lock: None })
+        let status = Some(status);
+        Ok(Self { pool, files, log: None, status, queue, thread, is_closing, is_dead, position, node })
     }
 
     /// Opens the journal of a folder that no server uses, to read it: nothing is written, not even what a crashed
     /// server left to be recovered. Appends are refused. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
-        let lock = folder::claim_to_read(folder)?;
-        let database = folder::database_of(folder);
-        wal::check(&database)?;
-        let has_log = pin::has_log(&database);
-        let pool = match Pool::of(|| schema::lone_reader(&database, has_log)) {
+        let lock = Arc::new(folder::claim_to_read(folder)?);
+        let files = Files::in_folder(folder);
+        let (database, unopened) = (files.database(), files.unopened(&lock));
+        wal::check(unopened)?;
+        let log = unopened.log_state().map_err(from_io)?;
+        let connect = || schema::lone_reader(&database, log == LogState::There);
+        let pool = match Pool::of(connect, &lock) {
             // One that was emptied looks like one of an earlier version: its pin knows better.
             Err(outdated @ Error::Outdated { .. }) => {
-                Evidence::gather(folder, &database)?.check(&database)?;
+                Evidence::gather(unopened)?.check(&database, None)?;
                 return Err(outdated);
             }
             opened => opened?,
         };
-        let connection = schema::lone_reader(&database, has_log)?;
+        let connection = connect()?;
         let (_, position) = watch::channel(read::last_position(&connection)?);
         let node = Node { first_epoch: 0, last_epoch: AtomicU64::new(0), opened_at: now() };
         let (thread, is_closing) = (Mutex::new(None), AtomicBool::new(true));
         Ok(Self {
             pool,
-            folder: folder.to_owned(),
+            files,
+            log: Some(log),
+            status: None,
             queue: None,
             thread,
             is_closing,
             is_dead: AtomicBool::new(false),
             position,
             node,
-            _lock: lock,
         })
     }
 
@@ -165,6 +188,56 @@ impl Sqlite {
     /// Whether what is appended can be written.
     pub fn is_alive(&self) -> bool {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
+    }
+
+    /// Returns the reason why the journal can not be written now. Waits for at most a second and a half.
+    ///
+    /// A write of the last second is proof. Without one, a probe writes a page and waits for the disk.
+    pub async fn writable(&self) -> Result<(), String> {
+        let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
+            return Err("the journal was opened to be read".to_owned());
+        };
+        self.check_files();
+        if let Some(why) = status.displacement() {
+            return Err(why);
+        }
+        let mut writes = status.watch();
+        let last = writes.borrow().clone();
+        if last.is_fresh() {
+            return last.result();
+        }
+        // A full queue keeps the writer busy: its next group is the proof.
+        if status.begin_probe() && queue.try_send(Job::Probe).is_err() {
+            status.end_probe();
+        }
+        match tokio::time::timeout(PROBE_WAIT, writes.wait_for(status::LastWrite::is_fresh)).await {
+            Ok(Ok(last)) => last.result(),
+            Ok(Err(_)) => Err(self.unanswered().to_string()),
+            Err(_) => Err(format!(
+                "nothing could be written for {} ms: another program holds a lock on the database, or the disk does \
+                 not answer",
+                PROBE_WAIT.as_millis()
+            )),
+        }
+    }
+
+    /// Has the writer look at its files if one of them was deleted or replaced: it saves what it can.
+    pub fn check_files(&self) {
+        if let (Some(status), Some(queue)) = (&self.status, &self.queue)
+            && status.displacement().is_some()
+            && status.begin_probe()
+            && queue.try_send(Job::Probe).is_err()
+        {
+            status.end_probe();
+        }
+    }
+
+    /// Problems that are known without a look at the whole journal: notes of missing events, and a failure of the last
+    /// write.
+    pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
+        let mut problems = self.pool.look(pin::notes).await?;
+        problems.extend(self.status.as_ref().and_then(|status| status.failure()));
+        Ok(problems)
     }
 
     /// Jobs that wait for the writer, up to the length of its queue; those of the group that it commits now are not among

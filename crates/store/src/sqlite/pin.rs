@@ -14,16 +14,22 @@ use holdshort_core::head::Head;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::error::from_io;
+use super::files::{LogState, Unopened};
 use super::schema::Layout;
-use super::{chain, schema, upgrade};
-use crate::folder::{database_of, private};
+use super::{chain, column, rescue, schema, upgrade};
+use crate::folder::private;
 use crate::journal::Error;
 
 const NAME: &str = "holdshort.head";
 /// Attempts to read it whole.
 const READS: u32 = 3;
-/// Beside `open`: how many events a database had that came without its log.
+/// Rows of `meta`, beside `open`: number of events that a database had when it was opened without its log, or without
+/// its pin after its server had been killed.
 const WITHOUT_LOG: &str = "without_log";
+const WITHOUT_PIN: &str = "without_pin";
+/// Rows of `meta`: events that were given up with `accept_loss`, and the number of events that were left.
+const LOST: &str = "lost";
+const LOST_AFTER: &str = "lost_after";
 
 /// The open file.
 #[derive(Debug)]
@@ -33,27 +39,39 @@ pub(super) struct Pin {
     is_behind: bool,
 }
 
-/// What is known of a database by its pin, its log, and what it says of itself.
+/// Evidence about a database: its pin, its log, and its own notes.
 pub(super) struct Evidence {
+    folder: PathBuf,
     pin: Option<Head>,
-    has_log: bool,
-    /// The file says that a log belongs to it. SQLite's `VACUUM INTO` makes one that is whole by itself.
-    wants_log: bool,
-    path: PathBuf,
+    log: LogState,
+}
+
+/// A database that is not the one that its pin tells of.
+pub(super) struct Contradiction {
+    why: String,
+    /// Events that are the same.
+    left: u64,
+    /// Acknowledged events that the database does not have, at most.
+    lost: u64,
 }
 
 impl Evidence {
-    /// Looked for before SQLite opens the database, which makes an empty log.
-    pub(super) fn gather(folder: &Path, database: &Path) -> Result<Self, Error> {
-        let path = folder.join(NAME);
-        let (has_log, wants_log) = (has_log(database), wants_log(database).map_err(from_io)?);
-        Ok(Self { pin: read(&path)?, has_log, wants_log, path })
+    /// Gathers the evidence before SQLite opens the database, which makes an empty log.
+    pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
+        let folder = unopened.files().folder().to_owned();
+        let log = unopened.log_state().map_err(from_io)?;
+        Ok(Self { pin: read(&folder)?, folder, log })
     }
 
-    /// Refuses a database that is not the one that the pin tells of, or of a version that is not known. Changes nothing.
-    pub(super) fn check(&self, database: &Path) -> Result<(), Error> {
-        let found = schema::look(database, self.has_log)?;
-        let Some(pin) = self.pin else { return Ok(()) };
+    /// Refuses a database of an unknown version, and one that contradicts its pin. `accept_loss` is the number of events
+    /// that may be given up. Changes nothing.
+    pub(super) fn check(
+        &self,
+        database: &Path,
+        accept_loss: Option<u64>,
+    ) -> Result<Option<Contradiction>, Error> {
+        let found = schema::look(database, self.log == LogState::There)?;
+        let Some(pin) = self.pin else { return Ok(None) };
         let connection = &found.connection;
         let (head, at) = match found.layout {
             Layout::Nothing => (Head::START, (pin.events == 0).then_some(Head::START)),
@@ -62,65 +80,106 @@ impl Evidence {
             Layout::Appends => (chain::head(connection)?, chain::head_at(connection, pin.events)?),
         };
         let is_closed = found.layout == Layout::Nothing || is_closed(connection)?;
-        match contradiction(pin, head, at, is_closed) {
-            None => Ok(()),
-            Some(why) => Err(Error::Corrupt(format!(
-                "{why}; to go on with it all the same, remove {}",
-                self.path.display()
-            ))),
+        let Some(found) = contradiction(pin, head, at, is_closed) else { return Ok(None) };
+        if accept_loss == Some(found.lost) {
+            tracing::warn!(lost = found.lost, "{}; the loss was accepted", found.why);
+            return Ok(Some(found));
         }
+        Err(Error::Corrupt(self.describe(&found)))
     }
 
-    /// How the database contradicts its pin. One that `is_closed` is exactly as long as that.
-    fn contradiction(&self, connection: &Connection, is_closed: bool) -> Result<Option<String>, Error> {
-        let Some(pin) = self.pin else { return Ok(None) };
-        let at = chain::head_at(connection, pin.events)?;
-        Ok(contradiction(pin, chain::head(connection)?, at, is_closed))
+    /// Describes what would be lost, and what else there is.
+    fn describe(&self, found: &Contradiction) -> String {
+        let Contradiction { why, left, lost } = found;
+        let would_lose = match lost {
+            0 => String::new(),
+            _ => format!(
+                "; without them everything is lost that was acknowledged in {lost} events after event {left}, such as \
+                 interrupts, decisions and started commands"
+            ),
+        };
+        let pin = self.folder.join(NAME);
+        let pin = pin.display();
+        let copies = rescue::copies(&self.folder).into_iter();
+        let copies: String = copies
+            .map(|copy| {
+                format!("; look first at the copy that a server made, {}", self.folder.join(copy).display())
+            })
+            .collect();
+        format!(
+            "{why} ({pin}){would_lose}{copies}; restore a backup, or go on all the same with `serve --accept-loss {lost}`, which \
+             every later audit reports"
+        )
     }
 
-    /// Whether events may be missing that were answered: the database was in use when it was copied, and its log
-    /// did not come along. Where the pin is there, it says more.
+    /// Returns true if events may be missing that were acknowledged: the database was in use when it was copied, and
+    /// its log did not come along. A pin says more.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
-        Ok(self.pin.is_none() && self.wants_log && !self.has_log && !is_closed(connection)?)
+        Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Writes down that the log did not come along, so that no later audit takes the journal for whole.
-    pub(super) fn note_missing_log(&self, connection: &Connection) -> Result<(), Error> {
+    /// Returns true if the server was killed or the files copied while it ran, and the pin is gone.
+    fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
+        Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
+    }
+
+    /// Writes down what may be missing, so that no later audit takes the journal for whole.
+    pub(super) fn write_notes(
+        &self,
+        connection: &Connection,
+        loss: Option<&Contradiction>,
+    ) -> Result<(), Error> {
+        let events = chain::head(connection)?.events;
+        let once = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         if self.is_without_log(connection)? {
-            let events = chain::head(connection)?.events;
-            tracing::warn!(events, "the database came without its log: what was written last may be missing");
-            let sql = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-            connection.execute(sql, rusqlite::params![WITHOUT_LOG, super::column::Number(events)])?;
+            tracing::warn!(events, "{}", without_log(events));
+            connection.execute(once, rusqlite::params![WITHOUT_LOG, column::Number(events)])?;
+        }
+        if self.is_without_pin(connection)? {
+            tracing::warn!(events, "{}", without_pin(events));
+            connection.execute(once, rusqlite::params![WITHOUT_PIN, column::Number(events)])?;
+        }
+        if let Some(Contradiction { left, lost, .. }) = loss {
+            let sum = "INSERT INTO meta (name, value) VALUES (?1, ?2)
+                       ON CONFLICT (name) DO UPDATE SET value = value + excluded.value";
+            connection.execute(sum, rusqlite::params![LOST, column::Number(*lost)])?;
+            connection.execute(once, rusqlite::params![LOST_AFTER, column::Number(*left)])?;
         }
         Ok(())
     }
-
-    /// What is wrong, for an audit. `is_closed`: no server has the folder, and the last one closed the journal.
-    fn problems(&self, connection: &Connection, is_closed: bool) -> Result<Vec<String>, Error> {
-        let mut problems: Vec<String> = self.contradiction(connection, is_closed)?.into_iter().collect();
-        if let Some(events) = noted_without_log(connection)? {
-            problems.push(without_log(events));
-        } else if self.is_without_log(connection)? {
-            problems.push(without_log(chain::head(connection)?.events));
-        }
-        Ok(problems)
-    }
 }
 
-/// How a database contradicts its pin that has this head, and had that one `at` the number of events of the pin.
-fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<String> {
+/// Reads the notes of the journal about events that are missing, or may be.
+pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
+    let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
+    notes.extend(value(connection, WITHOUT_PIN)?.map(without_pin));
+    if let (Some(lost), Some(after)) = (value(connection, LOST)?, value(connection, LOST_AFTER)?) {
+        notes.push(format!(
+            "{lost} events that were acknowledged after event {after} are missing: a server was started with \
+             --accept-loss"
+        ));
+    }
+    Ok(notes)
+}
+
+/// Compares a database with its pin. `head` is that of the database, `at` the one that it had at the number of events of
+/// the pin.
+fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, pinned) = (head.events, pin.events);
     if there < pinned {
-        Some(format!(
+        let why = format!(
             "the database has {there} events, and {pinned} were written: it is an older one, its log is missing, \
              or its last events were taken away"
-        ))
+        );
+        Some(Contradiction { why, left: there, lost: pinned - there })
     } else if at != Some(pin) {
-        Some(format!("the first {pinned} events of the database are not those that were written"))
+        let why = format!("the first {pinned} events of the database are not those that were written");
+        Some(Contradiction { why, left: 0, lost: pinned })
     } else if is_closed && there > pinned {
-        Some(format!(
+        let why = format!(
             "the database has {there} events, and {pinned} were written: the others came from elsewhere"
-        ))
+        );
+        Some(Contradiction { why, left: pinned, lost: 0 })
     } else {
         None
     }
@@ -129,6 +188,13 @@ fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Op
 fn without_log(events: u64) -> String {
     format!(
         "the database was copied without its log when it had {events} events: what was written last may be missing"
+    )
+}
+
+fn without_pin(events: u64) -> String {
+    format!(
+        "the journal of a server that had been killed was opened without {NAME} when it had {events} events: what was \
+         written last may be missing"
     )
 }
 
@@ -160,10 +226,11 @@ impl Pin {
     }
 }
 
-/// The pin that is there. Read once more where it makes no sense: a server may just be writing it.
-fn read(path: &Path) -> Result<Option<Head>, Error> {
+/// Reads the pin of a folder. Tries again where it makes no sense: a server may just be writing it.
+pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
+    let path = folder.join(NAME);
     for _ in 0..READS {
-        match fs::read_to_string(path) {
+        match fs::read_to_string(&path) {
             // Made, and the process ended before it was written.
             Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => {
@@ -176,7 +243,11 @@ fn read(path: &Path) -> Result<Option<Head>, Error> {
             Err(error) => return Err(from_io(error)),
         }
     }
-    Err(Error::Corrupt(format!("{} is not readable: remove it to go on", path.display())))
+    Err(Error::Corrupt(format!(
+        "{} is not readable, so nobody can tell whether events are missing: compare `audit head` of a copy of the folder \
+         without that file with a head that was noted, then remove the file to go on",
+        path.display()
+    )))
 }
 
 fn parse(text: &str) -> Option<Head> {
@@ -184,20 +255,43 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
 }
 
-/// For an audit, beside or without a server. `is_stopped`: no server has the folder.
+/// Problems of the journal for an audit. `log` is `None` where a server in this process has the journal.
 pub(super) fn problems(
     folder: &Path,
     connection: &Connection,
-    is_stopped: bool,
+    log: Option<LogState>,
 ) -> Result<Vec<String>, Error> {
-    match Evidence::gather(folder, &database_of(folder)) {
-        Ok(evidence) => {
-            let is_closed = is_stopped && is_closed(connection)?;
-            evidence.problems(connection, is_closed)
+    let pin = match read(folder) {
+        Ok(pin) => pin,
+        Err(Error::Corrupt(why)) => return Ok(vec![why]),
+        Err(error) => return Err(error),
+    };
+    let is_closed = log.is_some() && is_closed(connection)?;
+    let mut problems: Vec<String> = contradiction_in(connection, pin, is_closed)?.into_iter().collect();
+    let notes = notes(connection)?;
+    // The note of an earlier opening says the same.
+    if let Some(log) = log.filter(|_| notes.is_empty()) {
+        let evidence = Evidence { folder: folder.to_owned(), pin, log };
+        let events = chain::head(connection)?.events;
+        if evidence.is_without_log(connection)? {
+            problems.push(without_log(events));
+        } else if evidence.is_without_pin(connection)? {
+            problems.push(without_pin(events));
         }
-        Err(Error::Corrupt(why)) => Ok(vec![why]),
-        Err(error) => Err(error),
     }
+    problems.extend(notes);
+    Ok(problems)
+}
+
+/// Compares a database of this version with its pin. A closed database is exactly as long as its pin says.
+pub(super) fn contradiction_in(
+    connection: &Connection,
+    pin: Option<Head>,
+    is_closed: bool,
+) -> Result<Option<String>, Error> {
+    let Some(pin) = pin else { return Ok(None) };
+    let at = chain::head_at(connection, pin.events)?;
+    Ok(contradiction(pin, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
 /// Says in the database that a server has it, or that it was closed.
@@ -211,36 +305,8 @@ fn is_closed(connection: &Connection) -> Result<bool, Error> {
     Ok(open == 0)
 }
 
-fn noted_without_log(connection: &Connection) -> Result<Option<u64>, Error> {
-    value(connection, WITHOUT_LOG)
-}
-
 fn value(connection: &Connection, name: &str) -> Result<Option<u64>, Error> {
     let sql = "SELECT value FROM meta WHERE name = ?1";
     let found = connection.query_row(sql, [name], |row| super::column::number(row, 0)).optional()?;
     Ok(found)
-}
-
-/// Whether there is a log with something in it.
-pub(super) fn has_log(database: &Path) -> bool {
-    fs::metadata(log_of(database)).is_ok_and(|log| log.len() > 0)
-}
-
-/// Whether the header of the file names the write-ahead log: <https://www.sqlite.org/fileformat2.html>, offset 18.
-fn wants_log(database: &Path) -> io::Result<bool> {
-    const WRITE_VERSION: u64 = 18;
-    const LOG: u8 = 2;
-    let mut version = [0];
-    match File::open(database)?.read_exact_at(&mut version, WRITE_VERSION) {
-        Ok(()) => Ok(version == [LOG]),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// The file of a database's log.
-pub(super) fn log_of(database: &Path) -> PathBuf {
-    let mut path = database.as_os_str().to_owned();
-    path.push("-wal");
-    PathBuf::from(path)
 }

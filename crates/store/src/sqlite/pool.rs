@@ -8,6 +8,7 @@ use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::Semaphore;
 
 use super::schema;
+use crate::folder::Lock;
 use crate::journal::Error;
 
 /// Reads at once. More would only wait for the same disk; each costs a thread while it reads, and a cache.
@@ -19,26 +20,40 @@ pub(super) struct Pool {
     idle: Arc<Idle>,
     /// Reads apart: one at a time.
     apart: Arc<Semaphore>,
+    /// For connections of reads apart, for as long as the pool is open.
+    lock: Mutex<Option<Arc<Lock>>>,
 }
 
-type Idle = Mutex<Vec<Connection>>;
+type Idle = Mutex<Vec<Reader>>;
+
+/// A connection, and the lock of its folder: the folder is not released before its last connection is closed.
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    _lock: Arc<Lock>,
+}
 
 /// A connection on loan. It goes back however the read ends, or the pool would run dry.
 struct Loan {
-    connection: Option<Connection>,
+    reader: Option<Reader>,
     idle: Arc<Idle>,
 }
 
 impl Pool {
-    pub(super) fn open(database: &Path) -> Result<Self, Error> {
-        Self::of(|| schema::reader(database))
+    pub(super) fn open(database: &Path, folder: &Arc<Lock>) -> Result<Self, Error> {
+        Self::of(|| schema::reader(database), folder)
     }
 
     /// A pool of the connections that `connect` makes.
-    pub(super) fn of(connect: impl Fn() -> Result<Connection, Error>) -> Result<Self, Error> {
-        let idle = (0..READERS).map(|_| connect()).collect::<Result<Vec<_>, _>>()?;
+    pub(super) fn of(
+        connect: impl Fn() -> Result<Connection, Error>,
+        folder: &Arc<Lock>,
+    ) -> Result<Self, Error> {
+        let reader = |_| Ok::<_, Error>(Reader { connection: connect()?, _lock: Arc::clone(folder) });
+        let idle = (0..READERS).map(reader).collect::<Result<Vec<_>, _>>()?;
         let (permits, apart) = (Arc::new(Semaphore::new(READERS)), Arc::new(Semaphore::new(1)));
-        Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart })
+        let lock = Mutex::new(Some(Arc::clone(folder)));
+        Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
     /// Runs a read of a row or two where it is asked for: to hand it to another thread and back costs several
@@ -74,13 +89,14 @@ impl Pool {
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let permit = Arc::clone(&self.apart).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)?;
         let connection = connect()?;
         let interrupts = Interrupts::of(&connection);
         let is_left = Arc::clone(&interrupts.is_left);
         let read = tokio::task::spawn_blocking(move || {
             let result = unless_left(&connection, &is_left, work);
             drop(connection);
-            drop(permit);
+            drop((lock, permit));
             result
         });
         let result = read.await;
@@ -101,6 +117,7 @@ impl Pool {
         self.permits.close();
         self.apart.close();
         lock(&self.idle).clear();
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 
@@ -140,22 +157,22 @@ fn unless_left<T>(
 
 impl Loan {
     fn take(idle: &Arc<Idle>) -> Self {
-        Self { connection: lock(idle).pop(), idle: Arc::clone(idle) }
+        Self { reader: lock(idle).pop(), idle: Arc::clone(idle) }
     }
 
     fn read<T>(self, work: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
-        self.connection.as_ref().ok_or(Error::Closed).and_then(work)
+        self.reader.as_ref().ok_or(Error::Closed).and_then(|reader| work(&reader.connection))
     }
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        lock(&self.idle).extend(self.connection.take());
+        lock(&self.idle).extend(self.reader.take());
     }
 }
 
 /// A push or a pop is never half done.
-fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Reader>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -181,7 +198,8 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let database = folder.path().join("holdshort.db");
         let connect = || Ok(Connection::open(&database)?);
-        let pool = Pool::of(connect).unwrap();
+        let lock = Arc::new(crate::folder::claim(folder.path()).unwrap());
+        let pool = Pool::of(connect, &lock).unwrap();
         for _ in 0..3 * READERS {
             let mut apart = Box::pin(pool.read_apart(connect, endless));
             let mut next = Box::pin(pool.read_apart(connect, endless));

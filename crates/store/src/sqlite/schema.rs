@@ -190,6 +190,14 @@ pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     Ok(epoch)
 }
 
+/// Writes a page. SQLite writes none where a value stays the same, so the number grows.
+pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
+    let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
+               ON CONFLICT (name) DO UPDATE SET value = value + 1";
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
 fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(database, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(FOREIGN_LOCK_WAIT)?;

@@ -5,12 +5,10 @@
 //! answered would be gone. Each frame's checksum builds on the one before it, so what follows a damaged commit
 //! can be recognised. The format: <https://www.sqlite.org/fileformat2.html#walformat>.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 
 use super::error::from_io;
-use super::pin::log_of;
+use super::files::Unopened;
 use crate::journal::Error;
 
 const HEADER: usize = 32;
@@ -22,19 +20,14 @@ const MAGIC: u32 = 0x377f_0682;
 type Sum = (u32, u32);
 
 /// Refuses a log with damage before its end. A log that is only torn, or not there, is SQLite's to recover.
-pub(super) fn check(database: &Path) -> Result<(), Error> {
-    let path = log_of(database);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(from_io(error)),
-    };
+pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
+    let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
         None => Ok(()),
         Some(at) => Err(Error::Corrupt(format!(
             "{} is damaged at byte {at}, and commits that were answered follow; without that file the rest can be \
              read, and they are lost",
-            path.display()
+            unopened.log().display()
         ))),
     }
 }

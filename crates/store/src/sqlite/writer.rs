@@ -12,18 +12,21 @@ mod tests;
 use std::collections::BTreeSet;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 use holdshort_core::time::Timestamp;
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
 use super::outbox::{Answered, Asked};
 use super::pin::{self, Pin};
-use super::{append, bodies, chain, outbox, rows, schema};
+use super::status::Status;
+use super::{append, bodies, chain, outbox, rescue, rows, schema};
 use crate::folder::Lock;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
@@ -67,6 +70,8 @@ pub(super) enum Job {
         asked: Asked,
         reply: Reply<Answered, Error>,
     },
+    /// Writes a page, to find out whether that works. Its outcome is in the status, as that of every group.
+    Probe,
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
@@ -96,13 +101,14 @@ pub(super) struct Writer {
     pub(super) head: Head,
     pub(super) pin: Pin,
     pub(super) position: watch::Sender<u64>,
+    pub(super) status: Arc<Status>,
     pub(super) after_commit: Option<fn()>,
 }
 
 impl Writer {
     /// The lock is let go when the journal is closed. A thread that dies keeps it until the process ends: what runs
     /// here may still do what nobody can write down, and no other server may begin meanwhile.
-    pub(super) fn start(self, lock: Lock) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
+    pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
             let worked = catch_unwind(AssertUnwindSafe(|| self.work(jobs)));
@@ -132,7 +138,10 @@ impl Writer {
     /// Leaves an empty log behind, so that the next start has nothing to recover and the one file is the whole
     /// journal.
     fn finish(self) {
-        let Self { connection, head, mut pin, position, after_commit: _ } = self;
+        if self.status.check().is_err() {
+            return self.finish_displaced();
+        }
+        let Self { connection, head, mut pin, position, status: _, after_commit: _ } = self;
         // Only what is pinned for certain counts as closed.
         if pin.close(head)
             && let Err(error) = pin::set_open(&connection, 0)
@@ -146,15 +155,46 @@ impl Writer {
         drop(position);
     }
 
+    /// Closes a journal whose files were deleted or replaced. SQLite would copy the log that is gone over what is at
+    /// those paths now.
+    fn finish_displaced(self) {
+        rescue::run(&self.status, &self.connection, self.head);
+        let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        if let Err(error) = keeps_log {
+            tracing::error!(%error, "the journal is closed as SQLite does it");
+        }
+    }
+
+    /// Answers all jobs with an error, and saves what this process still holds.
+    fn refuse(&mut self, group: &mut Vec<Job>, error: &Error) {
+        self.status.record(Some(error));
+        for job in group.drain(..) {
+            job.fail(error);
+        }
+        rescue::run(&self.status, &self.connection, self.head);
+    }
+
     /// Carries out and answers all jobs; leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
+        if group.iter().any(|job| matches!(job, Job::Probe)) {
+            self.status.end_probe();
+        }
+        if let Err(error) = self.status.check() {
+            return self.refuse(group, &error);
+        }
         match self.transact(group) {
             Ok((outcomes, head)) => {
-                if head != self.head {
-                    self.head = head;
+                let is_longer = mem::replace(&mut self.head, head) != head;
+                // A commit in a deleted file is not acknowledged.
+                if let Err(error) = self.status.check() {
+                    return self.refuse(group, &error);
+                }
+                self.status.record(None);
+                if is_longer {
                     self.pin.put(head);
                 }
-                if let Some(hook) = self.after_commit {
+                let is_probe = group.iter().all(|job| matches!(job, Job::Probe));
+                if let Some(hook) = self.after_commit.filter(|_| !is_probe) {
                     hook();
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
@@ -169,7 +209,15 @@ impl Writer {
                     self.commit(&mut vec![job]);
                 }
             }
-            Err(Failure::Job(error) | Failure::Group(error)) => {
+            Err(failure) => {
+                let error = match failure {
+                    // Damage of one run is no reason to refuse the others.
+                    Failure::Job(error @ Error::Corrupt(_)) => error,
+                    Failure::Job(error) | Failure::Group(error) => {
+                        self.status.record(Some(&error));
+                        error
+                    }
+                };
                 tracing::error!(%error, jobs = group.len(), "a commit failed: nothing was written");
                 for job in group.drain(..) {
                     job.fail(&error);
@@ -235,6 +283,7 @@ impl Job {
                 bodies::drop(connection, *before, *most_bytes).map(Outcome::Dropped)
             }
             Self::Outbox { asked, .. } => outbox::answer(connection, asked).map(Outcome::Outbox),
+            Self::Probe => schema::probe(connection).map(|()| Outcome::Done),
             Self::Close => Ok(Outcome::Done),
         }
     }
@@ -249,7 +298,7 @@ impl Job {
             (Self::NeedBodies { reply, .. }, Outcome::Found(found)) => answer(reply, Ok(found)),
             (Self::DropBodies { reply, .. }, Outcome::Dropped(count)) => answer(reply, Ok(count)),
             (Self::Outbox { reply, .. }, Outcome::Outbox(answered)) => answer(reply, Ok(answered)),
-            // Nobody waits for a close, and each other job comes to its own kind of outcome.
+            // No caller waits for a probe or a close. Each other job has its own kind of outcome.
             (
                 _,
                 Outcome::Append(_)
@@ -273,7 +322,7 @@ impl Job {
             Self::NeedBodies { reply, .. } => answer(reply, Err(again(error))),
             Self::DropBodies { reply, .. } => answer(reply, Err(again(error))),
             Self::Outbox { reply, .. } => answer(reply, Err(again(error))),
-            Self::Close => {}
+            Self::Probe | Self::Close => {}
         }
     }
 }

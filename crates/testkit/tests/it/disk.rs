@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use holdshort_testkit::model::ScriptedModel;
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::json;
 
 use crate::play::{SOLO, count, done, one};
@@ -83,9 +83,13 @@ async fn a_full_disk_is_told_and_tears_nothing() {
     assert_eq!(full[..before.len()], before);
     let decided = server.decide(&shown, &json!({"option": "approve"})).await;
     assert_eq!(decided.refusal(), (507, "disk_full"));
+    let ready = server.get("/readyz").await;
+    assert_eq!(ready.refusal(), (503, "store_failed"));
+    assert!(ready.body["detail"].as_str().unwrap().contains("the disk is full"), "{ready:#?}");
     assert_eq!((server.lines("count.txt"), server.wait_one(&run).await), (0, shown.clone()));
 
     fs::remove_file(filler).unwrap();
+    eventually("it is ready", async || (server.get("/readyz").await.status == 200).then_some(())).await;
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);

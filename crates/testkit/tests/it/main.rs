@@ -47,6 +47,7 @@ mod mails;
 mod mars;
 mod matrix;
 mod model;
+mod other_programs;
 mod oversight;
 mod plans;
 mod play;

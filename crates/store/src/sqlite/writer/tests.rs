@@ -7,8 +7,9 @@ use rusqlite::StatementStatus;
 use tempfile::TempDir;
 
 use super::*;
-use crate::folder::database;
+use crate::folder;
 use crate::log::{Key, StreamAppend};
+use crate::sqlite::files::{Files, OpenedFiles};
 use crate::sqlite::{read, schema};
 
 #[test]
@@ -72,10 +73,13 @@ fn a_limit_is_no_reason_to_plan_again() {
 
 fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let folder = TempDir::new().unwrap();
-    let connection = schema::writer(&database(folder.path()).unwrap(), max_pages).unwrap();
+    let (files, lock) = (Files::in_folder(folder.path()), folder::claim(folder.path()).unwrap());
+    files.unopened(&lock).make().unwrap();
+    let connection = schema::writer(&files.database(), max_pages).unwrap();
     let pin = Pin::open(folder.path()).unwrap();
     let position = watch::Sender::new(0);
-    (folder, Writer { connection, head: Head::START, pin, position, after_commit: None })
+    let status = Arc::new(Status::new(OpenedFiles::note(files).unwrap()));
+    (folder, Writer { connection, head: Head::START, pin, position, status, after_commit: None })
 }
 
 /// Commits the appends as one group; what each was told.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use holdshort_store::sqlite::Config;
 use holdshort_store::{AppendError, Error, Log, Sqlite};
 use tempfile::TempDir;
 
@@ -48,11 +49,45 @@ async fn an_older_database_does_not_start_beside_its_pin() {
     let before = fs::read(folder.path().join(DATABASE)).unwrap();
     let why = refusal(folder.path());
     assert!(why.starts_with("the database has 2 events, and 5 were written"), "{why}");
-    assert!(why.ends_with(&format!("remove {}", folder.path().join(PIN).display())), "{why}");
+    assert!(why.contains("3 events after event 2") && why.contains("`serve --accept-loss 3`"), "{why}");
     assert_eq!(fs::read(folder.path().join(DATABASE)).unwrap(), before);
-    // Whoever means it.
-    fs::remove_file(folder.path().join(PIN)).unwrap();
-    assert_eq!(Sqlite::open(folder.path()).unwrap().head().await.unwrap().events, 2);
+    // Another number of events is not what was read.
+    assert!(matches!(open_with_loss(folder.path(), 2), Err(Error::Corrupt(_))));
+    let told =
+        "3 events that were acknowledged after event 2 are missing: a server was started with --accept-loss";
+    let opened = open_with_loss(folder.path(), 3).unwrap();
+    assert_eq!(opened.head().await.unwrap().events, 2);
+    opened.close().await.unwrap();
+    // The flag is needed once; every later audit reports the loss.
+    let opened = Sqlite::open(folder.path()).unwrap();
+    assert_eq!(opened.inspect().await.unwrap(), [told]);
+    opened.close().await.unwrap();
+    assert_eq!(Sqlite::open_to_read(folder.path()).unwrap().inspect().await.unwrap(), [told]);
+}
+
+fn open_with_loss(folder: &Path, events: u64) -> Result<Sqlite, Error> {
+    Sqlite::open_with(folder, Config { accept_loss: Some(events), ..Config::default() })
+}
+
+/// Only the pin of a killed server tells how many events it wrote. Every audit reports that the pin was missing.
+#[tokio::test]
+async fn a_killed_server_whose_pin_was_removed_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let store = Sqlite::open(folder.path()).unwrap();
+    write(&store, 0, 2).await;
+    let killed = copy(folder.path(), &[DATABASE, LOG]);
+    let told = [
+        "the journal of a server that had been killed was opened without holdshort.head when it had 2 events: \
+                 what was written last may be missing",
+    ];
+    let read = Sqlite::open_to_read(killed.path()).unwrap();
+    assert_eq!(read.inspect().await.unwrap(), told);
+    drop(read);
+    for _ in 0..2 {
+        let opened = Sqlite::open(killed.path()).unwrap();
+        assert_eq!(opened.inspect().await.unwrap(), told);
+        opened.close().await.unwrap();
+    }
 }
 
 /// Every file of a folder, but for those that a look at it may make.
@@ -257,7 +292,7 @@ async fn a_pin_that_is_none_is_said_to_be_one() {
     drop(Sqlite::open(folder.path()).unwrap());
     for text in ["?", "1 2 3", "-1 00", "\u{0}\u{0}"] {
         fs::write(folder.path().join(PIN), text).unwrap();
-        assert!(refusal(folder.path()).ends_with("is not readable: remove it to go on"), "{text}");
+        assert!(refusal(folder.path()).contains("is not readable, so nobody can tell"), "{text}");
     }
     // Made by a process that ended at once.
     fs::write(folder.path().join(PIN), "").unwrap();

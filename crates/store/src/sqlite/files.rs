@@ -1,0 +1,225 @@
+//! Paths of a journal's three files: the database, its write-ahead log, and the shared-memory index of the log.
+//!
+//! SQLite locks the database and the index with POSIX locks. The kernel drops all POSIX locks that a process holds on a
+//! file when the process closes any descriptor of that file. Another program then takes itself for the only user, and
+//! deletes the log with the commits in it. So nothing opens one of these files by itself while this process has a
+//! connection to the database: SQLite opens them, and everything else uses `stat`. [`Unopened`] is the one exception.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::folder::{Lock, private};
+
+const DATABASE: &str = "holdshort.db";
+const LOG: &str = "holdshort.db-wal";
+const INDEX: &str = "holdshort.db-shm";
+
+/// Paths of the files of one data folder, whether the files are there or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Path of the database, for SQLite.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.join(DATABASE)
+    }
+
+    /// Returns true if there is a log with something in it.
+    pub(crate) fn has_log(&self) -> bool {
+        fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
+    }
+
+    /// Plain access to the files. The lock proves that this process has no connection to the database: every connection
+    /// holds the lock of its folder.
+    pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
+        Unopened { files: self, _lock: lock }
+    }
+}
+
+/// Plain access to the files of a database that this process has not opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Unopened<'a> {
+    files: &'a Files,
+    _lock: &'a Lock,
+}
+
+impl Unopened<'_> {
+    pub(crate) fn files(&self) -> &Files {
+        self.files
+    }
+
+    /// Makes an empty database, readable to its owner only, if there is none. SQLite gives its other files the same
+    /// mode.
+    pub(crate) fn make(self) -> io::Result<()> {
+        match private().create_new(true).open(self.files.database()) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the log to read it. `None`: there is none.
+    pub(crate) fn open_log(self) -> io::Result<Option<File>> {
+        match File::open(self.log()) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn log(self) -> PathBuf {
+        self.files.folder.join(LOG)
+    }
+
+    /// Reads whether the database needs a log, and whether the log is there.
+    pub(crate) fn log_state(self) -> io::Result<LogState> {
+        /// Offset of the write version: <https://www.sqlite.org/fileformat2.html>.
+        const WRITE_VERSION: u64 = 18;
+        const WITH_LOG: u8 = 2;
+        if self.files.has_log() {
+            return Ok(LogState::There);
+        }
+        let mut version = [0];
+        match File::open(self.files.database())?.read_exact_at(&mut version, WRITE_VERSION) {
+            Ok(()) if version == [WITH_LOG] => Ok(LogState::Missing),
+            Ok(()) => Ok(LogState::NotNeeded),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(LogState::NotNeeded),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Log of a database that no server uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogState {
+    There,
+    /// The header of the database says that a log belongs to it, and there is none or an empty one. That is right for
+    /// a database that was closed.
+    Missing,
+    /// The database is whole by itself, such as one that `VACUUM INTO` of SQLite made.
+    NotNeeded,
+}
+
+/// Device and number of a file: another file at the same path has others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    fn read(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self { device: found.dev(), inode: found.ino() })
+    }
+}
+
+/// The files as SQLite opened them.
+///
+/// They stay the same for as long as a connection is open: SQLite replaces none of them, and other programs that respect
+/// its locks do not either.
+#[derive(Debug)]
+pub(crate) struct OpenedFiles {
+    files: Files,
+    identities: [(&'static str, Identity); 3],
+}
+
+impl OpenedFiles {
+    /// Notes the files of a database that is open and was written to.
+    pub(crate) fn note(files: Files) -> io::Result<Self> {
+        let identity = |name| Ok::<_, io::Error>((name, Identity::read(&files.folder.join(name))?));
+        let identities = [identity(DATABASE)?, identity(LOG)?, identity(INDEX)?];
+        Ok(Self { files, identities })
+    }
+
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Returns an error that names the file if one of them was deleted or replaced.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (name, opened) in &self.identities {
+            let path = self.files.folder.join(name);
+            match Identity::read(&path) {
+                Ok(found) if found == *opened => {}
+                Ok(_) => {
+                    return Err(format!(
+                        "another program replaced {name} while this server used it ({})",
+                        path.display()
+                    ));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err(format!(
+                        "another program deleted {name} while this server used it ({})",
+                        path.display()
+                    ));
+                }
+                Err(error) => return Err(format!("{} can not be looked at: {error}", path.display())),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Reads the sources of this crate: files of the journal are opened in this file and nowhere else.
+    #[test]
+    fn no_other_source_names_a_file_of_the_journal() {
+        let mut pending = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut found = Vec::new();
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    pending.push(path);
+                } else if !path.ends_with("sqlite/files.rs") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    let names = [DATABASE, LOG, INDEX].map(|name| format!("\"{name}\""));
+                    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                    if names.iter().any(|name| code.contains(name)) || code.contains("-wal\"") {
+                        found.push(path);
+                    }
+                }
+            }
+        }
+        assert_eq!(found, [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn a_file_that_was_deleted_or_replaced_is_named() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in [DATABASE, LOG, INDEX] {
+            fs::write(path(name), "").unwrap();
+        }
+        let opened = OpenedFiles::note(Files::in_folder(folder.path())).unwrap();
+        assert_eq!(opened.check(), Ok(()));
+        for name in [DATABASE, LOG, INDEX] {
+            fs::rename(path(name), path("moved")).unwrap();
+            let why = opened.check().unwrap_err();
+            assert!(why.starts_with(&format!("another program deleted {name} ")), "{why}");
+            fs::write(path(name), "").unwrap();
+            let why = opened.check().unwrap_err();
+            assert!(why.starts_with(&format!("another program replaced {name} ")), "{why}");
+            fs::rename(path("moved"), path(name)).unwrap();
+            assert_eq!(opened.check(), Ok(()));
+        }
+    }
+}

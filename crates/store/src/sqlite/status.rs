@@ -1,0 +1,144 @@
+//! Status of the writer: its last write, and the reason why it writes nothing any more. Shared by the writer and those
+//! who ask whether the journal can be written.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::files::OpenedFiles;
+use crate::journal::Error;
+
+/// Time for which a write proves that the journal can be written.
+pub(super) const PROOF_TIME: Duration = Duration::from_secs(1);
+/// Longest time that a probe may take. A disk or a lock that takes longer keeps requests waiting as well.
+pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
+
+#[derive(Debug)]
+pub(super) struct Status {
+    files: OpenedFiles,
+    last_write: watch::Sender<LastWrite>,
+    /// A probe waits for the writer.
+    is_probing: AtomicBool,
+    displaced: Mutex<Option<Displaced>>,
+}
+
+/// Outcome of the last write.
+#[derive(Clone, Debug)]
+pub(super) struct LastWrite {
+    at: Instant,
+    failure: Option<String>,
+}
+
+impl LastWrite {
+    pub(super) fn is_fresh(&self) -> bool {
+        self.at.elapsed() < PROOF_TIME
+    }
+
+    pub(super) fn result(&self) -> Result<(), String> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+/// A file of the journal was deleted or replaced while it was open. SQLite writes to the old file, which the kernel removes with this process.
+#[derive(Clone, Debug)]
+struct Displaced {
+    why: String,
+    copy: Copy,
+}
+
+/// Copy of what the process still reads through its open files.
+#[derive(Clone, Debug)]
+pub(super) enum Copy {
+    Pending,
+    Made { folder: PathBuf, events: u64 },
+    Failed { why: String, at: Instant },
+}
+
+impl Status {
+    /// Status of a database that was opened, and written to, just now.
+    pub(super) fn new(files: OpenedFiles) -> Self {
+        let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
+        Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
+    }
+
+    pub(super) fn files(&self) -> &OpenedFiles {
+        &self.files
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<LastWrite> {
+        self.last_write.subscribe()
+    }
+
+    /// Failure of the last write, however long ago, or the reason why nothing is written any more.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.displacement().or_else(|| self.last_write.borrow().failure.clone())
+    }
+
+    pub(super) fn record(&self, failure: Option<&Error>) {
+        let failure = failure.map(|error| format!("the last write to the journal failed: {error}"));
+        self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
+    }
+
+    /// Returns true if the caller has to send a probe: none is on its way.
+    pub(super) fn begin_probe(&self) -> bool {
+        !self.is_probing.swap(true, Ordering::AcqRel)
+    }
+
+    pub(super) fn end_probe(&self) {
+        self.is_probing.store(false, Ordering::Release);
+    }
+
+    /// Returns the reason why nothing is written any more, once a file of the journal was deleted or replaced.
+    pub(super) fn displacement(&self) -> Option<String> {
+        let mut displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
+        if displaced.is_none()
+            && let Err(why) = self.files.check()
+        {
+            tracing::error!(folder = %self.files.files().folder().display(), "{why}: nothing is written any more");
+            *displaced = Some(Displaced { why, copy: Copy::Pending });
+        }
+        displaced.as_ref().map(Displaced::describe)
+    }
+
+    /// Returns the same reason as an error.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.displacement().map_or(Ok(()), |why| Err(Error::FilesReplaced(why)))
+    }
+
+    /// The copy of a displaced journal; `None`: the journal is not displaced.
+    pub(super) fn copy(&self) -> Option<Copy> {
+        let displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
+        displaced.as_ref().map(|displaced| displaced.copy.clone())
+    }
+
+    pub(super) fn set_copy(&self, copy: Copy) {
+        let mut displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(displaced) = &mut *displaced {
+            displaced.copy = copy;
+        }
+    }
+}
+
+impl Displaced {
+    /// Names no path: `/readyz` shows it to anybody.
+    fn describe(&self) -> String {
+        let Self { why, copy } = self;
+        let copy = match copy {
+            Copy::Pending => "a copy of the journal is being made".to_owned(),
+            Copy::Made { folder, events } => {
+                let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+                format!(
+                    "a copy with all {events} events is in {name} of the data folder: stop this server, and serve the copy"
+                )
+            }
+            Copy::Failed { why, .. } => format!(
+                "this process has the last events alone, since a copy of them failed ({why}): make room, and do not \
+                 stop it before the copy is made"
+            ),
+        };
+        format!("{why}; nothing is written any more; {copy}")
+    }
+}

@@ -1,0 +1,427 @@
+//! Programs that open the database beside a running server, and a server whose files another program deleted or locked.
+//!
+//! SQLite keeps readers and the writer apart with POSIX locks. The kernel drops all of them when the process closes any
+//! descriptor of the locked file, so each test here compares `/proc/locks` before and after.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use holdshort_testkit::server::{Answer, TestServer, eventually};
+use reqwest::Method;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::telling::{ask, resolve};
+
+const DATABASE: &str = "holdshort.db";
+const LOG: &str = "holdshort.db-wal";
+const INDEX: &str = "holdshort.db-shm";
+const PIN: &str = "holdshort.head";
+
+/// Longest time that `/readyz` may take to tell a failure.
+const NOTICE: Duration = Duration::from_secs(3);
+
+/// POSIX locks that the server holds on its database and on the index of its log, as `/proc/locks` lists them.
+///
+/// Locks on the index change with every read; only the one that says that a process uses the index is listed.
+fn locks(server: &TestServer) -> BTreeSet<String> {
+    /// Byte of the index that every process with an open connection locks.
+    const IN_USE: &str = "128";
+    let inode = |name| fs::metadata(server.data().join(name)).unwrap().ino().to_string();
+    let (database, index) = (inode(DATABASE), inode(INDEX));
+    let pid = server.pid().to_string();
+    let listed = fs::read_to_string("/proc/locks").unwrap();
+    let lock = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "POSIX", _, kind, owner, file, first, ..] = fields[..] else { return None };
+        let inode = file.rsplit(':').next()?;
+        let name = match inode {
+            _ if owner != pid => return None,
+            _ if inode == database => DATABASE,
+            _ if inode == index && first == IN_USE => INDEX,
+            _ => return None,
+        };
+        Some(format!("{name} {kind} {first}"))
+    };
+    listed.lines().filter_map(lock).collect()
+}
+
+/// Opens the database, reads, and closes it: a process of its own.
+fn foreign_reader(data: &Path) -> Output {
+    let read = "import sqlite3, sys\n\
+                database = sqlite3.connect(sys.argv[1])\n\
+                print(database.execute('SELECT max(position) FROM appends').fetchone()[0])\n\
+                database.close()";
+    Command::new("python3").args(["-c", read]).arg(data.join(DATABASE)).output().unwrap()
+}
+
+/// Runs a verb of the terminal beside the server.
+fn verb(server: &TestServer, arguments: &[&str]) -> Output {
+    server.client_command().args(arguments).output().unwrap()
+}
+
+/// Opens interrupts and decides every second one. Returns the ids with the status that was acknowledged.
+async fn acknowledge(server: &TestServer, count: usize) -> Vec<(String, &'static str)> {
+    let mut acknowledged = Vec::new();
+    for n in 0..count {
+        let id = ask(server, json!({"title": format!("Send letter {n}?")})).await;
+        if n % 2 == 0 {
+            resolve(server, &id).await;
+        }
+        acknowledged.push((id, if n % 2 == 0 { "resolved" } else { "open" }));
+    }
+    acknowledged
+}
+
+async fn assert_kept(server: &TestServer, acknowledged: &[(String, &str)]) {
+    for (id, status) in acknowledged {
+        assert_eq!(server.interrupt(id).await["status"], *status, "{id}");
+    }
+}
+
+async fn events(server: &TestServer) -> u64 {
+    server.get("/v1/audit/head").await.ok()["events"].as_u64().unwrap()
+}
+
+/// Asks until `/readyz` answers with this status.
+async fn wait_ready(server: &TestServer, status: u16) -> Answer {
+    let asked = Instant::now();
+    let answer = eventually(&format!("/readyz says {status}"), async || {
+        let answer = server.get("/readyz").await;
+        (answer.status == status).then_some(answer)
+    })
+    .await;
+    assert!(asked.elapsed() < NOTICE, "{:?}", asked.elapsed());
+    answer
+}
+
+fn detail(answer: &Answer) -> &str {
+    answer.body["detail"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn an_audit_beside_a_foreign_reader_loses_nothing_that_was_acknowledged() {
+    let mut server = TestServer::setup().without_model().start().await;
+    let held = locks(&server);
+    assert_eq!(held.len(), 2, "{held:?}");
+    assert_eq!(verb(&server, &["audit", "verify"]).status.code(), Some(0));
+    assert_eq!(locks(&server), held);
+    assert!(foreign_reader(&server.data()).status.success());
+    assert!(server.data().join(LOG).exists(), "the foreign reader took itself for the last one");
+    let acknowledged = acknowledge(&server, 6).await;
+    server.restart().await;
+    assert_kept(&server, &acknowledged).await;
+    assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
+}
+
+/// Every path that can be read, with the ids of what is there.
+async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
+    let document = server.get("/v1/openapi.json").await.ok();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let read = paths.filter(|(_, methods)| methods.get("get").is_some()).map(|(path, _)| path.clone());
+    // Streams do not end, and `/readyz` is read all along.
+    read.filter(|path| !path.ends_with("/stream") && !path.ends_with("/events") && path != "/v1/ws")
+        .map(|path| {
+            let mut filled = String::new();
+            for part in path.split('/').filter(|part| !part.is_empty()) {
+                filled.push('/');
+                filled.push_str(if part.starts_with('{') { interrupt } else { part });
+            }
+            filled
+        })
+        .collect()
+}
+
+/// Verbs that open the journal of the data folder, or ask its server. `{n}` is a number that is new each time.
+fn verbs(server: &TestServer, interrupt: &str) -> Vec<Vec<String>> {
+    let within = |name: &str| server.workspace().join(name).display().to_string();
+    let verbs = [
+        vec!["audit", "verify"],
+        vec!["audit", "head"],
+        vec!["audit", "checkpoint"],
+        vec!["backup", "{copy}"],
+        vec!["export", "{export}"],
+        vec!["import", "{export}"],
+        vec!["rebuild"],
+        vec!["doctor"],
+        vec!["ready"],
+        vec!["inbox"],
+        vec!["show", interrupt],
+        vec!["people", "list"],
+    ];
+    let fill =
+        |word: &str| word.replace("{copy}", &within("copy-{n}")).replace("{export}", &within("export.jsonl"));
+    verbs.iter().map(|words| words.iter().map(|word| fill(word)).collect()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_route_and_no_verb_drops_a_lock_of_the_database() {
+    let server = TestServer::setup().without_model().start().await;
+    let interrupt = ask(&server, json!({})).await;
+    let held = locks(&server);
+    assert_eq!(held.len(), 2, "{held:?}");
+    for path in readable_routes(&server, &interrupt).await {
+        let request = server.request(Method::GET, &path).header("accept", "application/json");
+        let sent = tokio::time::timeout(Duration::from_secs(5), server.try_send(request)).await;
+        assert_eq!(locks(&server), held, "GET {path}: {sent:?}");
+    }
+    for (n, arguments) in verbs(&server, &interrupt).iter().enumerate() {
+        let arguments: Vec<String> =
+            arguments.iter().map(|word| word.replace("{n}", &n.to_string())).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = verb(&server, &arguments);
+        assert_eq!(locks(&server), held, "{arguments:?}: {output:?}");
+        assert!(foreign_reader(&server.data()).status.success());
+        assert!(server.data().join(LOG).exists(), "{arguments:?}");
+    }
+}
+
+/// Deletes or replaces one of the server's files.
+type Displacement = fn(&Path);
+
+#[tokio::test]
+async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_it_holds() {
+    let table: [(&str, Displacement); 4] = [
+        (LOG, |data| fs::remove_file(data.join(LOG)).unwrap()),
+        (INDEX, |data| fs::remove_file(data.join(INDEX)).unwrap()),
+        (DATABASE, |data| fs::rename(data.join(DATABASE), data.join("moved.db")).unwrap()),
+        (LOG, |data| {
+            fs::rename(data.join(LOG), data.join("moved.log")).unwrap();
+            fs::write(data.join(LOG), "").unwrap();
+        }),
+    ];
+    for (name, displace) in table {
+        let mut server = TestServer::setup().without_model().start().await;
+        let acknowledged = acknowledge(&server, 4).await;
+        let before = events(&server).await;
+        displace(&server.data());
+        let refused = server.post("/v1/interrupts", &json!({"kind": "review", "title": "One more?"})).await;
+        assert_eq!(refused.refusal(), (503, "store_failed"), "{name}: {refused:#?}");
+        let why = detail(&refused).to_owned();
+        assert!(why.contains(name) && why.contains("not known"), "{why}");
+
+        // Reads go on, and `/readyz` names the copy.
+        assert_kept(&server, &acknowledged).await;
+        let rescued = server.data().join("holdshort.rescued-1");
+        let ready = eventually("the copy is named", async || {
+            let ready = server.get("/readyz").await;
+            assert_eq!(ready.refusal(), (503, "store_failed"), "{ready:#?}");
+            detail(&ready).contains("holdshort.rescued-1").then_some(ready)
+        })
+        .await;
+        assert!(detail(&ready).contains(name), "{}", detail(&ready));
+        let report = server.get("/v1/audit/verify").await.ok();
+        assert!(report["intact"] == false && report.to_string().contains(name), "{report:#}");
+        assert!(server.stderr().contains("holdshort.rescued-1"), "{}", server.stderr());
+
+        // The copy has everything that was acknowledged.
+        server.kill();
+        let mut saved = TestServer::setup().without_model().data(&rescued).stopped();
+        saved.start().await;
+        assert_kept(&saved, &acknowledged).await;
+        assert!(events(&saved).await >= before);
+        assert_eq!(saved.get("/v1/audit/verify").await.ok()["intact"], true);
+    }
+}
+
+/// The server makes the copy also while no request comes.
+#[tokio::test]
+async fn an_idle_server_notices_that_its_log_was_deleted() {
+    let server = TestServer::setup().without_model().start().await;
+    acknowledge(&server, 2).await;
+    fs::remove_file(server.data().join(LOG)).unwrap();
+    let copy = server.data().join("holdshort.rescued-1").join(DATABASE);
+    eventually("the copy is made", async || copy.exists().then_some(())).await;
+}
+
+#[tokio::test]
+async fn ready_is_refused_while_another_process_holds_the_write_lock() {
+    let server = TestServer::setup().without_model().start().await;
+    wait_ready(&server, 200).await;
+    let other = Connection::open(server.data().join(DATABASE)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // A write of the last second is proof.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let asked = Instant::now();
+    let refused = server.get("/readyz").await;
+    assert_eq!(refused.refusal(), (503, "store_failed"), "{refused:#?}");
+    assert!(asked.elapsed() < NOTICE, "{:?}", asked.elapsed());
+    assert!(detail(&refused).contains("another program"), "{}", detail(&refused));
+    other.execute_batch("ROLLBACK").unwrap();
+    wait_ready(&server, 200).await;
+}
+
+#[tokio::test]
+async fn an_idle_server_writes_only_when_it_is_asked_whether_it_is_ready() {
+    let server = TestServer::setup().without_model().start().await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let log = || fs::metadata(server.data().join(LOG)).unwrap().modified().unwrap();
+    let (before, events_before) = (log(), events(&server).await);
+    server.get("/healthz").await.ok();
+    assert_eq!(log(), before);
+    server.get("/readyz").await.ok();
+    let probed = log();
+    assert!(probed > before, "a probe writes");
+    // Not again within the second.
+    for _ in 0..5 {
+        server.get("/readyz").await.ok();
+    }
+    assert_eq!((log(), events(&server).await), (probed, events_before));
+}
+
+/// A library for `LD_PRELOAD` whose `fsync` and `fdatasync` fail while a file is there.
+fn failing_fsync(folder: &Path) -> (PathBuf, PathBuf) {
+    let (source, library, switch) =
+        (folder.join("fsync.c"), folder.join("fsync.so"), folder.join("fsync-fails"));
+    let text = r#"
+        #include <errno.h>
+        #include <stdlib.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        static int fails(void) { const char *file = getenv("FSYNC_FAILS"); return file && access(file, F_OK) == 0; }
+        int fsync(int fd) { if (fails()) { errno = EIO; return -1; } return syscall(SYS_fsync, fd); }
+        int fdatasync(int fd) { if (fails()) { errno = EIO; return -1; } return syscall(SYS_fdatasync, fd); }
+    "#;
+    fs::write(&source, text).unwrap();
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    assert!(built.unwrap().success());
+    (library, switch)
+}
+
+#[tokio::test]
+async fn ready_is_refused_while_fsync_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let (library, switch) = failing_fsync(folder.path());
+    let server = TestServer::setup()
+        .without_model()
+        .env("LD_PRELOAD", library.to_str().unwrap())
+        .env("FSYNC_FAILS", switch.to_str().unwrap())
+        .start()
+        .await;
+    wait_ready(&server, 200).await;
+    fs::write(&switch, "").unwrap();
+    let refused = server.post("/v1/interrupts", &json!({"kind": "review", "title": "One more?"})).await;
+    assert_eq!(refused.refusal(), (503, "store_failed"), "{refused:#?}");
+    let ready = wait_ready(&server, 503).await;
+    assert!(detail(&ready).contains("disk I/O error"), "{}", detail(&ready));
+    fs::remove_file(&switch).unwrap();
+    wait_ready(&server, 200).await;
+    ask(&server, json!({})).await;
+}
+
+/// The refusal names what would be lost, the start needs the exact number, and every later audit tells it.
+#[tokio::test]
+async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence() {
+    let mut server = TestServer::setup().without_model().start().await;
+    acknowledge(&server, 2).await;
+    // The database as another program would leave it: without the log.
+    server.kill();
+    let written: Value = pinned(&server.data()).into();
+    fs::remove_file(server.data().join(LOG)).unwrap();
+    assert_eq!(server.try_start().await.unwrap_err().code(), Some(2));
+    let said = server.stderr();
+    let lost = said.split("--accept-loss ").nth(1).and_then(|rest| rest.split(['`', ' ']).next()).unwrap();
+    let lost: u64 = lost.parse().unwrap();
+    assert!(said.contains(&format!("{written} were written")) && lost > 0, "{said}");
+    assert!(!said.contains("remove "), "{said}");
+
+    // Another number is refused.
+    server.change(|setup| setup.argument("--accept-loss").argument(&(lost + 1).to_string()));
+    assert_eq!(server.try_start().await.unwrap_err().code(), Some(2));
+    server.change(|_| {
+        TestServer::setup().without_model().argument("--accept-loss").argument(&lost.to_string())
+    });
+    server.start().await;
+    let told = format!("{lost} events");
+    for _ in 0..2 {
+        let report = server.get("/v1/audit/verify").await.ok();
+        assert!(report["intact"] == false && report.to_string().contains(&told), "{report:#}");
+        let doctor = verb(&server, &["doctor"]);
+        let doctor = String::from_utf8_lossy(&doctor.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(doctor.contains(&told), "{doctor}");
+        server.change(|_| TestServer::setup().without_model());
+        server.restart().await;
+    }
+}
+
+/// Every later audit reports that the pin of a killed server was removed, also if the log is there.
+#[tokio::test]
+async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
+    let mut server = TestServer::setup().without_model().start().await;
+    acknowledge(&server, 2).await;
+    server.kill();
+    fs::remove_file(server.data().join(PIN)).unwrap();
+    for _ in 0..2 {
+        server.start().await;
+        let report = server.get("/v1/audit/verify").await.ok();
+        assert!(report["intact"] == false && report.to_string().contains(PIN), "{report:#}");
+        server.stop().await;
+    }
+}
+
+/// Every verb and every route beside programs that open and close the database all the time; after each the server is
+/// killed, started, and compared with what was acknowledged. Takes minutes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes"]
+async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
+    let mut server = TestServer::setup().without_model().start().await;
+    let data = server.data();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let reading: Vec<_> = (0..2)
+        .map(|_| {
+            let (data, is_over) = (data.clone(), is_over.clone());
+            thread::spawn(move || {
+                let mut reads = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    foreign_reader(&data);
+                    reads += 1;
+                }
+                reads
+            })
+        })
+        .collect();
+    let mut acknowledged = acknowledge(&server, 2).await;
+    let interrupt = acknowledged[1].0.clone();
+    let (routes, verbs) = (readable_routes(&server, &interrupt).await, verbs(&server, &interrupt));
+    // The ids of `{n}` are the places of the verbs: each runs once.
+    for n in 0..routes.len().max(verbs.len()) {
+        if let Some(path) = routes.get(n) {
+            let request = server.request(Method::GET, path).header("accept", "application/json");
+            drop(tokio::time::timeout(Duration::from_secs(5), server.try_send(request)).await);
+        }
+        if let Some(arguments) = verbs.get(n) {
+            let arguments: Vec<String> =
+                arguments.iter().map(|word| word.replace("{n}", &n.to_string())).collect();
+            server.client_command().args(arguments).output().unwrap();
+        }
+        acknowledged.extend(acknowledge(&server, 2).await);
+        let before = events(&server).await;
+        server.restart().await;
+        assert_kept(&server, &acknowledged).await;
+        assert!(events(&server).await >= before, "route {:?}, verb {:?}", routes.get(n), verbs.get(n));
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let reads: usize = reading.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert!(reads > 0);
+    println!(
+        "{} interrupts, {} routes, {} verbs, {reads} foreign reads",
+        acknowledged.len(),
+        routes.len(),
+        verbs.len()
+    );
+    let report = server.get("/v1/audit/verify").await.ok();
+    assert_eq!(report["intact"], true, "{report:#}");
+}
+
+/// Number of events that the pin names.
+fn pinned(data: &Path) -> u64 {
+    let text = fs::read_to_string(data.join(PIN)).unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
+}
