@@ -6,6 +6,7 @@ mod bench;
 mod casework;
 mod catalogue;
 mod changes;
+mod changeset_guard;
 mod commands;
 mod commit;
 mod confinement;
