@@ -356,7 +356,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     Ok(Looked { inspected: Inspected::Ready(inspection), bodies })
 }
 
-/// How much a result shows, and how many paths it leaves out.
+/// Data of a result: the number of lines shown, and of paths left out.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {

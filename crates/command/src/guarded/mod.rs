@@ -107,7 +107,7 @@ impl Row {
 /// One name of a row.
 struct Part {
     start: &'static str,
-    /// What follows each `*`; empty for a name without one.
+    /// Text after each `*`; empty for a name without one.
     rest: Vec<&'static str>,
 }
 
@@ -159,7 +159,7 @@ impl Forms {
             // A hidden file without an extension may have one of any language.
             forms.extend(stems.into_iter().chain([stem.to_owned()]).filter(|stem| stem.starts_with('.')));
         }
-        // `.git` is told by its name alone.
+        // `.git` has no variants.
         forms.retain(|form| form != ".git");
         forms.insert(0, name);
         Self(forms)

@@ -74,7 +74,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".tigrc*", VERSION_CONTROL),
     guarded(".lazygit*", VERSION_CONTROL),
     guarded(".config/lazygit", VERSION_CONTROL),
-    // What git runs on behalf of others.
+    // Tools that git hooks start.
     guarded(".husky*", ON_COMMIT),
     guarded("husky.config.*", ON_COMMIT),
     guarded(".githooks", GIT_HOOKS),
@@ -102,7 +102,7 @@ pub(super) const NAMES: &[Guarded] = &[
     // Hooks of any tool: `.github/hooks`, `.claude/hooks`.
     guarded(".*/hooks", HOOKS),
     guarded(".hooks", HOOKS),
-    // What runs when somebody enters the folder.
+    // Files that a shell runs when somebody enters the folder.
     guarded(".envrc*", ON_ENTRY),
     guarded(".direnv*", ON_ENTRY),
     guarded(".config/direnv", ON_ENTRY),
@@ -135,7 +135,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("*aqua.y*ml", VERSIONS),
     guarded("*pkgx.y*ml", VERSIONS),
     guarded("rust-toolchain*", VERSIONS),
-    // What everyday commands of package managers and build tools take orders from.
+    // Settings of package managers and build tools.
     guarded(".npmrc*", PACKAGES),
     guarded(".yarnrc*", PACKAGES),
     guarded(".yarn/plugins", PACKAGES),
@@ -208,7 +208,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".deno/bin", PLACE),
     guarded(".bun/bin", PLACE),
     guarded(".npm-global", PLACE),
-    // What runs when somebody opens the folder in an editor, or its language servers start.
+    // Editors and language servers, which start when somebody opens the folder.
     guarded(".vscode", EDITOR),
     guarded(".vscode-*", EDITOR),
     guarded("*.code-workspace", EDITOR),

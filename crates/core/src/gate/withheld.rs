@@ -22,11 +22,10 @@ struct Entry {
 
 impl WithheldPaths {
     /// Reads the lists of rules for a call. `reads`: a further tool whose rules hold for what the call returns.
-    pub(crate) fn of(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
-        let own = lists.iter().map(|list| entries(list, subject, true));
-        let as_read = reads.map(|tool| Subject { tool, ..*subject });
-        let of_reads = lists.iter().flat_map(|list| as_read.map(|subject| entries(list, &subject, false)));
-        Self(own.chain(of_reads).filter(|entries| entries.iter().any(Entry::withholds)).collect())
+    pub fn of(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
+        let tools = std::iter::once(subject.tool).chain(reads);
+        let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
+        Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
     /// Returns true if a path, from the workspace and without links, is left out.
@@ -38,16 +37,17 @@ impl WithheldPaths {
     }
 }
 
-/// The rules of a list that may cover paths which such a call meets. `is_own`: the rules speak of the call itself.
-fn entries(list: &[Rule], subject: &Subject<'_>, is_own: bool) -> Vec<Entry> {
+/// The rules of a list for a tool that may cover paths which the call meets.
+fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
+    let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {
         let of_any_path = Rule { paths: Vec::new(), ..(*rule).clone() };
-        rule::matches(&of_any_path, subject, None)
+        rule::matches(&of_any_path, &subject, None)
     };
     let entry = |rule: &Rule| Entry {
         globs: (!rule.paths.is_empty()).then(|| Globs::of(&rule.paths)),
         action: rule.action,
-        is_voted: is_own && rule::matches(rule, subject, None),
+        is_voted: rule::matches(rule, call, None),
     };
     list.iter().filter(speaks).map(entry).collect()
 }

@@ -74,7 +74,7 @@ impl Guard<'_> {
         })
     }
 
-    /// A folder that can not be listed counts as one that becomes a repository.
+    /// Returns how git takes a folder. One that can not be listed is taken for a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {

@@ -1,4 +1,4 @@
-//! What git ignores of the changes of a call: by the `.gitignore` files of the workspace as they are, and
+//! Marks the changes of a call that git ignores: by the `.gitignore` files of the workspace as they are, and
 //! `.git/info/exclude`. Never by what the call would leave, and no git is run.
 //!
 //! Every doubt says *not ignored*: a path in git's list of tracked files, and every path where that list can not be read

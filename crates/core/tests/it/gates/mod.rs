@@ -4,6 +4,7 @@ mod checkpoints;
 mod rules;
 mod stakes;
 mod urls;
+mod withheld;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
