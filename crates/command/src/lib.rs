@@ -13,7 +13,7 @@
 //! | is it what it seems? | `clear.rs`, `written_and_run.rs` |
 //! | does a rule that allows cover it? | `covers.rs` |
 //! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for what file patterns may become |
-//! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded.rs` |
+//! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded/names.rs` |
 //! | what does a grant remember of it? | `shape.rs` |
 //! | what kind of thing does it do? | `class.rs`; the rows are in `tables/classes.rs` |
 //! | what did its tests say, by what it printed? | `closing.rs` |

@@ -8,7 +8,7 @@ use crate::place::{join, normal};
 use crate::{Command, Part, Pattern};
 
 const fn git(name: &'static str, why: &'static str) -> Guarded {
-    Guarded { name, why }
+    guarded::guarded(name, why)
 }
 
 /// Subcommands of git that write configuration, hooks, or a repository that brings its own.
@@ -85,11 +85,12 @@ impl Part {
     }
 }
 
-/// Whether a name of the pattern may be the first of those that are guarded: `.gi*`, `.[e]nvrc`. A pattern without
-/// a dot in front stands for no hidden file, and few of the others are guarded: `*` is none of them.
+/// Returns true if a name of the pattern may be the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern without a
+/// dot in front stands for no hidden file, and few of the others are guarded. Rows that stand for nearly every hidden
+/// name (`.*/hooks`) are left to the guard over changes.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
-    if !first.starts_with('.') {
+    if !first.starts_with('.') || first.starts_with(".*") {
         return false;
     }
     let wanted = Pattern::of_word(first);

@@ -11,7 +11,7 @@ use holdshort_core::message::Request;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{CommandEffect, Precondition};
-use holdshort_tools::Follow;
+use holdshort_tools::{Follow, Withhold};
 use serde_json::Value;
 
 use crate::Error;
@@ -27,8 +27,10 @@ pub struct Job {
     pub config: Config,
     /// What the run was started with.
     pub input: Value,
-    /// Whether what it gets from the web may lead it on.
+    /// Says which redirects are followed.
     pub follow: Follow,
+    /// Says which paths a search or a listing leaves out.
+    pub withhold: Withhold,
 }
 
 #[derive(Clone, Debug)]

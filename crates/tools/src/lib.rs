@@ -20,6 +20,7 @@ mod trial;
 mod turns;
 pub mod undo;
 mod web;
+mod withhold;
 mod workspace;
 
 pub use casework::{AS_OF, Beginning, CASE, Loaded, NoCase, begin_on};
@@ -32,4 +33,5 @@ pub use training::not_read;
 pub use trial::{Layers, Trial, Tried};
 pub use turns::Turn;
 pub use web::Follow;
+pub use withhold::Withhold;
 pub use workspace::{Error, Workspace};

@@ -12,6 +12,7 @@ use std::time::Duration;
 use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Changeset};
 use holdshort_core::digest::Digest;
+use holdshort_core::gate::WithheldPaths;
 use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -19,7 +20,7 @@ use tokio::sync::watch;
 use crate::casework;
 use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
-use crate::files::{self, Planned};
+use crate::files::{self, Listed, Planned};
 use crate::limits;
 use crate::places;
 use crate::refusal::Refusal;
@@ -30,6 +31,7 @@ use crate::trial::{self, Layers, Tried};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
 use crate::web::{self, Follow};
+use crate::withhold::Withhold;
 use crate::workspace::Workspace;
 
 /// One call. The arguments were validated against the tool's schema.
@@ -56,6 +58,8 @@ pub struct Settings {
     pub allow_addresses: Vec<String>,
     /// Says which redirects are followed.
     pub follow: Follow,
+    /// Says which paths a search or a listing leaves out.
+    pub withhold: Withhold,
     /// How long getting a page may take.
     pub fetch_time: Duration,
     /// The program that has the hidden subcommand `sandbox-exec`.
@@ -85,6 +89,7 @@ impl Settings {
             network: false,
             allow_addresses: Vec::new(),
             follow: Follow::never(),
+            withhold: Withhold::nothing(),
             fetch_time: limits::FETCH_TIME,
             sandbox_program,
             data_dir,
@@ -175,7 +180,15 @@ impl Tools {
             }
             Request::Fetch(request) => web::run(&request, &self.0.settings).await,
             Request::Files(request) => {
-                let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request)).await;
+                let withheld = match request {
+                    OnFiles::List(_) | OnFiles::Search(_) => self.0.settings.withhold.paths().await,
+                    OnFiles::Read(_) | OnFiles::Change(_) => Ok(WithheldPaths::default()),
+                };
+                let withheld = match withheld {
+                    Ok(withheld) => withheld,
+                    Err(refusal) => return refusal.into(),
+                };
+                let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request, &withheld)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
             Request::Training(request) => {
@@ -320,12 +333,11 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             if planned.has_other_names() {
                 inspection.ask_because.push("hard_link".to_owned());
             }
-            if planned.makes_a_repository(workspace) {
-                inspection.ask_because.push("bare_repository".to_owned());
-            }
             inspection.preconditions.push(planned.precondition());
             inspection.card = planned.card();
-            inspection.proposed = Some(Box::new(planned.proposed(workspace)?));
+            let (proposed, findings) = planned.proposed(workspace)?;
+            inspection.ask_because.extend(findings.into_iter().map(ToOwned::to_owned));
+            inspection.proposed = Some(Box::new(proposed));
             bodies = planned.into_bodies();
         }
         // They read the workspace, all of it, and nothing else.
@@ -341,7 +353,16 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     Ok(Looked { inspected: Inspected::Ready(inspection), bodies })
 }
 
-fn run_on_files(inner: &Inner, request: &OnFiles) -> Result<Outcome, Refusal> {
+/// Data of a result: the number of lines shown, and of paths left out.
+fn counted(what: &str, shown: usize, left_out: usize) -> Value {
+    let mut data = json!({ what: shown });
+    if left_out > 0 {
+        data["left_out"] = json!(left_out);
+    }
+    data
+}
+
+fn run_on_files(inner: &Inner, request: &OnFiles, withheld: &WithheldPaths) -> Result<Outcome, Refusal> {
     let workspace = &inner.workspace;
     Ok(match request {
         OnFiles::Read(read) => {
@@ -350,12 +371,12 @@ fn run_on_files(inner: &Inner, request: &OnFiles) -> Result<Outcome, Refusal> {
             Outcome::Done { text, data }
         }
         OnFiles::List(list) => {
-            let (text, entries) = files::list(workspace, list.path.as_deref())?;
-            Outcome::Done { text, data: json!({"entries": entries}) }
+            let Listed { text, shown, left_out } = files::list(workspace, list.path.as_deref(), withheld)?;
+            Outcome::Done { text, data: counted("entries", shown, left_out) }
         }
         OnFiles::Search(search) => {
-            let (text, hits) = files::search(workspace, search)?;
-            Outcome::Done { text, data: json!({"hits": hits}) }
+            let Listed { text, shown, left_out } = files::search(workspace, search, withheld)?;
+            Outcome::Done { text, data: counted("hits", shown, left_out) }
         }
         OnFiles::Change(change) => {
             // Nobody has looked at what it proposes.

@@ -1,6 +1,6 @@
 //! What a line reaches for beside its words: files that a person's own tools run, scripts, folders, paths.
 
-use holdshort_command::guarded::{all, guards};
+use holdshort_command::guarded::{all, ends_guarded, guards};
 use holdshort_command::parse;
 
 #[test]
@@ -14,37 +14,37 @@ fn what_writes_to_the_persons_own_tools_is_told() {
         ("git remote add x y", Some("remote")),
         ("git -C sub config a b", Some("config")),
         ("echo x > .git/hooks/pre-commit", Some(".git/hooks")),
-        ("cp x sub/.git/config", Some(".git/config")),
-        ("cp x .GIT/Config", Some(".git/config")),
+        ("cp x sub/.git/config", Some(".git/config*")),
+        ("cp x .GIT/Config", Some(".git/config*")),
         ("cd .git && cp ../x hooks/post-checkout", Some(".git/hooks")),
         ("cp .git/objects/x y", Some(".git/*")),
-        ("touch .envrc", Some(".envrc")),
-        ("echo x > sub/rust-toolchain.toml", Some("rust-toolchain.toml")),
+        ("touch .envrc", Some(".envrc*")),
+        ("echo x > sub/rust-toolchain.toml", Some("rust-toolchain*")),
         ("mkdir .vscode && cp x .vscode/tasks.json", Some(".vscode")),
         ("cp x remote.git/hooks/update", Some("*.git/hooks")),
-        ("tar -C .husky -xf x", Some(".husky")),
+        ("tar -C .husky -xf x", Some(".husky*")),
         ("cp --target-directory=.git/hooks x", Some("*.git/hooks")),
         ("cp -t.git/hooks x", Some("*.git/hooks")),
-        ("rm -rf .gi*", Some(".git/config")),
-        ("sed -i s/a/b/ .[a-z]nvrc", Some(".envrc")),
-        ("sudo cp x .bashrc", Some(".bashrc")),
-        ("mkdir x && cd x/../.husky && touch pre-push", Some(".husky")),
-        ("touch .zlogout", Some(".zlogout")),
-        ("cp x ~/.cshrc", Some(".cshrc")),
-        ("tee .claude/settings.json", Some(".claude")),
-        ("cp x .MCP.json", Some(".mcp.json")),
-        ("echo x >> .hg/hgrc", Some(".hg/hgrc")),
-        ("touch .bash_completion", Some(".bash_completion")),
+        ("rm -rf .gi*", Some(".git/config*")),
+        ("sed -i s/a/b/ .[a-z]nvrc", Some(".envrc*")),
+        ("sudo cp x .bashrc", Some(".bashrc*")),
+        ("mkdir x && cd x/../.husky && touch pre-push", Some(".husky*")),
+        ("touch .zlogout", Some(".zlogout*")),
+        ("cp x ~/.cshrc", Some(".*cshrc")),
+        ("tee .claude/settings.json", Some(".claude*")),
+        ("cp x .MCP.json", Some("*mcp.json*")),
+        ("echo x >> .hg/hgrc", Some(".hg/hgrc*")),
+        ("touch .bash_completion", Some(".bash_*")),
         ("cp x .local/share/bash-completion/completions/git", Some(".local/share/bash-completion")),
-        ("cp x .oh-my-zsh/custom/a.zsh", Some(".oh-my-zsh")),
+        ("cp x .oh-my-zsh/custom/a.zsh", Some(".oh-my-*")),
         ("cp x .cargo/env", Some(".cargo/env")),
-        ("cp x sub/.cargo/config.toml", Some(".cargo/config.toml")),
-        ("tee .npmrc", Some(".npmrc")),
-        ("cp x .yarnrc", Some(".yarnrc")),
-        ("cp x .yarnrc.yml", Some(".yarnrc.yml")),
+        ("cp x sub/.cargo/config.toml", Some(".cargo/config*")),
+        ("tee .npmrc", Some(".npmrc*")),
+        ("cp x .yarnrc", Some(".yarnrc*")),
+        ("cp x .yarnrc.yml", Some(".yarnrc*")),
         ("cp x .hgrc", Some(".hgrc")),
         ("cp x .local/bin/git", Some(".local/bin")),
-        ("cp x .tmux.conf", Some(".tmux.conf")),
+        ("cp x .tmux.conf", Some(".tmux*")),
         ("cp x .gnupg/gpg.conf", Some(".gnupg")),
         ("touch package.json Makefile src/lib.rs", None),
         ("touch .cargo/x .local/share/app", None),
@@ -242,18 +242,181 @@ fn the_paths_that_a_line_names() {
     );
 }
 
-/// Each row is met by its own name, below any folder, in any case, and by what lies below it.
+/// Each row is met by its own name, below any folder, in any case, in a local variant, and by what lies below it.
 #[test]
 fn every_row_is_met() {
     for row in all() {
         let name = row.name.replace('*', "x");
         for path in [name.clone(), format!("a/b/{name}"), name.to_uppercase(), format!("./{name}")] {
             assert!(guards(path.split('/')).is_some(), "{path}");
+            let names: Vec<&str> = path.split('/').filter(|name| *name != ".").collect();
+            assert!(ends_guarded(&names), "{path}");
         }
         if row.name != ".git" {
-            assert!(guards(format!("{name}/deeper").split('/')).is_some(), "{name}");
+            for path in [format!("{name}/deeper"), format!("{name}.local")] {
+                assert!(guards(path.split('/')).is_some(), "{path}");
+            }
         }
     }
+}
+
+/// By the kind of tool that reads them.
+#[test]
+fn names_that_tools_run_are_met() {
+    let kinds: [(&str, &[&str]); 11] = [
+        ("git", &["sub/.git/config.local", ".gitconfig.local", ".gitattributes", "x.git/hooks/update"]),
+        (
+            "hooks",
+            &[
+                ".github/hooks/a.json",
+                ".kiro/hooks/a",
+                ".husky/pre-push",
+                "hk.pkl",
+                "lefthook.yaml",
+                "lefthook-local.json",
+                ".lefthook.local.toml",
+                ".pre-commit-config.yml",
+                ".lintstagedrc.mjs",
+                "commitlint.config.ts",
+                ".simple-git-hooks.cjs",
+            ],
+        ),
+        (
+            "entering a folder",
+            &[
+                ".envrc.local",
+                ".mise.local.toml",
+                "mise.local.toml",
+                "mise.production.toml",
+                "mise/config.toml",
+                ".config/mise.toml",
+                ".autoenv.zsh",
+            ],
+        ),
+        (
+            "versions",
+            &[".tool-versions", ".python-version", ".node-version", ".nvmrc", "rust-toolchain", ".sdkmanrc"],
+        ),
+        (
+            "packages and builds",
+            &[
+                ".pnp.cjs",
+                ".pnp.loader.mjs",
+                ".npmrc.local",
+                ".yarnrc.yml",
+                ".mvn/jvm.config",
+                ".mvn/maven.config",
+                ".mvn/wrapper/maven-wrapper.properties",
+                "tools/bazel",
+                "tools/bazel.bat",
+                ".bazelrc",
+                "user.bazelrc",
+                "gradlew.bat",
+                "gradle/wrapper/gradle-wrapper.jar",
+                "bunfig.toml",
+                "NuGet.Config",
+                ".pdm-python",
+            ],
+        ),
+        (
+            "editors",
+            &[
+                ".vscode/settings.json",
+                "x.code-workspace",
+                ".dir-locals-2.el",
+                ".dir-locals.el",
+                ".luarc.json",
+                ".luarc.jsonc",
+                ".nvim.lua",
+                ".lvimrc",
+                "_vimrc",
+                ".ycm_extra_conf.py",
+                "hie.yaml",
+                ".bsp/sbt.json",
+                "x.sublime-project",
+                ".clangd",
+                "pyrightconfig.json",
+            ],
+        ),
+        (
+            "linters",
+            &[
+                ".pylintrc",
+                "pylintrc",
+                ".pylintrc.toml",
+                ".rubocop.yml",
+                ".rubocop.local.yml",
+                ".eslintrc.cjs",
+                "eslint.config.mjs",
+                ".prettierrc",
+                ".stylelintrc.json",
+                ".golangci.yml",
+                ".php-cs-fixer.dist.php",
+            ],
+        ),
+        (
+            "agents",
+            &[
+                "AGENTS.md",
+                "sub/AGENTS.override.md",
+                "CLAUDE.md",
+                "CLAUDE.local.md",
+                "GEMINI.md",
+                ".cursorrules",
+                ".clinerules",
+                ".clinerules-code",
+                ".roo/rules.md",
+                ".roomodes",
+                ".kiro/steering/a.md",
+                ".amazonq/rules/a.md",
+                ".qwen/settings.json",
+                "opencode.json",
+                "opencode.jsonc",
+                "crush.json",
+                ".crush.json",
+                ".mcp.json",
+                "mcp.json",
+                "tools/my-mcp.json",
+                "mcp_config.json",
+                ".github/copilot-instructions.md",
+                ".github/prompts/a.prompt.md",
+                ".claude.json",
+                ".aider.conf.yml",
+            ],
+        ),
+        (
+            "environments",
+            &[
+                ".replit",
+                "replit.nix",
+                ".gitpod.yml",
+                ".gitpod.Dockerfile",
+                ".devcontainer.json",
+                "devbox.json",
+            ],
+        ),
+        (
+            "interpreters and debuggers",
+            &[
+                ".RData",
+                ".Rprofile",
+                ".pdbrc.py",
+                ".gdbinit",
+                ".iex.exs",
+                ".irbrc.local",
+                "sitecustomize.py",
+                ".venv/lib/python3.12/site-packages/x.pth",
+                "jupyter_server_config.py",
+            ],
+        ),
+        ("shells", &[".zshrc.local", ".bashrc.d/a", ".bash_aliases", ".profile", ".config/fish/config.fish"]),
+    ];
+    let is_free = |path: &&&str| {
+        let upper = path.to_uppercase();
+        guards(path.split('/')).is_none() || guards(upper.split('/')).is_none()
+    };
+    let free = kinds.map(|(kind, paths)| (kind, paths.iter().filter(is_free).collect::<Vec<_>>()));
+    assert_eq!(free, kinds.map(|(kind, _)| (kind, Vec::new())));
 }
 
 #[test]
@@ -279,6 +442,35 @@ fn ordinary_names_are_free() {
         "Makefile",
         "bin/tool",
         "mise.toml.txt",
+        "src/hooks/use.ts",
+        "../hooks/use.ts",
+        "Cargo.toml",
+        "pyproject.toml",
+        "setup.cfg",
+        "tsconfig.json",
+        "vite.config.ts",
+        "build.gradle",
+        "pom.xml",
+        "go.mod",
+        "Gemfile",
+        "Dockerfile",
+        "docker-compose.override.yml",
+        "README.md",
+        "docs/agents/overview.md",
+        "src/agents.rs",
+        "src/claude.ts",
+        "src/mcp.rs",
+        "src/mcp/server.json",
+        "config/settings.local.json",
+        "src/lib.d.ts",
+        ".editorconfig",
+        ".dockerignore",
+        ".prettierignore",
+        ".clang-format",
+        ".ruff.toml",
+        "data/model.pth",
+        ".venv/bin/python",
+        "node_modules/x/.eslintrc",
         "",
     ];
     let met: Vec<_> = free.iter().filter(|path| guards(path.split('/')).is_some()).collect();

@@ -6,21 +6,19 @@ use super::{Changes, Subject};
 use crate::changeset::Changeset;
 use crate::definition::{ChangeScope, Rule};
 
-/// Whether the criteria `changes` and `deletes` of a rule hold. A rule without them speaks of every call.
+/// Returns true if the criteria `changes` and `deletes` of a rule hold. A rule without them covers every call.
 ///
-/// Where nobody knows the changes no such rule matches: one that would hold back makes the call ask (`vote`).
+/// No such rule matches a call with unknown changes. If the rule would ask or forbid, `vote` makes the call ask.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;
-    }
-    if let Changes::File { path } = subject.changes {
-        return is_of_file(rule, path, releases);
     }
     let Some(changes) = subject.changes.known() else { return false };
     let deleted = changes.deletions().filter(|change| !change.ignored).count();
     let limit = rule.deletes.map(|n| n as usize);
     if releases {
-        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes)) && deleted <= limit.unwrap_or(0)
+        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes, subject))
+            && deleted <= limit.unwrap_or(0)
     } else {
         rule.changes.as_ref().is_none_or(|scope| meets(scope, changes))
             && limit.is_none_or(|limit| deleted >= limit)
@@ -31,21 +29,7 @@ pub(super) fn speaks_of_changes(rule: &Rule) -> bool {
     rule.changes.is_some() || rule.deletes.is_some()
 }
 
-/// A file tool of ours changes the one file that it names, and deletes nothing. What decides what git ignores is never
-/// released: rules over changes rely on it.
-fn is_of_file(rule: &Rule, path: &str, releases: bool) -> bool {
-    let is_in_scope = match &rule.changes {
-        None => true,
-        Some(ChangeScope::None | ChangeScope::Ignored) => false,
-        Some(ChangeScope::Paths(globs)) => {
-            let globs = Globs::of(globs);
-            if releases { globs.hold(path) && !decides_what_is_ignored(path) } else { globs.meet(path) }
-        }
-    };
-    is_in_scope && (releases || rule.deletes.is_none_or(|least| least == 0))
-}
-
-/// Whether git reads in this file what it is to ignore.
+/// Returns true if git reads in this file which paths it ignores.
 pub(super) fn decides_what_is_ignored(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
 }
@@ -62,10 +46,13 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-fn holds(scope: &ChangeScope, changes: &Changeset) -> bool {
+/// `ignored` allows commands only: a build that a command runs makes caches, and an agent that names a file means
+/// that file.
+fn holds(scope: &ChangeScope, changes: &Changeset, subject: &Subject<'_>) -> bool {
+    let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
         ChangeScope::None => changes.is_empty(),
-        ChangeScope::Ignored => changes.changes().iter().all(|change| change.ignored),
+        ChangeScope::Ignored => changes.changes().iter().all(|change| change.ignored && !is_proposed),
         ChangeScope::Paths(globs) => within(globs, changes),
     }
 }
@@ -83,18 +70,22 @@ pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-struct Globs(Vec<Option<GlobMatcher>>);
+/// Paths of a rule. `None` stands for one that can not be read.
+#[derive(Clone, Debug)]
+pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
 impl Globs {
-    fn of(globs: &[String]) -> Self {
+    pub(super) fn of(globs: &[String]) -> Self {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    fn hold(&self, path: &str) -> bool {
+    /// Returns true if a rule that allows covers the path.
+    pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    fn meet(&self, path: &str) -> bool {
+    /// Returns true if a rule that asks or forbids covers the path.
+    pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }
 }

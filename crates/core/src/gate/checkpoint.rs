@@ -40,12 +40,17 @@ impl Checkpoints<'_> {
             Checkpoint::BeforeFileEdit => match command {
                 Some(_) => match subject.changes {
                     Changes::Tried { changes, .. } => !changes.is_empty(),
-                    Changes::Untried | Changes::Nothing | Changes::File { .. } | Changes::Erased => {
+                    Changes::Untried | Changes::Nothing | Changes::Proposed(_) | Changes::Erased => {
                         subject.category != Category::ReadOnly
                     }
                 },
-                // Code that nobody here knows may write too.
-                None => matches!(subject.category, Category::FileWrite | Category::CodeExec),
+                // Unknown code may write too.
+                None => match subject.changes {
+                    Changes::Proposed(changes) => !changes.is_empty(),
+                    Changes::Untried | Changes::Nothing | Changes::Tried { .. } | Changes::Erased => {
+                        matches!(subject.category, Category::FileWrite | Category::CodeExec)
+                    }
+                },
             },
             Checkpoint::BeforeExecution => {
                 command.is_some() || matches!(subject.category, Category::Bash | Category::CodeExec)

@@ -186,7 +186,8 @@ impl Matcher {
         let (tool, workspace) = (subject.tool.to_owned(), subject.workspace.to_owned());
         let within = match subject.changes {
             Changes::Tried { changes, .. } => Some(tops(changes)?),
-            Changes::Untried | Changes::Nothing | Changes::File { .. } => None,
+            // A grant for a file tool covers the tool, wherever in the workspace it writes.
+            Changes::Untried | Changes::Nothing | Changes::Proposed(_) => None,
             Changes::Erased => return None,
         };
         let elsewhere = subject.elsewhere;
@@ -272,7 +273,8 @@ impl Matcher {
             Changes::Tried { changes, .. } => self.covers_changes(changes),
             Changes::Nothing => true,
             // Given for what was seen, it covers nothing that nobody has seen.
-            Changes::Untried | Changes::File { .. } => self.within.is_none(),
+            Changes::Untried => self.within.is_none(),
+            Changes::Proposed(changes) => self.within.is_none() || self.covers_changes(changes),
             Changes::Erased => false,
         };
         if !is_of_changes {
@@ -301,8 +303,8 @@ impl Matcher {
                 && command.parts.iter().all(Part::is_memorable)
         };
         let changes = match subject.changes {
-            Changes::Tried { changes, .. } => self.covers_changes(changes),
-            Changes::Nothing | Changes::Untried | Changes::File { .. } => true,
+            Changes::Tried { changes, .. } | Changes::Proposed(changes) => self.covers_changes(changes),
+            Changes::Nothing | Changes::Untried => true,
             Changes::Erased => false,
         };
         changes && command.is_none_or(is_safe)

@@ -10,6 +10,7 @@ pub mod foreign;
 mod grant;
 mod rule;
 pub mod smart;
+mod withheld;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,7 @@ pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
+pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;
 use crate::changeset::{self, Change, Changeset};
@@ -58,19 +60,21 @@ pub struct Subject<'a> {
     pub elsewhere: bool,
 }
 
-/// What is known of the changes that a call makes to the workspace.
+/// Changes that a call makes to the workspace, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Changes<'a> {
-    /// It was not tried: its words alone speak of them.
+    /// Unknown: the call was not tried, and its tool proposes no changeset. The arguments are all that rules can read.
+    ///
+    /// A file tool has none in a journal that was written before file tools proposed changesets.
     #[default]
     Untried,
-    /// It is known to read.
+    /// Known to read only.
     Nothing,
-    /// A file tool of ours, which changes this one file.
-    File { path: &'a str },
-    /// What it did in its trial, and what was found in it that asks.
+    /// Changeset that a file tool proposes. Its paths are resolved: no component is a link.
+    Proposed(&'a Changeset),
+    /// Changeset of the trial of a command, and the codes of findings in it that make the call ask.
     Tried { changes: &'a Changeset, ask_because: &'a [String] },
-    /// It was tried, and what it did was erased.
+    /// Erased from the journal.
     Erased,
 }
 
@@ -85,8 +89,8 @@ impl<'a> Changes<'a> {
     fn known(self) -> Option<&'a Changeset> {
         match self {
             Self::Nothing => Some(&changeset::EMPTY),
-            Self::Tried { changes, .. } => Some(changes),
-            Self::File { .. } | Self::Untried | Self::Erased => None,
+            Self::Proposed(changes) | Self::Tried { changes, .. } => Some(changes),
+            Self::Untried | Self::Erased => None,
         }
     }
 }
@@ -293,27 +297,36 @@ fn found(code: &str, text: String) -> Reason {
 
 /// Findings that no grant and no rule lifts.
 fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
-    let asks = |code: &String| found(code, explain(code).to_owned());
     match subject.changes {
-        // What it runs, and what its line may mean, is told by what it did.
-        Changes::Tried { changes, ask_because } => {
-            let mut reasons: Vec<Reason> = ask_because.iter().map(asks).collect();
-            let mut paths = changes.changes().iter().map(|change| change.path.as_str());
-            let met = paths.find_map(|path| Some((path, guarded::guards(path.split('/'))?)));
-            if let Some((path, guarded)) = met {
-                let text = format!("it changes what your own tools run: `{path}`: {}", guarded.why);
-                reasons.push(found("guarded_path", text));
-            }
-            if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
-                reasons.push(found("ignores_changed", explain("ignores_changed").to_owned()));
-            }
-            return reasons;
-        }
+        // The changeset of the trial says what the line did: the words of the line add nothing.
+        Changes::Tried { changes, ask_because } => mandatory_for_changes(subject, changes, ask_because),
+        Changes::Proposed(changes) => mandatory_for_changes(subject, changes, subject.ask_because),
         Changes::Erased => {
-            return vec![found("changes_unknown", "nobody can say any more what it changed".to_owned())];
+            vec![found("changes_unknown", "the changes of this call were erased from the journal".to_owned())]
         }
-        Changes::Untried | Changes::Nothing | Changes::File { .. } => {}
+        Changes::Untried | Changes::Nothing => mandatory_for_words(subject, command),
     }
+}
+
+/// Guards every changeset alike, whichever tool made it. A path is read with the folders of its workspace, which may
+/// lie in a guarded folder.
+fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
+    let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
+    let mut paths = changes.changes().iter().map(|change| change.path.as_str());
+    if let Some((path, guarded)) = paths.find_map(|path| Some((path, guarded(path)?))) {
+        let text = format!("it changes what your own tools run: `{path}`: {}", guarded.why);
+        reasons.push(found("guarded_path", text));
+    }
+    if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
+        reasons.push(found("ignores_changed", explain("ignores_changed").to_owned()));
+    }
+    reasons
+}
+
+/// Findings in the arguments of a call whose changes are unknown.
+fn mandatory_for_words(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
+    let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
     // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
@@ -361,7 +374,11 @@ fn explain(code: &str) -> &'static str {
     match code {
         "hard_link" => "the file has another name somewhere (more than one hard link)",
         "bare_repository" => {
-            "with it git takes the folder for a repository, and obeys the configuration in it"
+            "it makes a folder a git repository, or changes configuration or hooks in a folder that git takes for a \
+             repository"
+        }
+        "link_out" => {
+            "it makes a symbolic link that leads out of the workspace, or whose target can not be told"
         }
         "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
         "unread_arguments" => {

@@ -11,7 +11,9 @@ use super::{stakes, undo};
 use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
-use crate::gate::{self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict};
+use crate::gate::{
+    self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths,
+};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
 use crate::limits;
@@ -261,7 +263,7 @@ impl Run {
         }
     }
 
-    /// What a call changes, as far as that is known.
+    /// Changes of a call: those of its trial, or those that its tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -269,13 +271,13 @@ impl Run {
                 ask_because: &found.ask_because,
             });
         }
-        let category = call.look.as_ref().map_or_else(|| category(self, call), |look| look.category);
-        match (category, call.argument("path").filter(|_| self.runs_here(&call.tool))) {
-            (Category::ReadOnly, _) => Changes::Nothing,
-            (Category::Web, _) if self.only_gets(&call.tool) => Changes::Nothing,
-            (Category::FileWrite, Some(path)) => Changes::File { path },
-            _ => Changes::Untried,
+        if let Some(proposal) = call.proposal.as_deref() {
+            return proposal.changeset.as_deref().map_or(Changes::Erased, Changes::Proposed);
         }
+        let category = call.look.as_ref().map_or_else(|| category(self, call), |look| look.category);
+        let reads =
+            category == Category::ReadOnly || (category == Category::Web && self.only_gets(&call.tool));
+        if reads { Changes::Nothing } else { Changes::Untried }
     }
 
     /// Whether a tool of ours gets something from the web and changes nothing here.
@@ -310,6 +312,16 @@ impl Run {
             }
             (_, Verdict::Forbid(_)) | (Some(Authority::Gate(_)) | None, _) => false,
         }
+    }
+
+    /// Paths that the result of a started search or listing leaves out, by the rules as they are now.
+    pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
+        let call = self.calls.get(id)?;
+        let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
+        let lists = [system.rules.as_slice(), run, self.definition.gates.rules.as_slice()];
+        // A search returns lines of files, which only a read returns otherwise.
+        let reads = (call.tool == "search_codebase").then_some("read_file");
+        Some(WithheldPaths::of(&self.subject(call), lists, reads))
     }
 
     /// What an approval of a call is for.

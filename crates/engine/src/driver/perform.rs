@@ -7,7 +7,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Call, CallState, Input, ModelCall, Rejection, Run};
 use holdshort_core::tool::Precondition;
 use holdshort_store::Journal;
-use holdshort_tools::Follow;
+use holdshort_tools::{Follow, Withhold};
 
 use super::Driver;
 use super::run_cache::LoadedRun;
@@ -50,9 +50,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !loaded.in_flight.insert(action.clone()) {
                 continue;
             }
-            let follow = match &work {
-                Work::CallTool { call, .. } => self.follow(loaded.run.id.clone(), call.clone()),
-                _ => Follow::never(),
+            let (follow, withhold) = match &work {
+                Work::CallTool { call, .. } => (
+                    self.follow(loaded.run.id.clone(), call.clone()),
+                    self.withhold(loaded.run.id.clone(), call.clone()),
+                ),
+                _ => (Follow::never(), Withhold::nothing()),
             };
             let job = Job {
                 run: loaded.run.id.clone(),
@@ -63,6 +66,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 config: loaded.run.config().cloned().unwrap_or_default(),
                 input: loaded.run.started.as_ref().map(|started| started.input.clone()).unwrap_or_default(),
                 follow,
+                withhold,
             };
             self.executor.perform(job, self.deliver(loaded.run.id.clone(), action));
         }
@@ -93,6 +97,25 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(run.freeze(&system).is_none()
             && !run.is_call_of_frozen_agent(call, &system)
             && run.may_follow(call, url, &session, &system, self.clock.now()))
+    }
+
+    /// Reads the rules as they stand when a search or a listing runs.
+    fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
+        let driver = Arc::downgrade(self);
+        Withhold::new(move || {
+            let (driver, run, call) = (driver.clone(), run.clone(), call.clone());
+            async move {
+                let driver = driver.upgrade()?;
+                let read = async { Ok::<_, Error>((driver.load(&run).await?, driver.system().await?)) };
+                match read.await {
+                    Ok((run, system)) => run.withheld_paths(&call, &system),
+                    Err(error) => {
+                        tracing::warn!(%run, %call, %error, "the rules about paths could not be read");
+                        None
+                    }
+                }
+            }
+        })
     }
 
     fn deliver(self: &Arc<Self>, run: RunId, action: ActionId) -> Deliver {

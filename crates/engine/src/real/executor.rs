@@ -17,7 +17,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Workspace};
+use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Withhold, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
@@ -134,7 +134,8 @@ impl RealExecutor {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
-        tools(&self.data, &self.sandbox_program, workspace, &run.definition, input, Follow::never(), step)
+        let asks = (Follow::never(), Withhold::nothing());
+        tools(&self.data, &self.sandbox_program, workspace, &run.definition, input, asks, step)
     }
 }
 
@@ -291,7 +292,7 @@ fn tools(
     workspace: Option<&str>,
     definition: &Definition,
     input: &Value,
-    follow: Follow,
+    (follow, withhold): (Follow, Withhold),
     commit_step: Option<Step>,
 ) -> Result<Tools, String> {
     let path = workspace.ok_or("the run has no workspace")?;
@@ -300,6 +301,7 @@ fn tools(
     settings.network = definition.network;
     settings.allow_addresses.clone_from(&definition.web.allow_addresses);
     settings.follow = follow;
+    settings.withhold = withhold;
     settings.input.clone_from(input);
     settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
@@ -319,16 +321,16 @@ struct Worker {
 impl Worker {
     async fn work(&self, job: &Job) -> Input {
         let workspace = job.config.workspace.as_deref();
-        let (definition, follow) = (&*job.definition, &job.follow);
+        let definition = &*job.definition;
         let tools = || {
-            let follow = follow.clone();
+            let asks = (job.follow.clone(), job.withhold.clone());
             let tools = tools(
                 &self.data,
                 &self.sandbox_program,
                 workspace,
                 definition,
                 &job.input,
-                follow,
+                asks,
                 self.commit_step,
             )?;
             Ok::<_, String>(tools.stopped_by(self.stop.clone()))

@@ -34,6 +34,7 @@ mod followed;
 mod fuzz;
 mod grants;
 mod halves;
+mod held_paths;
 mod interrupting;
 mod issued;
 mod jwt;

@@ -5,6 +5,7 @@ mod commit;
 pub(crate) mod entry;
 pub(crate) mod folder;
 mod git;
+pub(crate) mod guard;
 mod temporary;
 
 pub use commit::{Committed, State, Step};

@@ -13,11 +13,6 @@ use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
 use crate::workspace::Workspace;
 
-/// What a bare repository holds.
-pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-/// What a folder holds that leads git to a repository elsewhere.
-const LEADS_ELSEWHERE: [&str; 2] = ["HEAD", "commondir"];
-
 /// One file's change.
 pub(crate) struct Planned {
     pub(super) place: WorkspacePath,
@@ -56,28 +51,6 @@ impl Planned {
     /// Replacing such a file takes it apart from its other names.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
-    }
-
-    /// Whether the change makes a folder what git takes for a repository: one whose configuration it obeys.
-    pub(crate) fn makes_a_repository(&self, workspace: &Workspace) -> bool {
-        let names = self.place.components();
-        let is_new = self.before.is_none();
-        is_new
-            && (0..names.len()).any(|depth| {
-                let (folder, below) = names.split_at(depth);
-                let part = below.first();
-                // Without any of the folder's other parts it is none yet.
-                let has = |name: &str| {
-                    part.is_some_and(|part| part == name)
-                        || WorkspacePath::open_folder(workspace, folder)
-                            .is_ok_and(|dir| dir.symlink_metadata(name).is_ok())
-                };
-                let makes = |parts: &[&str]| {
-                    part.is_some_and(|part| parts.contains(&part.as_str()))
-                        && parts.iter().all(|name| has(name))
-                };
-                makes(&BARE) || makes(&LEADS_ELSEWHERE)
-            })
     }
 
     pub(crate) fn card(&self) -> Value {

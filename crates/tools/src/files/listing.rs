@@ -2,6 +2,8 @@
 
 use std::io;
 
+use holdshort_core::gate::WithheldPaths;
+
 use super::workspace_path::{Kind, Last, WorkspacePath, not_found, shown, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
@@ -21,23 +23,55 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// One entry a line, sorted; the number of entries.
-pub(crate) fn list(workspace: &Workspace, path: Option<&str>) -> Result<(String, usize), Refusal> {
+/// Text of a result, how much it shows, and how many paths it leaves out.
+pub(crate) struct Listed {
+    pub text: String,
+    pub shown: usize,
+    pub left_out: usize,
+}
+
+/// Says that paths are left out; `None` where none are.
+pub(super) fn left_out_words(left_out: usize) -> Option<String> {
+    let paths = match left_out {
+        0 => return None,
+        1 => "1 path is".to_owned(),
+        n => format!("{n} paths are"),
+    };
+    Some(format!("({paths} left out: a rule forbids or asks about reading there)"))
+}
+
+/// One entry a line, sorted, without the paths that rules withhold.
+pub(crate) fn list(
+    workspace: &Workspace,
+    path: Option<&str>,
+    withheld: &WithheldPaths,
+) -> Result<Listed, Refusal> {
     let place = folder(workspace, path)?;
-    let mut names = names(workspace, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
+    let names = names(workspace, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
+    let above = place.components();
+    let is_withheld = |name: &str| {
+        let path: Vec<&str> = above.iter().map(String::as_str).chain([name]).collect();
+        withheld.withholds(&path.join("/"))
+    };
+    let (left_out, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|(name, _)| is_withheld(name));
+    let left_out = left_out.len();
+    let mut names: Vec<String> =
+        names.into_iter().map(|(name, mark)| format!("{}{mark}", name.escape_debug())).collect();
     names.sort();
     let total = names.len();
     let mut lines: Vec<String> = names.into_iter().take(limits::LISTING_ENTRIES).collect();
-    if total == 0 {
+    if total == 0 && left_out == 0 {
         lines.push("(empty)".to_owned());
     }
     if total > limits::LISTING_ENTRIES {
         lines.push(format!("({} more entries are left out)", total - limits::LISTING_ENTRIES));
     }
-    Ok((lines.join("\n") + "\n", total))
+    lines.extend(left_out_words(left_out));
+    Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<String>> {
+/// Names in a folder, each with the mark of its kind.
+fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {
         let entry = entry?;
@@ -53,7 +87,7 @@ fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<String>
         } else {
             ""
         };
-        names.push(format!("{}{mark}", name.to_string_lossy().escape_debug()));
+        names.push((name.to_string_lossy().into_owned(), mark));
     }
     Ok(names)
 }

@@ -1,30 +1,39 @@
 //! What a file tool proposes: a changeset of one file, and the folders that it needs. Committed as any other.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 
-use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, bytes_of, text_of};
+use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of, text_of};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::Proposed;
 use serde_json::json;
 
 use super::change::Planned;
-use crate::changeset::{Root, entry};
+use crate::changeset::{Root, entry, guard};
 use crate::refusal::Refusal;
+use crate::trial::ignored;
 use crate::workspace::Workspace;
 
 impl Planned {
-    /// The changes, and what the agent is told once they are made.
-    pub(crate) fn proposed(&self, workspace: &Workspace) -> Result<Proposed, Refusal> {
+    /// The changes with the text that the agent reads once they are made, and the findings in them.
+    pub(crate) fn proposed(
+        &self,
+        workspace: &Workspace,
+    ) -> Result<(Proposed, BTreeSet<&'static str>), Refusal> {
         let failed = |e: &dyn std::fmt::Display| {
             Refusal::new("internal", format!("the workspace can not be looked at: {e}"))
         };
         let root = Root::of(workspace.dir()).map_err(|e| failed(&e))?;
-        let changeset = self.changeset(&root).map_err(|e| failed(&e))?;
+        let mut changes = self.changes(&root);
+        ignored::mark(&mut changes, &root);
+        let findings = guard::findings(&changes, &root, Path::new(workspace.path()));
+        let changeset = Changeset::new(changes).map_err(|e| failed(&e))?;
         let diff = self.diff();
         let what = if self.before.is_none() { "created" } else { "changed" };
-        Ok(Proposed {
+        let proposed = Proposed {
             changeset,
             text: format!("{what} {} (+{} −{} lines)", self.place, diff.added, diff.removed),
             data: json!({
@@ -34,7 +43,8 @@ impl Planned {
                 "added": diff.added,
                 "removed": diff.removed,
             }),
-        })
+        };
+        Ok((proposed, findings))
     }
 
     /// The bytes of the file before and after, which undo and commit need.
@@ -43,7 +53,7 @@ impl Planned {
     }
 
     /// Empty where the file has the content already.
-    fn changeset(&self, root: &Root) -> Result<Changeset, Malformed> {
+    fn changes(&self, root: &Root) -> Vec<Change> {
         let names = self.place.components();
         let folders = (1..names.len()).map(|depth| text_of(names[..depth].join("/").as_bytes()));
         let missing = folders.filter(|path| {
@@ -69,7 +79,7 @@ impl Planned {
             ignored: false,
         };
         let is_new = file.before != file.after;
-        Changeset::new(missing.map(folder).chain(is_new.then_some(file.clone())).collect())
+        missing.map(folder).chain(is_new.then_some(file.clone())).collect()
     }
 }
 

@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use holdshort_core::gate::WithheldPaths;
 use ignore::{DirEntry, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::listing::{Listed, left_out_words};
 use super::read;
 use super::workspace_path::{Kind, Last, WorkspacePath, not_found};
 use crate::limits;
@@ -44,15 +46,24 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
     }
 }
 
-/// `path:line: text` for every hit up to the limits; the number of hits shown.
-pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<(String, usize), Refusal> {
+/// `path:line: text` for every hit up to the limits, without files that rules withhold: none of those is opened.
+pub(crate) fn search(
+    workspace: &Workspace,
+    request: &SearchCodebase,
+    withheld: &WithheldPaths,
+) -> Result<Listed, Refusal> {
     let Checked { pattern, place } = check(workspace, request)?;
     let root = Path::new(workspace.path());
     let mut hits = Hits { lines: Vec::new(), full: false };
     let mut note = None;
     let mut bytes_left = limits::SEARCH_TOTAL_BYTES;
+    let mut left_out = 0;
     for entry in walk(root, &place).flatten() {
         let Some(components) = components(&entry, root) else { continue };
+        if withheld.withholds(&components.join("/")) {
+            left_out += 1;
+            continue;
+        }
         // A file that vanished, or may not be read, has no hits.
         let Ok(Some(bytes)) = read::for_search(workspace, &components, limits::SEARCH_FILE_BYTES) else {
             continue;
@@ -76,7 +87,8 @@ pub(crate) fn search(workspace: &Workspace, request: &SearchCodebase) -> Result<
         lines.push("no line matches".to_owned());
     }
     lines.extend(note.map(ToOwned::to_owned));
-    Ok((lines.join("\n") + "\n", count))
+    lines.extend(left_out_words(left_out));
+    Ok(Listed { text: lines.join("\n") + "\n", shown: count, left_out })
 }
 
 struct Hits {

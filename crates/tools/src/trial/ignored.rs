@@ -1,5 +1,5 @@
-//! What git ignores of the changes of a trial: by the `.gitignore` files of the workspace as they are, and
-//! `.git/info/exclude`. Never by what the command left, and no git is run.
+//! Marks the changes of a call that git ignores: by the `.gitignore` files of the workspace as they are, and
+//! `.git/info/exclude`. Never by what the call would leave, and no git is run.
 //!
 //! Every doubt says *not ignored*: a path in git's list of tracked files, and every path where that list can not be read
 //! (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository inside the workspace has a
@@ -22,7 +22,7 @@ const NAME: &str = ".gitignore";
 const EXCLUDE: &[u8] = b".git/info/exclude";
 
 /// Marks the changes that git ignores.
-pub(super) fn mark(changes: &mut [Change], workspace: &Root) {
+pub(crate) fn mark(changes: &mut [Change], workspace: &Root) {
     let mut rules = Rules {
         workspace,
         exclude: read(workspace, b"", EXCLUDE),

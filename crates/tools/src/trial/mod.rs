@@ -5,13 +5,14 @@
 
 mod card;
 mod copy;
-mod ignored;
+pub(crate) mod ignored;
 mod prepare;
 mod read;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 pub(crate) use self::card::{Side, Source, of_changes};
 use self::prepare::{MakeLayer, NotPrepared, Prepared};
 use self::read::Time;
-use crate::changeset::{Root, entry};
+use crate::changeset::{Root, entry, guard};
 use crate::command::{Ended, How};
 use crate::request::RunCommand;
 use crate::sandbox::{Layer, Scratch};
@@ -61,7 +62,7 @@ pub enum Tried {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Why a person is asked whatever the rules allow: `hard_link`, `special_file`.
+    /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`.
     pub codes: Vec<String>,
     /// As of a command that ran: what it printed, and how it ended.
     pub text: String,
@@ -180,7 +181,8 @@ impl Prepared {
         Ok(match (how, scratch) {
             (How::NoLayer(why), _) => return Err(why),
             (How::Exited(_) | How::Signalled(_), Some(scratch)) => {
-                let finish = move || yielded(told, scratch, &layer, workspace, since);
+                let path = PathBuf::from(inner.workspace.path());
+                let finish = move || yielded(told, scratch, &layer, workspace, &path, since);
                 let finished = tokio::task::spawn_blocking(finish).await;
                 finished.unwrap_or_else(|e| Tried::Failed {
                     text: format!("the trial stopped unexpectedly: {e}"),
@@ -222,7 +224,7 @@ impl Told {
 }
 
 /// Reads what was left.
-fn yielded(told: Told, scratch: Scratch, layer: &Layer, workspace: Root, since: Time) -> Tried {
+fn yielded(told: Told, scratch: Scratch, layer: &Layer, workspace: Root, path: &Path, since: Time) -> Tried {
     let opened = Root::open(&layer.content());
     let read = match &opened {
         Ok(opened) => read::read(opened, &workspace, layer.notes(), since),
@@ -240,6 +242,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, workspace: Root, since: 
         return told.not_kept("read_only", "the workspace is on a read-only file system");
     }
     ignored::mark(&mut left.changes, &workspace);
+    left.codes.extend(guard::findings(&left.changes, &workspace, path));
     let over = if layer.notes().is_some() { Layers::Overlay } else { Layers::Copy };
     match (Changeset::new(left.changes), opened) {
         (Ok(changeset), Ok(layer)) => Tried::Yielded(Trial {

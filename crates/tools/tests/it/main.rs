@@ -6,6 +6,7 @@ mod bench;
 mod casework;
 mod catalogue;
 mod changes;
+mod changeset_guard;
 mod channels;
 mod commands;
 mod commit;

@@ -5,6 +5,7 @@ mod code;
 mod rules;
 mod stakes;
 mod urls;
+mod withheld;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -202,7 +202,33 @@ fn what_git_ignores_is_not_decided_by_a_command_alone() {
     let scope = ChangeScope::Paths(vec!["src/**".to_owned()]);
     let rule = Rule { changes: Some(scope), action: RuleAction::Allow, ..Rule::default() };
     assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), "ask");
-    for (path, expected) in [("src/.gitignore", "–"), ("src/a.rs", "allow"), ("a.rs", "–")] {
-        assert_eq!(says(&rule, Changes::File { path }), expected, "{path}");
+}
+
+/// Rules, the guard and the finding about `.gitignore` read the changeset of a file tool as that of a trial.
+#[test]
+fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
+    let paths = |glob: &str| Some(ChangeScope::Paths(vec![glob.to_owned()]));
+    let table: &[(&str, Option<ChangeScope>, RuleAction, [&str; 2])] = &[
+        // The path that the tool changes, `changes`, `do`, and what it says of a trial and of a proposal.
+        ("src/a.rs", paths("src/**"), RuleAction::Allow, ["allow", "allow"]),
+        ("a.rs", paths("src/**"), RuleAction::Allow, ["–", "–"]),
+        ("ci/deploy.yml", paths("ci/**"), RuleAction::Forbid, ["forbid", "forbid"]),
+        ("src/.gitignore", paths("src/**"), RuleAction::Allow, ["ask", "ask"]),
+        (".gitignore", None, RuleAction::Allow, ["ask", "ask"]),
+        ("sub/.GitIgnore", None, RuleAction::Allow, ["ask", "ask"]),
+        ("src/.envrc", None, RuleAction::Allow, ["ask", "ask"]),
+        ("sub/.git/config", None, RuleAction::Allow, ["ask", "ask"]),
+        ("src/a.rs", None, RuleAction::Allow, ["allow", "allow"]),
+        ("src/a.rs", Some(ChangeScope::None), RuleAction::Allow, ["–", "–"]),
+        // A cache that a command makes is released; a file that an agent names in a cache is not.
+        ("target/x", Some(ChangeScope::Ignored), RuleAction::Allow, ["allow", "–"]),
+        ("target/x", Some(ChangeScope::Ignored), RuleAction::Forbid, ["forbid", "forbid"]),
+    ];
+    for (path, scope, action, expected) in table {
+        let changes = set(&[(path, "makes")]);
+        let rule = Rule { changes: scope.clone(), action: *action, ..Rule::default() };
+        let found = [Changes::Tried { changes: &changes, ask_because: &[] }, Changes::Proposed(&changes)]
+            .map(|changes| says(&rule, changes));
+        assert_eq!(found, *expected, "{path}: {scope:?}, do: {action:?}");
     }
 }

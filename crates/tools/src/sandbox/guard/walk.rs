@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::SetAside;
 use super::found::{Before, Channel, Found, Inode, Item, Kind, Seen};
-use crate::files::BARE;
+use crate::changeset::guard::BARE;
 use crate::limits;
 
 /// Git itself writes these while it works for the agent; the gates ask where a command line names one.

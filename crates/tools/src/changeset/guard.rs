@@ -1,0 +1,205 @@
+//! Findings in a changeset that the names of its paths do not show: a folder that becomes a git repository, the
+//! configuration of a repository that is not called `.git`, a link that leads out of the workspace.
+//!
+//! Looks at every changeset, whichever tool made it, and at the workspace that it lands in. Reads names and links, never
+//! a file. The gates ask a person about each finding; they know the guarded names themselves
+//! ([`guarded`](holdshort_command::guarded)).
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use holdshort_command::guarded;
+use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
+
+use super::{Root, Seen, folder, seen};
+use crate::limits;
+
+/// Names in a folder that git takes for a repository.
+pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+/// Names in a folder that git takes for a repository whose objects lie elsewhere.
+const LINKED: [&str; 2] = ["HEAD", "commondir"];
+
+/// It makes a repository, or changes what git obeys in one.
+const REPOSITORY: &str = "bare_repository";
+/// It makes a link that leads out of the workspace.
+const LINK_OUT: &str = "link_out";
+
+/// Returns the codes of the findings in these changes. `path`: where the workspace lies, in full.
+pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
+    let by_path = changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change)));
+    let guard = Guard { workspace, path, changes: by_path.collect() };
+    let mut found = BTreeSet::new();
+    if guard.meets_a_repository() {
+        found.insert(REPOSITORY);
+    }
+    if guard.changes.iter().any(|(path, change)| guard.leads_out(path, change)) {
+        found.insert(LINK_OUT);
+    }
+    found
+}
+
+struct Guard<'a> {
+    workspace: &'a Root,
+    path: &'a Path,
+    changes: BTreeMap<Vec<u8>, &'a Change>,
+}
+
+/// How git takes a folder before and after the changes.
+#[derive(Clone, Copy)]
+struct Repository {
+    before: bool,
+    after: bool,
+}
+
+impl Guard<'_> {
+    fn meets_a_repository(&self) -> bool {
+        let above = repository_above(self.path);
+        let mut folders: BTreeMap<&[u8], Repository> = BTreeMap::new();
+        // A folder called `.git` has its rows in the table of guarded names.
+        self.changes.iter().filter(|(_, change)| !is_of_git(&change.path)).any(|(path, _)| {
+            if above.as_ref().is_some_and(|above| is_gits(&[above.as_slice(), path].join(&b'/'))) {
+                return true;
+            }
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            [None].into_iter().chain(ends.map(Some)).any(|end| {
+                let (folder, below) = end.map_or((&b""[..], &path[..]), |at| (&path[..at], &path[at + 1..]));
+                let Repository { before, after } =
+                    *folders.entry(folder).or_insert_with(|| self.repository(folder));
+                (after && !before) || ((after || before) && is_gits(below))
+            })
+        })
+    }
+
+    /// Returns how git takes a folder. One that can not be listed is taken for a new repository.
+    fn repository(&self, folder: &[u8]) -> Repository {
+        let listed = self.workspace.folder(folder).and_then(folder::list);
+        let before: BTreeSet<Vec<u8>> = match listed {
+            Ok(names) => names.iter().map(|name| name.as_bytes().to_ascii_lowercase()).collect(),
+            Err(e) if is_no_folder(&e) => BTreeSet::new(),
+            Err(_) => return Repository { before: false, after: true },
+        };
+        let mut after = before.clone();
+        for (path, change) in &self.changes {
+            let (above, name) = folder::split(path);
+            if above == folder {
+                let name = name.as_bytes().to_ascii_lowercase();
+                if change.after.is_some() {
+                    after.insert(name);
+                } else {
+                    after.remove(&name);
+                }
+            }
+        }
+        Repository { before: is_repository(&before), after: is_repository(&after) }
+    }
+
+    /// Returns true if the change makes a link whose target, followed through other links, leaves the workspace.
+    fn leads_out(&self, path: &[u8], change: &Change) -> bool {
+        let Some(Entry::Symlink { target }) = &change.after else { return false };
+        let Some(target) = bytes_of(target) else { return true };
+        let (folder, _) = folder::split(path);
+        let mut at: Vec<Vec<u8>> = names(folder).map(<[u8]>::to_vec).collect();
+        let mut ahead = VecDeque::new();
+        let mut links = 0;
+        let mut next = Some(target);
+        loop {
+            if let Some(target) = next.take() {
+                links += 1;
+                if links > limits::SYMLINKS || !self.follow(&target, &mut at, &mut ahead) {
+                    return true;
+                }
+            }
+            let Some(name) = ahead.pop_front() else { return false };
+            if name == b".." {
+                if at.pop().is_none() {
+                    return true;
+                }
+                continue;
+            }
+            at.push(name);
+            next = match self.link_at(&at.join(&b'/')) {
+                Ok(target) => target,
+                Err(_) => return true,
+            };
+            if next.is_some() {
+                at.pop();
+            }
+        }
+    }
+
+    /// Puts the names of a link's target in front of what is ahead. Returns false if it leads to another place in full.
+    fn follow(&self, target: &[u8], at: &mut Vec<Vec<u8>>, ahead: &mut VecDeque<Vec<u8>>) -> bool {
+        let mut target = target;
+        if target.starts_with(b"/") {
+            let workspace = self.path.as_os_str().as_bytes();
+            let Some(inside) = target.strip_prefix(workspace) else { return false };
+            if !inside.is_empty() && !inside.starts_with(b"/") {
+                return false;
+            }
+            at.clear();
+            target = inside;
+        }
+        for name in names(target).rev() {
+            ahead.push_front(name.to_vec());
+        }
+        true
+    }
+
+    /// Target of the link at a path after the changes; `None` if no link is there.
+    fn link_at(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        let entry = match self.changes.get(path) {
+            Some(change) => change.after.clone(),
+            None => match self.workspace.parent(path) {
+                // The content of a file says nothing here: none is read.
+                Ok((folder, name)) => match seen(folder, name, 0)? {
+                    Seen::Entry(entry, _) => Some(entry),
+                    Seen::Nothing | Seen::Special | Seen::TooLarge => None,
+                },
+                Err(e) if is_no_folder(&e) => None,
+                Err(e) => return Err(e),
+            },
+        };
+        match entry {
+            Some(Entry::Symlink { target }) => {
+                bytes_of(&target).map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
+            }
+            Some(Entry::File { .. } | Entry::Folder { .. }) | None => Ok(None),
+        }
+    }
+}
+
+/// Names of a path from the root, without `.`.
+fn names(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."))
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR | nix::libc::ELOOP))
+}
+
+/// Returns true if git takes a folder with these names, in small letters, for a repository.
+fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
+    let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
+    BARE.iter().all(|name| has(name)) || LINKED.iter().all(|name| has(name))
+}
+
+/// Returns true if a path below a repository is one that git takes orders from.
+fn is_gits(below: &[u8]) -> bool {
+    let below = String::from_utf8_lossy(below);
+    guarded::guards([".git"].into_iter().chain(below.split('/'))).is_some()
+}
+
+/// Path of the workspace below the innermost repository that it lies in, if that is not called `.git`.
+fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
+    let above = workspace.ancestors().skip(1).find(|folder| {
+        let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();
+        BARE.iter().all(|name| has(name)) || LINKED.iter().all(|name| has(name))
+    })?;
+    let is_git = above.file_name().is_some_and(|name: &OsStr| name.eq_ignore_ascii_case(".git"));
+    let below = workspace.strip_prefix(above).ok().filter(|_| !is_git)?;
+    Some(below.as_os_str().as_bytes().to_vec())
+}

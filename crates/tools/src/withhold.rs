@@ -1,0 +1,45 @@
+//! Asks the gates which paths a search or a listing leaves out. The tool asks when it runs: rules may have changed since
+//! the call was released.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use holdshort_core::gate::WithheldPaths;
+
+use crate::refusal::Refusal;
+
+type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
+
+#[derive(Clone)]
+pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
+
+impl Withhold {
+    /// `asks` returns `None` where the rules can not be read: then the call fails.
+    pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
+        asks: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(move || Box::pin(asks())))
+    }
+
+    /// Leaves nothing out, for tools that no rules hold.
+    pub fn nothing() -> Self {
+        Self::new(|| async { Some(WithheldPaths::default()) })
+    }
+
+    pub(crate) async fn paths(&self) -> Result<WithheldPaths, Refusal> {
+        let unread = || {
+            Refusal::new(
+                "internal",
+                "the rules about paths could not be read, so nothing is returned; try again",
+            )
+        };
+        (self.0)().await.ok_or_else(unread)
+    }
+}
+
+impl fmt::Debug for Withhold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Withhold")
+    }
+}
