@@ -2841,6 +2841,8 @@ export interface components {
             /** @description How far commands are confined: `none`, `partial` or `full`. */
             sandbox: string;
             version: string;
+            /** @description Warnings about the installation: people whose names are the same, a clock that is behind. */
+            warnings?: string[];
         };
         /**
          * @description One pause that a person ends.
@@ -2923,7 +2925,7 @@ export interface components {
             impact?: unknown;
             kind: components["schemas"]["Kind"];
             message: string;
-            /** @description The option that is applied when nobody decides in time. */
+            /** @description Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer. */
             on_expiry: string;
             /** @description What may be decided; draw these and no others. */
             options: components["schemas"]["Offer"][];
@@ -3312,7 +3314,7 @@ export interface components {
                 impact?: unknown;
                 kind: components["schemas"]["Kind"];
                 message: string;
-                /** @description The option that is applied when nobody decides in time. */
+                /** @description Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer. */
                 on_expiry: string;
                 /** @description What may be decided; draw these and no others. */
                 options: components["schemas"]["Offer"][];
@@ -5136,6 +5138,23 @@ export interface components {
          *     `not_an_approver`: The interrupt is assigned to others.
          *
          *     `own_work`: Whoever started the run or wrote the edit does not release it.
+         */
+        "forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden_role`: The role of this token may not do that.
+         *
+         *     `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `not_an_approver`: The interrupt is assigned to others.
+         *
+         *     `own_work`: Whoever started the run or wrote the edit does not release it.
          *
          *     `not_your_stage`: Others decide at this stage.
          */
@@ -5488,8 +5507,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `other_source`: The person is changed where they were read from. */
-        other_source: {
+        /**
+         * @description `other_source`: The person is changed where they were read from.
+         *
+         *     `name_taken`: Somebody else is called so.
+         */
+        "other_source-or-name_taken": {
             headers: {
                 [name: string]: unknown;
             };
@@ -6680,7 +6703,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -6715,7 +6738,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -7146,7 +7169,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7187,7 +7210,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7270,7 +7293,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7348,7 +7371,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -8003,7 +8026,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8040,7 +8063,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8081,7 +8104,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8118,7 +8141,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
