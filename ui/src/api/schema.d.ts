@@ -2843,6 +2843,8 @@ export interface components {
             /** @description How far commands are confined: `none`, `partial` or `full`. */
             sandbox: string;
             version: string;
+            /** @description Warnings about the installation: people whose names are the same, a clock that is behind. */
+            warnings?: string[];
         };
         /**
          * @description One pause that a person ends.
@@ -2925,7 +2927,7 @@ export interface components {
             impact?: unknown;
             kind: components["schemas"]["Kind"];
             message: string;
-            /** @description The option that is applied when nobody decides in time. */
+            /** @description Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer. */
             on_expiry: string;
             /** @description What may be decided; draw these and no others. */
             options: components["schemas"]["Offer"][];
@@ -3314,7 +3316,7 @@ export interface components {
                 impact?: unknown;
                 kind: components["schemas"]["Kind"];
                 message: string;
-                /** @description The option that is applied when nobody decides in time. */
+                /** @description Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer. */
                 on_expiry: string;
                 /** @description What may be decided; draw these and no others. */
                 options: components["schemas"]["Offer"][];
@@ -5138,6 +5140,23 @@ export interface components {
          *     `not_an_approver`: The interrupt is assigned to others.
          *
          *     `own_work`: Whoever started the run or wrote the edit does not release it.
+         */
+        "forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `forbidden_role`: The role of this token may not do that.
+         *
+         *     `wrong_origin`: The request comes from a page of another origin.
+         *
+         *     `not_an_approver`: The interrupt is assigned to others.
+         *
+         *     `own_work`: Whoever started the run or wrote the edit does not release it.
          *
          *     `not_your_stage`: Others decide at this stage.
          */
@@ -5490,8 +5509,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `other_source`: The person is changed where they were read from. */
-        other_source: {
+        /**
+         * @description `other_source`: The person is changed where they were read from.
+         *
+         *     `name_taken`: Somebody else is called so.
+         */
+        "other_source-or-name_taken": {
             headers: {
                 [name: string]: unknown;
             };
@@ -6682,7 +6705,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -6717,7 +6740,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -7148,7 +7171,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7189,7 +7212,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7272,7 +7295,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -7350,7 +7373,7 @@ export interface operations {
             };
             400: components["responses"]["malformed_json"];
             401: components["responses"]["unauthenticated-or-credential_expired"];
-            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver"];
+            403: components["responses"]["forbidden_role-or-wrong_origin-or-not_an_approver-or-own_work"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_resolved-or-no_vote"];
@@ -8005,7 +8028,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8042,7 +8065,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8083,7 +8106,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];
@@ -8120,7 +8143,7 @@ export interface operations {
             403: components["responses"]["forbidden_role-or-wrong_origin"];
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
-            409: components["responses"]["other_source"];
+            409: components["responses"]["other_source-or-name_taken"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];

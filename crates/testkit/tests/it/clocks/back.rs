@@ -83,7 +83,7 @@ fn code(link: &Value) -> String {
 }
 
 const ENDED: [(&str, u16); 5] =
-    [("approval", 409), ("decision link", 410), ("key", 401), ("sign-in", 401), ("login link", 401)];
+    [("approval", 409), ("decision link", 410), ("key", 401), ("sign-in", 401), ("login link", 403)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_ended_stays_ended_when_the_clock_is_set_back() {

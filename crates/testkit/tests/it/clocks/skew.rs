@@ -94,8 +94,8 @@ async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     assert_eq!(a.choose(&there, "approve").await["status"], "resolved");
     let open = a.post("/v1/interrupts", &near).await.ok();
     wait_story(b, &open, &["reminds"]).await;
-    // Now `a` is the one that is ahead, by as much.
-    clocks[0].put(2 * SKEW_S);
+    // Both nodes count from the later of their clocks. Now that of `a` is ahead of the deadline.
+    clocks[0].put(4 * SKEW_S);
     wait_story(b, &open, &["reminds", "ends"]).await;
     let last = json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 1_000});
     let last = b.post("/v1/interrupts", &last).await.ok();
