@@ -100,12 +100,10 @@ impl Evidence {
         };
         let pin = self.folder.join(NAME);
         let pin = pin.display();
-        let copies = rescue::copies(&self.folder).into_iter();
-        let copies: String = copies
-            .map(|copy| {
-                format!("; look first at the copy that a server made, {}", self.folder.join(copy).display())
-            })
-            .collect();
+        let shown = |copy: String| {
+            format!("; look first at the copy that a server made, {}", self.folder.join(copy).display())
+        };
+        let copies = rescue::copies(&self.folder).into_iter().map(shown).collect::<Vec<_>>().concat();
         format!(
             "{why} ({pin}){would_lose}{copies}; restore a backup, or go on all the same with `serve --accept-loss {lost}`, which \
              every later audit reports"
