@@ -19,7 +19,7 @@ pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
 
 use crate::actor::Whose;
-use crate::changeset::{self, Change, Changeset};
+use crate::changeset::{self, Changeset};
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
 use crate::interrupt::Assignment;
@@ -68,17 +68,24 @@ pub enum Changes<'a> {
     Nothing,
     /// A file tool of ours, which changes this one file.
     File { path: &'a str },
-    /// What it did in its trial, and what was found in it that asks.
-    Tried { changes: &'a Changeset, ask_because: &'a [String] },
+    /// Changes that a trial made: of the workspace and of the run's layer, and the findings in them that ask.
+    Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// It was tried, and what it did was erased.
     Erased,
 }
 
 impl<'a> Changes<'a> {
-    /// Whether a trial has shown that nothing is left of it but new content that git ignores.
+    /// Returns true if a trial has changed nothing in the workspace.
     fn leave_nothing(self) -> bool {
-        let is_cache = |change: &Change| change.ignored && !change.deletes();
-        matches!(self, Self::Tried { changes, .. } if changes.changes().iter().all(is_cache))
+        matches!(self, Self::Tried { changes, .. } if changes.is_empty())
+    }
+
+    /// Changes that a trial made in the run's layer.
+    fn in_layer(self) -> &'a Changeset {
+        match self {
+            Self::Tried { layer, .. } => layer,
+            Self::Untried | Self::Nothing | Self::File { .. } | Self::Erased => &changeset::EMPTY,
+        }
     }
 
     /// The changes, where they are known.
@@ -289,7 +296,7 @@ fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>
     let asks = |code: &String| found(code, explain(code).to_owned());
     match subject.changes {
         // What it runs, and what its line may mean, is told by what it did.
-        Changes::Tried { changes, ask_because } => {
+        Changes::Tried { changes, ask_because, layer: _ } => {
             let mut reasons: Vec<Reason> = ask_because.iter().map(asks).collect();
             let mut paths = changes.changes().iter().map(|change| change.path.as_str());
             let met = paths.find_map(|path| Some((path, guarded::guards(path.split('/'))?)));
@@ -365,6 +372,9 @@ fn explain(code: &str) -> &'static str {
         }
         "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
         "undo" => "it takes back what was released before",
+        "merge" => {
+            "it puts ignored files that only the run has seen into the workspace, where your own tools find them"
+        }
         "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "commands can not be confined on this machine",
         "sandbox_partial" => "commands can only be confined in part on this machine",

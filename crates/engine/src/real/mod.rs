@@ -2,6 +2,8 @@
 
 mod bodies;
 mod executor;
+mod layers;
+mod merge;
 mod preview;
 mod trial;
 mod undo;
@@ -143,7 +145,8 @@ where
     if overdue > 0 {
         tracing::info!(overdue, "settled what became due while no server ran");
     }
-    let upkeep = tokio::spawn(upkeep::keep_up(driver.clone()));
+    let (of_journal, of_node) = (upkeep::keep_up(driver.clone()), layers::keep_removing(driver.clone()));
+    let upkeep = tokio::spawn(async { _ = futures::join!(of_journal, of_node) });
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 

@@ -7,6 +7,13 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
+/// Names in a folder, one a line, and how many there are.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    pub text: String,
+    pub entries: usize,
+}
+
 /// The folder that a call names; without a name the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
@@ -21,11 +28,28 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// One entry a line, sorted; the number of entries.
-pub(crate) fn list(workspace: &Workspace, path: Option<&str>) -> Result<(String, usize), Refusal> {
-    let place = folder(workspace, path)?;
-    let mut names = names(workspace, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
+/// Lists a folder of the run's layer and of the workspace as one, sorted.
+pub(crate) fn list(
+    workspace: &Workspace,
+    layer: Option<&Workspace>,
+    path: Option<&str>,
+) -> Result<(WorkspacePath, Listing), Refusal> {
+    let look = |root: &Workspace| {
+        let place = folder(root, path)?;
+        let names = names(root, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
+        Ok((place, names))
+    };
+    let in_layer = layer.and_then(|layer| look(layer).ok());
+    let (place, mut names) = match (look(workspace), in_layer) {
+        (Ok((place, mut names)), Some((_, more))) => {
+            names.extend(more);
+            (place, names)
+        }
+        (Ok(found), None) | (Err(_), Some(found)) => found,
+        (Err(refusal), None) => return Err(refusal),
+    };
     names.sort();
+    names.dedup();
     let total = names.len();
     let mut lines: Vec<String> = names.into_iter().take(limits::LISTING_ENTRIES).collect();
     if total == 0 {
@@ -34,7 +58,7 @@ pub(crate) fn list(workspace: &Workspace, path: Option<&str>) -> Result<(String,
     if total > limits::LISTING_ENTRIES {
         lines.push(format!("({} more entries are left out)", total - limits::LISTING_ENTRIES));
     }
-    Ok((lines.join("\n") + "\n", total))
+    Ok((place, Listing { text: lines.join("\n") + "\n", entries: total }))
 }
 
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<String>> {

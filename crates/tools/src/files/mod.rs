@@ -12,7 +12,7 @@ mod workspace_path;
 pub(crate) use change::{BARE, Planned};
 pub(crate) use diff::Diff;
 pub use diff::diff;
-pub(crate) use listing::{folder, list};
+pub(crate) use listing::{Listing, folder, list};
 pub(crate) use read::{identity, observe, read_text};
 pub(crate) use search::{check as check_search, search};
 pub(crate) use workspace_path::{Kind, Last, WorkspacePath, shown};

@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub effect: CommandEffect,
     /// Where the command writes instead of the workspace: a trial.
     pub layer: Option<Layer>,
+    /// Folder that is shown over the workspace and never written: the layer of the run.
+    pub run_layer: Option<PathBuf>,
     /// The folders that were looked at before: another one under the same name stops the command.
     pub identities: Vec<Identity>,
     /// A fresh folder on the host; see [`Plan::private_on_host`].
@@ -117,6 +119,11 @@ impl Plan {
             CommandEffect::Reads | CommandEffect::Guarded => false,
             CommandEffect::Writes { .. } | CommandEffect::Workspace => true,
         }
+    }
+
+    /// Returns true if the command sees the workspace through a layer, whose folders are others.
+    pub(super) fn shows_a_layer(&self) -> bool {
+        self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }
 
     fn place(&self, place: &str) -> PathBuf {
