@@ -270,6 +270,13 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
+    /// Put ignored files that a run wrote into its workspace: shown first, and done once they are released
+    Merge {
+        /// `run_…`
+        run: String,
+        /// Files and folders of the workspace; without one, all that the run's layer holds.
+        paths: Vec<String>,
+    },
     /// What happened in a run, event by event
     Events {
         /// `run_…`

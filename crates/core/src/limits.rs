@@ -87,6 +87,9 @@ pub const BODIES_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 /// Bytes of such files that a journal keeps; above that the ones go that nobody needed for the longest time.
 pub const BODIES_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
+/// Time for which the layer of a run is kept after the run's last event: 24 hours. Until then it can be merged.
+pub const LAYER_MS: u64 = 24 * 60 * 60 * 1_000;
+
 /// The first wait before a failed model call is tried again; it doubles.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::interrupt::Level;
+use crate::time::Timestamp;
 use holdshort_command::Class;
 
 /// A tool as agents and gates know it. Pinned into the run with its workflow.
@@ -313,11 +314,26 @@ pub enum Tried {
     },
 }
 
+/// Changes that a commit makes in the run's layer, where the run's own commands find them, and not in the workspace.
+///
+/// Each `before` is what the layer held. The layer is a cache: a commit that finds something else there is no error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerChanges {
+    pub changes: Changeset,
+    /// Start of the trial, and modification time of every file of it: a source that changed later is newer than what
+    /// was built from the earlier one.
+    pub made_at: Timestamp,
+}
+
 /// What a command did where it could harm nothing. A command that a limit stopped has changed nothing: what it did until
 /// then is dropped, and the text says so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yielded {
+    /// Changes of the workspace.
     pub changeset: Changeset,
+    /// Changes of the run's layer; `None` where there are none.
+    pub layer: Option<LayerChanges>,
     /// What makes it ask whatever the rules allow: `hard_link`, `special_file`.
     pub ask_because: Vec<String>,
     /// What the agent reads as the result of the call, once its changes are released.

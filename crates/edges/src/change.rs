@@ -42,8 +42,7 @@ impl Change {
 }
 
 fn summary(trial: TrialCard<'_>) -> String {
-    let head = if trial.is_undo() { "Undo" } else { "Tried" };
-    format!("{head}: {}.", trial.words())
+    format!("{}: {}.", trial.head(), trial.words())
 }
 
 fn file(change: TrialChange<'_>) -> Value {

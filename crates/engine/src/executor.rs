@@ -10,7 +10,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::Request;
 use holdshort_core::run::{ActionId, Config, Input, Lack, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{CommandEffect, Precondition};
+use holdshort_core::tool::{CommandEffect, LayerChanges, Precondition};
 use holdshort_tools::{Follow, Withhold};
 use serde_json::Value;
 
@@ -55,6 +55,8 @@ pub enum Work {
         attempt: u32,
         /// `None`: what the journal has is not what was released.
         changeset: Option<Arc<Changeset>>,
+        /// Changes of the run's layer, made after those of the workspace.
+        layer: Option<Arc<LayerChanges>>,
         /// It was begun before a crash.
         is_resumed: bool,
     },
@@ -113,6 +115,9 @@ pub trait Executor: Send + Sync + 'static {
 
     /// Nobody waits for this any more: stop it, and whatever it started.
     fn abort(&self, run: &RunId, action: &ActionId);
+
+    /// Removes what this node keeps of the run beside the journal: its content was erased.
+    fn forget(&self, _run: &RunId) {}
 
     /// A person stops what this runs: end it and whatever it started, and answer with what a command printed, or with what a
     /// model had said, by then. May be called again, and for what is done already.

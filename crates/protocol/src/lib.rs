@@ -84,8 +84,8 @@ pub use policy::{ForeignCall, PolicyCheck, PolicyVerdict, VerdictWord};
 pub use problem::{FieldError, Problem};
 pub use push::{PushSubscription, PushSubscriptions, SubscribePush};
 pub use run::{
-    AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, Message, Note,
-    Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
+    AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, MergeChanges,
+    Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
 };
 pub use session::{
     Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,

@@ -1,5 +1,7 @@
 //! Runs: what starts one, what steers it, how it looks.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -257,7 +259,7 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// It changes only what git ignores, or nothing.
+    /// It changes nothing in the workspace. What it writes to ignored paths is kept for the run.
     Ignored,
 }
 
@@ -305,6 +307,16 @@ pub struct UndoChanges {
     /// The number of an event: what the run committed after it is taken back.
     #[serde(default)]
     pub to: u64,
+}
+
+/// Files and folders that are merged; without a body, all that the run's layer holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"paths": ["dist"]}))]
+pub struct MergeChanges {
+    /// Paths relative to the workspace; empty for all of the layer.
+    #[serde(default)]
+    pub paths: BTreeSet<String>,
 }
 
 /// Ends a run of another framework's agent.

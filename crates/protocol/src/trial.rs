@@ -53,6 +53,10 @@ impl<'a> TrialCard<'a> {
             0 => String::new(),
             n => format!(" ({n} of them ignored by git)"),
         };
+        let kept = match self.0.pointer("/layer/files").and_then(Value::as_u64) {
+            None | Some(0) => String::new(),
+            Some(n) => format!("; {} ignored by git kept for the run alone", files(n)),
+        };
         let code = self.0.get("exit_code").and_then(Value::as_i64);
         let ended = code.map(|code| format!("; exit code {code}")).unwrap_or_default();
         let after = self.0.get("duration_ms").and_then(Value::as_u64);
@@ -68,7 +72,7 @@ impl<'a> TrialCard<'a> {
             0 => String::new(),
             n => format!("; {n} {OUTSIDE}"),
         };
-        format!("{did}{ignored}{outside}{ended}{after}{tests}")
+        format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
     /// What its output says of tests, in words: nobody has counted them, and any command can print that.
@@ -84,6 +88,17 @@ impl<'a> TrialCard<'a> {
     /// What it did to the repository, in words.
     pub fn git(self) -> impl Iterator<Item = &'a str> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Word that the account of the changes begins with.
+    pub fn head(self) -> &'static str {
+        if self.is_undo() {
+            "Undo"
+        } else if self.0.get("merge").is_some() {
+            "Merge"
+        } else {
+            "Tried"
+        }
     }
 
     /// Whether nothing ran: it is what an undo would do.

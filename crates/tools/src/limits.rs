@@ -82,6 +82,8 @@ pub const PROBES: usize = 3;
 
 /// Paths of a trial that its card names; the others are counted.
 pub const CARD_PATHS: usize = 500;
+/// Paths of the run's layer that the card names; the others are counted.
+pub const CARD_LAYER_PATHS: usize = 20;
 /// Bytes of all diffs of such a card, about: the card is part of an event.
 pub const CARD_DIFF_BYTES: usize = 128 * 1024;
 /// Bytes of a file whose diff such a card shows; of a larger one it says so.
@@ -92,6 +94,10 @@ pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;
 pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
 /// Paths that a trial leaves changed, and paths looked at to find them: the list of them is part of the journal.
 pub const CHANGED_PATHS: usize = 100_000;
+/// Files, folders and links of a run's layer. A command that would go past it changes nothing (`layer_full`).
+pub const LAYER_PATHS: usize = 200_000;
+/// Bytes of the files of a run's layer: a build and its tests, and less than a disk.
+pub const LAYER_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// Files, folders and links of a workspace that is copied where there can be no overlay.
 pub const COPIED_PATHS: usize = 20_000;
 /// Bytes of such a workspace. Where the file system shares them between files they count all the same.

@@ -3,7 +3,7 @@
 //! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
 //! but the sandbox's level.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,10 @@ use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Changeset};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::WithheldPaths;
-use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition, SandboxLevel};
+use holdshort_core::run;
+use holdshort_core::tool::{
+    CommandEffect, Inspected, Inspection, LayerChanges, Outcome, Precondition, SandboxLevel,
+};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -25,9 +28,10 @@ use crate::limits;
 use crate::places;
 use crate::refusal::Refusal;
 use crate::request::{OnFiles, Request};
+use crate::run_layer::RunLayer;
 use crate::sandbox;
 use crate::training;
-use crate::trial::{self, Layers, Tried};
+use crate::trial::{self, Layers, Trial, Tried};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
 use crate::web::{self, Follow};
@@ -76,6 +80,8 @@ pub struct Settings {
     pub write_bytes: u64,
     /// What a command is tried over.
     pub layers: Layers,
+    /// Layer of the run. `None`: what a tried command writes to ignored paths is a change of the workspace.
+    pub run_layer: Option<RunLayer>,
     /// Called while a changeset is committed.
     pub step: Step,
     /// What the run was started with: the tools of training read in it whose data it is, and of which day.
@@ -98,6 +104,7 @@ impl Settings {
             command_timeout_ms: limits::COMMAND_DEFAULT_MS,
             write_bytes: limits::WRITE_BYTES,
             layers: Layers::Overlay,
+            run_layer: None,
             step: |_| {},
             input: Value::Null,
         }
@@ -123,6 +130,19 @@ impl Inner {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
         // A command that only reads has no network, whatever the workflow says.
         if self.settings.network { level(true).min(level(false)) } else { level(false) }
+    }
+}
+
+impl Inner {
+    /// Folder of the run's layer that a command is shown over the workspace; `None` where there is none.
+    pub(crate) fn shown_layer(&self) -> Option<PathBuf> {
+        let layer = self.settings.run_layer.as_ref()?;
+        layer.open().map(|_| layer.content())
+    }
+
+    /// The run's layer as the file tools that read look through it; `None` where there is none.
+    fn layer_to_read(&self) -> Option<Workspace> {
+        Workspace::open_layer(&self.shown_layer()?)
     }
 }
 
@@ -249,17 +269,42 @@ impl Tools {
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
         resumed: bool,
     ) -> Committed {
-        match Root::of(self.0.workspace.dir()) {
+        let committed = match Root::of(self.0.workspace.dir()) {
             Ok(root) => changeset::commit(&root, changeset, body, resumed, self.0.settings.step),
             Err(e) => {
                 Committed::Failed { text: format!("the workspace can not be opened: {e}"), done: Vec::new() }
             }
+        };
+        if let (Some(layer), Committed::Done) = (&self.0.settings.run_layer, &committed)
+            && layer.forget(changeset).is_err()
+        {
+            // A layer without these paths is wanted, and an empty one has none of them.
+            layer.remove();
+        }
+        committed
+    }
+
+    /// Makes the changes of the run's layer. An error leaves the run without a layer, which harms nothing. Blocks.
+    pub fn commit_to_layer(
+        &self,
+        changes: &LayerChanges,
+        body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+    ) -> io::Result<()> {
+        match &self.0.settings.run_layer {
+            Some(layer) => layer.commit(Path::new(self.0.workspace.path()), changes, body),
+            None => Ok(()),
         }
     }
 
     /// The part of a changeset that can be committed as the workspace is now, without what `left` names. Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
         undo::undoable(&Root::of(self.0.workspace.dir())?, wanted, left)
+    }
+
+    /// Works out how the layer of a run differs from the workspace, at these paths or at all of them. Blocks.
+    pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
+        let workspace = &self.0.workspace;
+        trial::merge(Root::of(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
     /// How each path of a changeset stands. Blocks.
@@ -310,18 +355,19 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     let mut bodies = Vec::new();
     let path = call.arguments.get("path").and_then(Value::as_str);
     inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
-    if call.tool == holdshort_core::run::undo::TOOL {
+    let worked_out = [(run::undo::TOOL, "undo"), (run::merge::TOOL, "merge")];
+    if let Some((_, code)) = worked_out.iter().find(|(tool, _)| *tool == call.tool) {
         // What it would change is worked out when it is tried.
-        inspection.ask_because.push("undo".to_owned());
+        inspection.ask_because.push((*code).to_owned());
         return Ok(Looked { inspected: Inspected::Ready(inspection), bodies });
     }
     match Request::parse(&call.tool, &call.arguments)? {
         Request::Files(OnFiles::Read(read)) => {
-            let (place, _) = files::read_text(workspace, &read.path)?;
+            let (place, _) = files::read_text(workspace, inner.layer_to_read().as_ref(), &read.path)?;
             inspection.card = json!({"path": place.to_string()});
         }
         Request::Files(OnFiles::List(list)) => {
-            let place = files::folder(workspace, list.path.as_deref())?;
+            let (place, _) = files::list(workspace, inner.layer_to_read().as_ref(), list.path.as_deref())?;
             inspection.card = json!({"path": place.to_string()});
         }
         Request::Files(OnFiles::Search(search)) => {
@@ -329,7 +375,13 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             inspection.card = json!({"path": place.to_string(), "pattern": search.pattern});
         }
         Request::Files(OnFiles::Change(change)) => {
-            let planned = Planned::new(workspace, &change)?;
+            let planned = Planned::new(workspace, &change).map_err(|refusal| {
+                let is_in_layer = |layer: Workspace| files::read_text(&layer, None, change.path()).is_ok();
+                if refusal.code == "not_found" && inner.layer_to_read().is_some_and(is_in_layer) {
+                    return only_in_layer(change.path());
+                }
+                refusal
+            })?;
             if planned.has_other_names() {
                 inspection.ask_because.push("hard_link".to_owned());
             }
@@ -362,16 +414,27 @@ fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     data
 }
 
+fn only_in_layer(path: &str) -> Refusal {
+    let message = format!(
+        "`{}` is only in the layer of this run, since git ignores it: change it with run_command, or write it with \
+         write_file, which puts it into the workspace",
+        files::shown(path)
+    );
+    Refusal::new("only_in_layer", message)
+}
+
 fn run_on_files(inner: &Inner, request: &OnFiles, withheld: &WithheldPaths) -> Result<Outcome, Refusal> {
     let workspace = &inner.workspace;
     Ok(match request {
         OnFiles::Read(read) => {
-            let (place, text) = files::read_text(workspace, &read.path)?;
+            let (place, text) = files::read_text(workspace, inner.layer_to_read().as_ref(), &read.path)?;
             let data = json!({"path": place.to_string(), "bytes": text.len()});
             Outcome::Done { text, data }
         }
         OnFiles::List(list) => {
-            let Listed { text, shown, left_out } = files::list(workspace, list.path.as_deref(), withheld)?;
+            let layer = inner.layer_to_read();
+            let Listed { text, shown, left_out } =
+                files::list(workspace, layer.as_ref(), list.path.as_deref(), withheld)?;
             Outcome::Done { text, data: counted("entries", shown, left_out) }
         }
         OnFiles::Search(search) => {

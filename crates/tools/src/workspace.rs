@@ -53,6 +53,13 @@ impl Workspace {
         Ok(Self { path, dir })
     }
 
+    /// Opens the layer of a run, which holds files as a workspace does.
+    pub(crate) fn open_layer(content: &Path) -> Option<Self> {
+        let path = content.to_str()?.to_owned();
+        let dir = Dir::open_ambient_dir(content, ambient_authority()).ok()?;
+        Some(Self { path, dir })
+    }
+
     /// The canonical path.
     pub fn path(&self) -> &str {
         &self.path

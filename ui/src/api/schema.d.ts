@@ -1448,6 +1448,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put ignored files that a run has written into its workspace.
+         * @description What a tried command writes to ignored paths is kept for the run, apart from the workspace. A run of its own works out
+         *     how these files differ from the workspace, shows them, and waits until a person releases them.
+         */
+        post: operations["merge_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/messages": {
         parameters: {
             query?: never;
@@ -3770,6 +3791,18 @@ export interface components {
             /** @description What its holder is called in events, on cards and in lists: 1 to 64 of `a-z`, `0-9`, `.`, `_`, `-`. */
             name: string;
             role?: components["schemas"]["Role"] | null;
+        };
+        /**
+         * @description Files and folders that are merged; without a body, all that the run's layer holds.
+         * @example {
+         *       "paths": [
+         *         "dist"
+         *       ]
+         *     }
+         */
+        MergeChanges: {
+            /** @description Paths relative to the workspace; empty for all of the layer. */
+            paths?: string[];
         };
         /**
          * @description Tells a run something: every step at work hears it with its next model request.
@@ -8735,6 +8768,55 @@ export interface operations {
             404: components["responses"]["not_found"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["run_ended-or-not_interruptible"];
+            413: components["responses"]["body_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["wrong_host"];
+            422: components["responses"]["invalid_request-or-idempotency_key_reused"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
+        };
+    };
+    merge_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request under the same key begins one merge */
+                "Idempotency-Key"?: string | null;
+                /** @description The merge's trace is a part of this one (W3C Trace Context) */
+                traceparent?: string | null;
+            };
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MergeChanges"] | null;
+            };
+        };
+        responses: {
+            /** @description The run that merges them */
+            201: {
+                headers: {
+                    /** @description `true`: the key was known, this is its run */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            400: components["responses"]["malformed_json-or-invalid_header"];
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["run_at_work-or-nothing_to_undo-or-no_common_approver-or-session_suspended-or-session_closed"];
             413: components["responses"]["body_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["wrong_host"];

@@ -449,7 +449,7 @@ fn note(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 
 /// What the command did where it could harm nothing: each path, and what it printed.
 fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
-    let head = if trial.is_undo() { "undo" } else { "tried" };
+    let head = trial.head().to_lowercase();
     let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{head}: {}", trial.words()))), 4);
     out.extend(trial.git().map(|words| format!("  {}", plain::line(words))));
     for change in trial.changes() {

@@ -92,6 +92,7 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Cancel { id, text } => steer::cancel(&scene, &id, text).await,
         Verb::Stop { run, call, text } => stop::stop(&scene, &run, call.as_deref(), text).await,
         Verb::Undo { run, to } => undo::undo(&scene, &run, to).await,
+        Verb::Merge { run, paths } => undo::merge(&scene, &run, paths).await,
         Verb::Events { run, follow, since } => events::events(&scene, &run, follow, since).await,
         Verb::Workflows { verb: None } => workflows::workflows(&scene).await,
         Verb::Workflows { verb: Some(Workflows::Check { paths, people }) } => {

@@ -1,7 +1,10 @@
-//! `undo`: takes back what a run changed. Starts a server in this process where none uses the data folder, for a person
-//! has to release the changes.
+//! `undo` and `merge`: begin a run of one call whose changes a person releases. Both start a server in this process where
+//! none uses the data folder.
 
-use holdshort_protocol::{Run, UndoChanges};
+use std::collections::BTreeSet;
+
+use holdshort_protocol::{MergeChanges, Run, UndoChanges};
+use serde::Serialize;
 
 use super::Scene;
 use super::attach::over_journal;
@@ -15,28 +18,48 @@ use crate::output::say;
 
 pub(super) async fn undo(scene: &Scene, run: &str, to: u64) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
+    let says = format!("what {run} changed is taken back once it is released.");
+    let asked = BeginRequest { path: format!("/v1/runs/{run}/undo"), body: UndoChanges { to }, says };
+    begin_somewhere(scene, &asked).await
+}
+
+pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyhow::Result<Exit> {
+    let run = id_of(run, "run")?;
+    let says = format!("the ignored files of {run} are put into the workspace once they are released.");
+    let paths: BTreeSet<String> = paths.into_iter().collect();
+    let asked = BeginRequest { path: format!("/v1/runs/{run}/merge"), body: MergeChanges { paths }, says };
+    begin_somewhere(scene, &asked).await
+}
+
+/// Request that begins a run, and the sentence that is printed then.
+struct BeginRequest<T> {
+    path: String,
+    body: T,
+    says: String,
+}
+
+async fn begin_somewhere<T: Serialize>(scene: &Scene, asked: &BeginRequest<T>) -> anyhow::Result<Exit> {
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
-        return begin(scene, &scene.client()?, run, to, None).await;
+        return begin(scene, &scene.client()?, asked, None).await;
     }
     let model = ModelArgs::default();
     let again = embed::again(&data_dir, &model);
     let embedded = over_journal(scene, data_dir, model).await?;
-    let exit = begin(scene, &embedded.client()?, run, to, Some(&again)).await;
+    let exit = begin(scene, &embedded.client()?, asked, Some(&again)).await;
     end_of(embedded).await;
     exit
 }
 
-async fn begin(
+async fn begin<T: Serialize>(
     scene: &Scene,
     client: &Client,
-    run: &str,
-    to: u64,
+    asked: &BeginRequest<T>,
     again: Option<&str>,
 ) -> anyhow::Result<Exit> {
-    let undo: Run = client.post(&format!("/v1/runs/{run}/undo"), &UndoChanges { to }).await?;
+    let begun: Run = client.post(&asked.path, &asked.body).await?;
     if !scene.json {
-        say(&format!("{}: what {run} changed is taken back once it is released.", undo.id));
+        say(&format!("{}: {}", begun.id, asked.says));
     }
-    beside(client, &undo.id, scene.json, again, None).await
+    beside(client, &begun.id, scene.json, again, None).await
 }

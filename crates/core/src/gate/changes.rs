@@ -14,13 +14,14 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> boo
         return true;
     }
     let Some(changes) = subject.changes.known() else { return false };
-    let deleted = changes.deletions().filter(|change| !change.ignored).count();
+    let layer = subject.changes.in_layer();
+    let deleted = changes.deletions().count();
     let limit = rule.deletes.map(|n| n as usize);
     if releases {
-        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes, subject))
+        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes, layer, subject))
             && deleted <= limit.unwrap_or(0)
     } else {
-        rule.changes.as_ref().is_none_or(|scope| meets(scope, changes))
+        rule.changes.as_ref().is_none_or(|scope| meets(scope, changes, layer))
             && limit.is_none_or(|limit| deleted >= limit)
     }
 }
@@ -46,22 +47,26 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// `ignored` allows commands only: a build that a command runs makes caches, and an agent that names a file means
-/// that file.
-fn holds(scope: &ChangeScope, changes: &Changeset, subject: &Subject<'_>) -> bool {
+/// Returns true if a rule that allows covers the changes. The layer needs no release: `ignored` and paths speak of the
+/// workspace, where a change of an ignored path is a change like any other.
+///
+/// `ignored` allows commands only: a build that a command runs makes caches, and an agent that names a file means that
+/// file.
+fn holds(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
-        ChangeScope::None => changes.is_empty(),
-        ChangeScope::Ignored => changes.changes().iter().all(|change| change.ignored && !is_proposed),
+        ChangeScope::None => changes.is_empty() && layer.is_empty(),
+        ChangeScope::Ignored => changes.is_empty() && !is_proposed,
         ChangeScope::Paths(globs) => within(globs, changes),
     }
 }
 
-fn meets(scope: &ChangeScope, changes: &Changeset) -> bool {
+/// Returns true if a rule that holds back meets the changes, those of the layer included.
+fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
-        ChangeScope::None => changes.is_empty(),
-        ChangeScope::Ignored => changes.counted().any(|change| change.ignored),
-        ChangeScope::Paths(globs) => meet_paths(globs, changes),
+        ChangeScope::None => changes.is_empty() && layer.is_empty(),
+        ChangeScope::Ignored => !layer.is_empty() || changes.counted().any(|change| change.ignored),
+        ChangeScope::Paths(globs) => meet_paths(globs, changes) || meet_paths(globs, layer),
     }
 }
 

@@ -21,7 +21,7 @@ use holdshort_command::guarded::{self, Guarded};
 pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;
-use crate::changeset::{self, Change, Changeset};
+use crate::changeset::{self, Changeset};
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
 use crate::interrupt::Assignment;
@@ -72,17 +72,25 @@ pub enum Changes<'a> {
     Nothing,
     /// Changeset that a file tool proposes. Its paths are resolved: no component is a link.
     Proposed(&'a Changeset),
-    /// Changeset of the trial of a command, and the codes of findings in it that make the call ask.
-    Tried { changes: &'a Changeset, ask_because: &'a [String] },
+    /// Changes that a trial made: of the workspace and of the run's layer. `ask_because` holds the codes of findings in
+    /// them that make the call ask.
+    Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
     /// Erased from the journal.
     Erased,
 }
 
 impl<'a> Changes<'a> {
-    /// Whether a trial has shown that nothing is left of it but new content that git ignores.
+    /// Returns true if a trial has changed nothing in the workspace.
     fn leave_nothing(self) -> bool {
-        let is_cache = |change: &Change| change.ignored && !change.deletes();
-        matches!(self, Self::Tried { changes, .. } if changes.changes().iter().all(is_cache))
+        matches!(self, Self::Tried { changes, .. } if changes.is_empty())
+    }
+
+    /// Changes that a trial made in the run's layer.
+    fn in_layer(self) -> &'a Changeset {
+        match self {
+            Self::Tried { layer, .. } => layer,
+            Self::Untried | Self::Nothing | Self::Proposed(_) | Self::Erased => &changeset::EMPTY,
+        }
     }
 
     /// The changes, where they are known.
@@ -299,7 +307,9 @@ fn found(code: &str, text: String) -> Reason {
 fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
     match subject.changes {
         // The changeset of the trial says what the line did: the words of the line add nothing.
-        Changes::Tried { changes, ask_because } => mandatory_for_changes(subject, changes, ask_because),
+        Changes::Tried { changes, ask_because, layer: _ } => {
+            mandatory_for_changes(subject, changes, ask_because)
+        }
         Changes::Proposed(changes) => mandatory_for_changes(subject, changes, subject.ask_because),
         Changes::Erased => {
             vec![found("changes_unknown", "the changes of this call were erased from the journal".to_owned())]
@@ -390,6 +400,9 @@ fn explain(code: &str) -> &'static str {
         }
         "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
         "undo" => "it takes back what was released before",
+        "merge" => {
+            "it puts ignored files that only the run has seen into the workspace, where your own tools find them"
+        }
         "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "this host can not confine commands: they can read and write what the server can",
         "sandbox_partial" => {

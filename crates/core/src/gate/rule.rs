@@ -58,7 +58,10 @@ fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
 
 /// By what the call says, and where it was tried by what it did: a rule that holds back meets either.
 fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
-    let did = || subject.changes.known().is_some_and(|did| changes::meet_paths(globs, did));
+    let did = || {
+        let of_workspace = subject.changes.known().is_some_and(|did| changes::meet_paths(globs, did));
+        of_workspace || changes::meet_paths(globs, subject.changes.in_layer())
+    };
     place::matches(globs, subject, command, releases) || (!releases && did())
 }
 

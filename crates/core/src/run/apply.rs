@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply_content::{changeset_of, drafted, found, routed};
+use super::apply_content::{changeset_of, drafted, found, layer_changes, routed};
 use super::fact::Fact;
 use super::fact_part::Returned;
 use super::history::{self, Summary};
@@ -269,13 +269,15 @@ impl Run {
                 });
                 self.crashed(call);
             }
-            Fact::ToolTried { call, changeset, changed, deleted, ask_because, .. } => {
+            Fact::ToolTried { call, changeset, changed, deleted, ask_because, layer, .. } => {
                 self.call(call, |call| {
                     call.trial.running = None;
                     call.trial.lost = 0;
                     call.trial.is_stale = false;
                     let found = found(content, *changeset, *changed, *deleted);
-                    call.trial.found = Some(Arc::new(Found { ask_because: ask_because.clone(), ..found }));
+                    let layer = layer.as_ref().and_then(|layer| layer_changes(content, layer));
+                    call.trial.found =
+                        Some(Arc::new(Found { ask_because: ask_because.clone(), layer, ..found }));
                 });
             }
             Fact::ChangesProposed { call, changeset, changed, deleted } => self.call(call, |call| {

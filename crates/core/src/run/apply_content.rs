@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Run;
-use super::fact_part::Node;
+use super::fact_part::{LayerDigest, Node};
 use super::state::{Entry, Found, Step};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
@@ -16,6 +16,7 @@ use crate::id::InterruptId;
 use crate::interrupt::About;
 use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
+use crate::tool::LayerChanges;
 
 /// The plan of these nodes with the words of the content, where they are not erased.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
@@ -53,6 +54,7 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
         deleted,
         ask_because: Vec::new(),
         changeset: changeset_of(content, digest),
+        layer: None,
         text: Arc::from(content.as_text()),
         data: content.data.get("data").cloned().unwrap_or_default(),
         card: content.data.get("card").cloned().unwrap_or_default(),
@@ -63,6 +65,12 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
+}
+
+/// Changes of the run's layer that an event names; `None` where its content holds others.
+pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
+    let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
+    (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
 }
 
 /// What an agent reads where an answer stood that was erased since.

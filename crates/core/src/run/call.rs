@@ -321,7 +321,7 @@ impl Draft<'_> {
             Verdict::Ask { .. } | Verdict::Allow(_) => {}
         }
         let found = call.committing();
-        if let Some(found) = found.filter(|found| found.changed == 0) {
+        if let Some(found) = found.filter(|found| found.changed == 0 && found.layer.is_none()) {
             // There is nothing to commit: what it did is its output.
             let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
             self.finish_done(id, None, content);

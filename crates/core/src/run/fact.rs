@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::action::ActionId;
 use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
-use super::fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy, is_worker};
+use super::fact_part::{
+    Authority, Judgement, LayerDigest, Listed, Look, Node, PlanPart, Returned, RoutedBy, is_worker,
+};
 use super::keeping::Erased;
 use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::{Phase, is_default};
@@ -227,18 +229,22 @@ pub enum Fact {
         call: String,
         attempt: u32,
     },
-    /// text: what the agent reads of it; data: `{"changes": […], "data": …, "card": …}`.
+    /// text: the result that the agent reads; data: `{"changes": […], "data": …, "card": …, "layer"?: {"changes": […],
+    /// "made_at": …}}`.
     ToolTried {
         call: String,
         attempt: u32,
-        /// Of the changeset.
+        /// Digest of the changeset.
         changeset: Digest,
-        /// How many paths it changes, folders among them.
+        /// Number of changed paths, folders included.
         changed: usize,
-        /// How many files and links it deletes.
+        /// Number of deleted files and links.
         deleted: usize,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ask_because: Vec<String>,
+        /// Changes of the run's layer, which are not part of the changeset.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        layer: Option<LayerDigest>,
     },
     /// The call of a phase that is one call: no model made it. data: its arguments.
     CallMade {

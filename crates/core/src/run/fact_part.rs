@@ -4,7 +4,7 @@ use super::state::StepRole;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::InterruptId;
-use crate::tool::{Category, Precondition, ResolvedPath, SandboxLevel};
+use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 use serde::{Deserialize, Serialize};
 
 /// A subtask without its words.
@@ -52,6 +52,22 @@ pub struct Look {
     pub ask_because: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<ResolvedPath>,
+}
+
+/// Changes of a run's layer, as an event names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayerDigest {
+    /// Digest of the changes.
+    pub changeset: Digest,
+    /// Number of changed paths, folders included.
+    pub changed: usize,
+}
+
+impl LayerDigest {
+    pub(super) fn from_changes(layer: &LayerChanges) -> Self {
+        Self { changeset: layer.changes.digest(), changed: layer.changes.changes().len() }
+    }
 }
 
 /// Who or what released a call.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
-use super::{stakes, undo};
+use super::{merge, stakes, undo};
 use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
@@ -52,7 +52,9 @@ fn whole_workspace(tool: &str) -> Option<&'static str> {
 
 /// One line that says what would happen.
 pub(super) fn title(call: &Call) -> String {
-    if let Some(task) = call.argument("task").filter(|_| call.tool == undo::TOOL) {
+    if let Some(task) =
+        call.argument("task").filter(|_| [undo::TOOL, merge::TOOL].contains(&call.tool.as_str()))
+    {
         let does = call.found().map(|found| format!(" ({})", found.words())).unwrap_or_default();
         return format!("{task}{does}");
     }
@@ -268,6 +270,7 @@ impl Run {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
                 changes,
+                layer: found.in_layer(),
                 ask_because: &found.ask_because,
             });
         }

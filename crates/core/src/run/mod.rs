@@ -34,6 +34,7 @@ mod hold;
 mod input;
 mod interruption;
 mod keeping;
+pub mod merge;
 mod model;
 mod order;
 mod outside;

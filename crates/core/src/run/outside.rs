@@ -15,7 +15,7 @@ use crate::named;
 impl Run {
     /// Marks the payload of the card of a call: each change that is outside, and how many there are in all.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
-        if self.is_undo(call) {
+        if self.is_worked_out(call) {
             return;
         }
         match (call.found(), call.proposal.as_deref()) {

@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::pricing::Cost;
 use crate::routing::Routed;
 use crate::time::Timestamp;
-use crate::tool::CommandEffect;
+use crate::tool::{CommandEffect, LayerChanges};
 
 /// How a phase or a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -407,6 +407,8 @@ pub struct Found {
     pub ask_because: Vec<String>,
     /// `None` where it was erased, or is not what was found: nobody can say what it changes.
     pub changeset: Option<Arc<Changeset>>,
+    /// Changes of the run's layer. `None` where there are none, or where they were erased.
+    pub layer: Option<Arc<LayerChanges>>,
     pub text: Arc<str>,
     pub data: Value,
     pub card: Value,

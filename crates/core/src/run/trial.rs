@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact_part::{Authority, Returned};
+use super::fact_part::{Authority, LayerDigest, Returned};
 use super::input::Rejection;
 use super::state::{Found, Trial};
-use super::{Call, CallEnd, CallState, Fact, Run, undo};
+use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};
 use crate::changeset::{self, Change, Changeset};
 use crate::definition::Checkpoint;
 use crate::event::Content;
@@ -26,14 +26,14 @@ use crate::tool::{SandboxLevel, Tried, Yielded};
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes that are \
                     shown; the command does not run again.";
 
-/// What the card of an undo says.
+/// Note on the card of an undo or a merge.
 const UNDO_NOTE: &str =
     "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
 
 impl Run {
     /// What a person is told who decides on a trial.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
-        if self.is_undo(call) { UNDO_NOTE } else { NOTE }
+        if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
 
     /// What is said of a call whose changes are made.
@@ -41,9 +41,14 @@ impl Run {
         if self.is_undo(call) { undo::told(found) } else { found.text.to_string() }
     }
 
-    /// Whether what it does is worked out from the journal, and nothing runs. A client may have a tool of this name.
-    pub(super) fn is_undo(&self, call: &Call) -> bool {
+    fn is_undo(&self, call: &Call) -> bool {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
+    }
+
+    /// Returns true if the changes of a call are worked out and nothing runs: an undo, a merge. A client may have a
+    /// tool of this name.
+    pub(super) fn is_worked_out(&self, call: &Call) -> bool {
+        self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
     /// Whether the gates of a call vote on what it did in a trial.
@@ -57,13 +62,13 @@ impl Run {
             // Of code on the line nobody can tell whether it is something that a rule forbids: a trial can.
             !command.is_read_only() || command.unclear.is_some()
         });
-        self.definition.gates.trial && (may_write || self.is_undo(call))
+        self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
     /// Why there can be no trial of a command. One that reaches the network, or that the sandbox holds in part, may do
     /// what no trial takes back.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
-        if self.is_undo(call) {
+        if self.is_worked_out(call) {
             // It runs nothing, so that it can always be tried.
             return None;
         }
@@ -117,7 +122,7 @@ impl Run {
     /// What makes changes risky whatever the gate says.
     pub(super) fn stakes_of_changes(found: &Found) -> Vec<Reason> {
         let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
-        let deleted = changes.deletions().filter(|change| !change.ignored).count();
+        let deleted = changes.deletions().count();
         let text = match deleted {
             0 => return Vec::new(),
             1 => "it deletes a file".to_owned(),
@@ -191,6 +196,11 @@ impl Found {
         (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
     }
 
+    /// Changes of the run's layer.
+    pub(super) fn in_layer(&self) -> &Changeset {
+        self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
+    }
+
     /// In a few words, for a title.
     pub(super) fn words(&self) -> String {
         let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
@@ -199,6 +209,7 @@ impl Found {
         };
         let changed = self.changeset.as_deref().map_or(self.changed, of_content).saturating_sub(self.deleted);
         match (self.changed, changed, self.deleted) {
+            (0, _, _) if self.layer.is_some() => "changes only what git ignores".to_owned(),
             (0, _, _) => "changes nothing".to_owned(),
             (_, 0, 0) => "changes folders".to_owned(),
             (_, 0, deleted) => format!("deletes {}", files(deleted)),
@@ -251,13 +262,14 @@ impl Draft<'_> {
     }
 
     fn yielded(&mut self, id: &str, call: &Call, yielded: Yielded) {
-        if self.run.is_undo(call) && yielded.changeset.is_empty() {
+        if self.run.is_worked_out(call) && yielded.changeset.is_empty() {
+            let code = if self.run.is_undo(call) { "nothing_to_undo" } else { "nothing_to_merge" };
             self.supersede(call);
             // Nothing went wrong: what somebody wants is so already, or is no more for this undo to do.
-            self.finish_call(id, CallEnd::Done, Some("nothing_to_undo"), yielded.text);
+            self.finish_call(id, CallEnd::Done, Some(code), yielded.text);
             return;
         }
-        let Yielded { changeset, ask_because, text, data, card } = yielded;
+        let Yielded { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
         // A person has seen what it printed, too.
         let was_seen = matches!(call.state, CallState::Gated(_))
@@ -272,8 +284,12 @@ impl Draft<'_> {
             changed: changeset.changes().len(),
             deleted: changeset.deletions().count(),
             ask_because,
+            layer: layer.as_ref().map(LayerDigest::from_changes),
         };
-        let data = json!({ "changes": changeset, "data": data, "card": card });
+        let mut data = json!({ "changes": changeset, "data": data, "card": card });
+        if let Some(layer) = layer {
+            data["layer"] = json!(layer);
+        }
         let content = Content { text: Some(text), data };
         match &call.state {
             CallState::Proposed => {
@@ -297,7 +313,7 @@ impl Draft<'_> {
 
     /// The call asks as it is, and its card says why.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
-        if self.run.is_undo(call) {
+        if self.run.is_worked_out(call) {
             self.supersede(call);
             self.finish_call(id, CallEnd::Failed, Some("tool_failed"), why);
             return;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::draft::clip;
 use super::gating::title;
@@ -25,7 +25,7 @@ use crate::web::Web;
 /// The workflow of runs that take back what other runs did.
 pub const WORKFLOW: &str = "undo";
 /// Of the task of the other run.
-const TASK_BYTES: usize = 120;
+pub(super) const TASK_BYTES: usize = 120;
 /// The tool of its one call. No agent has it.
 pub const TOOL: &str = "undo_changes";
 
@@ -222,7 +222,10 @@ fn as_before(changeset: &Changeset) -> String {
 /// Who releases the undo of what these phases did: whoever may release the calls of each. Where each names people of whom
 /// some agree, or none does, that are those whom all of them name, as many as the most demanding wants; otherwise the
 /// stages of each, one after the other.
-fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<Option<Assignment>, NotUndone> {
+pub(super) fn released_by(
+    of: &Definition,
+    phases: &BTreeSet<String>,
+) -> Result<Option<Assignment>, NotUndone> {
     let gates = of.phases.iter().filter(|phase| phases.contains(&phase.id));
     let mut assigned: Vec<Option<Assignment>> = Vec::new();
     for gate in gates.map(|phase| of.gate(Some(phase), Kind::ToolApproval)) {
@@ -270,7 +273,6 @@ fn released_by(of: &Definition, phases: &BTreeSet<String>) -> Result<Option<Assi
 
 /// The workflow of an undo of what these phases did: its one call, which always asks.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
-    let assignment = released_by(of, phases)?;
     let input = json!({
         "type": "object",
         "properties": {
@@ -283,31 +285,53 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         "required": ["task", "run", "to", "changes"],
         "additionalProperties": false,
     });
-    let runs = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };
-    let description = "Takes back what a run has changed in its workspace.".to_owned();
-    let spec =
-        Spec { name: TOOL.to_owned(), description: description.clone(), parameters: input.clone(), runs };
-    let gate = KindGate {
-        options: ["approve", KEEP_SOME, "reject"].map(str::to_owned).to_vec(),
+    Ok(one_call(OneCall {
+        workflow: WORKFLOW,
+        tool: TOOL,
+        description: "Takes back what a run has changed in its workspace.",
+        input,
         labels: [
             ("approve", "Undo the changes"),
             (KEEP_SOME, "Undo some of them"),
             ("reject", "Leave it as it is"),
-        ]
-        .map(|(option, label)| (option.to_owned(), label.to_owned()))
-        .into(),
+        ],
+        assignment: released_by(of, phases)?,
+    }))
+}
+
+/// Workflow of one call that works out changes and runs nothing.
+pub(super) struct OneCall {
+    pub workflow: &'static str,
+    pub tool: &'static str,
+    pub description: &'static str,
+    /// Schema of the run's input, which is the arguments of the call.
+    pub input: Value,
+    /// Options and their labels.
+    pub labels: [(&'static str, &'static str); 3],
+    pub assignment: Option<Assignment>,
+}
+
+/// Builds a workflow whose one call always asks.
+pub(super) fn one_call(wanted: OneCall) -> Definition {
+    let OneCall { workflow, tool, description, input, labels, assignment } = wanted;
+    let runs = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };
+    let spec =
+        Spec { name: tool.to_owned(), description: description.to_owned(), parameters: input.clone(), runs };
+    let gate = KindGate {
+        options: labels.iter().map(|(option, _)| (*option).to_owned()).collect(),
+        labels: labels.map(|(option, label)| (option.to_owned(), label.to_owned())).into(),
         assignment,
         ..KindGate::default()
     };
-    Ok(Definition {
-        name: WORKFLOW.to_owned(),
-        description,
+    Definition {
+        name: workflow.to_owned(),
+        description: description.to_owned(),
         input,
         agents: BTreeMap::new(),
-        tools: [(TOOL.to_owned(), spec)].into(),
+        tools: [(tool.to_owned(), spec)].into(),
         phases: vec![Phase {
-            id: WORKFLOW.to_owned(),
-            kind: PhaseKind::Call { tool: TOOL.to_owned(), agent: None },
+            id: workflow.to_owned(),
+            kind: PhaseKind::Call { tool: tool.to_owned(), agent: None },
             needs: Vec::new(),
             input: None,
             gates: StepGates::default(),
@@ -321,5 +345,5 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
         network: false,
         web: Web::default(),
         result: None,
-    })
+    }
 }

@@ -197,6 +197,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     call: id.clone(),
                     attempt: call.attempt,
                     changeset: found.changeset.clone(),
+                    layer: found.layer.clone(),
                     is_resumed: call.trial.commits > 1,
                 },
                 None => Work::CallTool {

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
 use holdshort_core::id::{RunId, SessionId};
 use holdshort_core::json;
 use holdshort_core::run::undo::{self, Arguments, NotUndone};
-use holdshort_core::run::{Config, Origin, Run};
+use holdshort_core::run::{Config, Origin, Run, merge};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::State;
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_store::{Blob, Journal};
+use serde::Serialize;
 
 use super::Driver;
 use super::key::IdempotencyKey;
@@ -38,10 +40,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Err(Error::Undo(NotUndone::TakenBack));
         }
         let definition = undo::definition(&of.definition, &undo.phases).map_err(Error::Undo)?;
-        let config = Config {
-            workspace: of.config().and_then(|config| config.workspace.clone()),
-            ..Config::default()
-        };
         let changes = Blob::new(json::canonical(&undo));
         let arguments = Arguments {
             task: Arguments::task(&of, to),
@@ -52,11 +50,44 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         // There before the run that speaks of it.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
+        self.start_beside(&of, definition, &arguments, key, trace, actor).await
+    }
+
+    /// Begins to put ignored files that only a run has into its workspace. A person is shown the changes, and releases
+    /// them. `paths`: some of the files and folders; none of them means all.
+    pub async fn merge(
+        self: &Arc<Self>,
+        run: &RunId,
+        paths: BTreeSet<String>,
+        key: Option<IdempotencyKey>,
+        trace: Option<TraceParent>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        if let Some(known) = self.known(key.as_ref()).await? {
+            return Ok(known);
+        }
+        let of = self.now(run).await?;
+        let definition = merge::definition(&of.definition).map_err(Error::Undo)?;
+        let arguments = merge::Arguments::new(&of, paths);
+        self.start_beside(&of, definition, &arguments, key, trace, actor).await
+    }
+
+    /// Starts a run of one call in the workspace and the session of another run.
+    async fn start_beside(
+        self: &Arc<Self>,
+        of: &Run,
+        definition: Definition,
+        arguments: &impl Serialize,
+        key: Option<IdempotencyKey>,
+        trace: Option<TraceParent>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        let workspace = of.config().and_then(|config| config.workspace.clone());
         let start = StartRun {
             definition: Arc::new(definition),
-            session: self.session_of_undo(&of).await?,
-            config,
-            input: serde_json::to_value(&arguments).map_err(|e| Error::Internal(e.to_string()))?,
+            session: self.session_of_undo(of).await?,
+            config: Config { workspace, ..Config::default() },
+            input: serde_json::to_value(arguments).map_err(|e| Error::Internal(e.to_string()))?,
             origin: Origin::Native,
             ask: None,
             key,

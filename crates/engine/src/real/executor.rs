@@ -12,7 +12,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::undo::TOOL;
-use holdshort_core::run::{ActionId, Config, Input, Lack, Mending, Run};
+use holdshort_core::run::{self, ActionId, Config, Input, Lack, Mending, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
 use holdshort_models::{Model, Rehearsal};
@@ -27,7 +27,7 @@ use tokio::task::AbortHandle;
 use super::Rehearsing;
 use super::bodies::Bodies;
 use super::preview::{Kind, Preview, Previews};
-use super::{trial, undo};
+use super::{layers, merge, trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
 /// The name of the model that plays the script beside the workflow.
@@ -134,8 +134,9 @@ impl RealExecutor {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
+        let (data, program) = (&self.data, &self.sandbox_program);
         let asks = (Follow::never(), Withhold::nothing());
-        tools(&self.data, &self.sandbox_program, workspace, &run.definition, input, asks, step)
+        tools(data, program, &run.id, workspace, &run.definition, input, asks, step)
     }
 }
 
@@ -245,6 +246,10 @@ impl Executor for RealExecutor {
         }
     }
 
+    fn forget(&self, run: &RunId) {
+        tokio::spawn(layers::remove(layers::of_run(&self.data, run)));
+    }
+
     fn stop(&self, run: &RunId, action: &ActionId) {
         if let Some(task) = self.tasks().get(&(run.clone(), action.clone())) {
             task.stop.send_replace(true);
@@ -289,6 +294,7 @@ fn broken_off(job: &Job) -> Input {
 fn tools(
     data: &Path,
     sandbox_program: &Path,
+    run: &RunId,
     workspace: Option<&str>,
     definition: &Definition,
     input: &Value,
@@ -299,6 +305,7 @@ fn tools(
     let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
     let mut settings = Settings::new(sandbox_program.to_owned(), data.to_owned());
     settings.network = definition.network;
+    settings.run_layer = Some(layers::of_run(data, run));
     settings.allow_addresses.clone_from(&definition.web.allow_addresses);
     settings.follow = follow;
     settings.withhold = withhold;
@@ -327,6 +334,7 @@ impl Worker {
             let tools = tools(
                 &self.data,
                 &self.sandbox_program,
+                &job.run,
                 workspace,
                 definition,
                 &job.input,
@@ -362,6 +370,9 @@ impl Worker {
             Work::Try { call, attempt, tool, arguments, preconditions } => {
                 let tried = match tools() {
                     Ok(tools) if *tool == TOOL => undo::try_undo(tools, self.bodies.clone(), arguments).await,
+                    Ok(tools) if *tool == run::merge::TOOL => {
+                        merge::try_merge(tools, self.bodies.clone(), self.data.clone(), arguments).await
+                    }
                     Ok(tools) => {
                         let show = |text: &str| self.preview(job, Some(call), Kind::Output, text);
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
@@ -371,13 +382,14 @@ impl Worker {
                 };
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            Work::Commit { call, attempt, changeset, is_resumed } => {
+            Work::Commit { call, attempt, changeset, layer, is_resumed } => {
                 let failed = |text: String| {
                     if *is_resumed { Outcome::Halfway { text } } else { Outcome::Failed { text } }
                 };
                 let outcome = match (tools(), changeset) {
                     (Ok(tools), Some(changeset)) => {
-                        trial::commit(tools, self.bodies.clone(), changeset.clone(), *is_resumed).await
+                        let (bodies, changeset) = (self.bodies.clone(), changeset.clone());
+                        trial::commit(tools, bodies, changeset, layer.clone(), *is_resumed).await
                     }
                     (Ok(_), None) => failed("the journal has its changes no more".to_owned()),
                     (Err(text), _) => failed(text),

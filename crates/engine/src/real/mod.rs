@@ -3,6 +3,8 @@
 mod bodies;
 pub mod clock_mark;
 mod executor;
+mod layers;
+mod merge;
 mod preview;
 mod trial;
 mod undo;
@@ -150,8 +152,9 @@ where
     if overdue > 0 {
         tracing::info!(overdue, "settled what became due while no server ran");
     }
-    let (keeps, marks) = (upkeep::keep_up(driver.clone()), clock_mark::keep_marking(driver.clone()));
-    let upkeep = tokio::spawn(async { futures::join!(keeps, marks) });
+    let keeps = (upkeep::keep_up(driver.clone()), clock_mark::keep_marking(driver.clone()));
+    let removes = layers::keep_removing(driver.clone());
+    let upkeep = tokio::spawn(async { _ = futures::join!(keeps.0, keeps.1, removes) });
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 

@@ -4,9 +4,9 @@
 use std::io;
 use std::sync::Arc;
 
-use holdshort_core::changeset::{Change, Changeset, Entry};
+use holdshort_core::changeset::{self, Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{Outcome, Precondition, Tried, Yielded};
+use holdshort_core::tool::{LayerChanges, Outcome, Precondition, Tried, Yielded};
 use holdshort_store::Blob;
 use holdshort_tools::{Call, Committed, Tools, Trial, Tried as Ran};
 use serde_json::{Value, json};
@@ -50,17 +50,24 @@ fn nothing(text: String, data: Value) -> Tried {
     if let Some(code) = data.get("not_kept") {
         card["not_kept"] = code.clone();
     }
-    Tried::Yielded(Yielded { changeset: Changeset::default(), ask_because: Vec::new(), text, data, card })
+    Tried::Yielded(Yielded {
+        changeset: Changeset::default(),
+        layer: None,
+        ask_because: Vec::new(),
+        text,
+        data,
+        card,
+    })
 }
 
 /// Why what a trial did is not in the journal.
-enum NotKept {
+pub(super) enum NotKept {
     /// A file is no longer as the trial found it.
     Changed,
     Store(String),
 }
 
-fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept> {
+pub(super) fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept> {
     let put = |batch: Vec<Blob>| {
         Handle::current().block_on(bodies.put(batch)).map_err(|e| NotKept::Store(e.to_string()))
     };
@@ -78,20 +85,22 @@ fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept> {
         put(batch)?;
     }
     let card = trial.card();
-    let Trial { changeset, codes, text, data, .. } = trial;
-    Ok(Yielded { changeset, ask_because: codes, text, data, card })
+    let Trial { changeset, run_layer, codes, text, data, .. } = trial;
+    Ok(Yielded { changeset, layer: run_layer, ask_because: codes, text, data, card })
 }
 
-/// Brings what a trial did into the workspace.
+/// Commits what a trial did: to the workspace, and then to the run's layer.
 pub(super) async fn commit(
     tools: Tools,
     bodies: Arc<dyn Bodies>,
     changeset: Arc<Changeset>,
+    layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
 ) -> Outcome {
     // What was begun is carried on, and says itself what it lacks.
     if !is_resumed {
-        match missing(&*bodies, &changeset).await {
+        let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
+        match missing(&*bodies, &[&changeset, layer]).await {
             Ok(paths) if paths.is_empty() => {}
             // Looked at or tried again, it has them again.
             Ok(paths) => return Outcome::Changed { paths },
@@ -110,7 +119,13 @@ pub(super) async fn commit(
             let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
             found.ok_or_else(|| io::Error::other("the journal has its bytes no more"))
         };
-        tools.commit(&changeset, body, is_resumed)
+        let committed = tools.commit(&changeset, body, is_resumed);
+        if let (Committed::Done, Some(layer)) = (&committed, layer)
+            && let Err(error) = tools.commit_to_layer(&layer, body)
+        {
+            tracing::warn!(%error, "the ignored files of the run were not kept");
+        }
+        committed
     };
     match tokio::task::spawn_blocking(work).await {
         Ok(Committed::Done) => Outcome::Done { text: String::new(), data: Value::Null },
@@ -133,7 +148,7 @@ pub(super) async fn commit(
 /// The paths whose new bytes are kept no more.
 pub(super) async fn missing(
     bodies: &dyn Bodies,
-    changeset: &Changeset,
+    changesets: &[&Changeset],
 ) -> Result<Vec<String>, holdshort_store::Error> {
     let wanted = |change: &Change| match (&change.before, &change.after) {
         // Its mode changes alone.
@@ -143,7 +158,8 @@ pub(super) async fn missing(
         (_, Some(Entry::File { digest, .. })) => Some((*digest, change.path.clone())),
         (_, Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None) => None,
     };
-    let wanted: Vec<(Digest, String)> = changeset.changes().iter().filter_map(wanted).collect();
+    let wanted: Vec<(Digest, String)> =
+        changesets.iter().flat_map(|it| it.changes()).filter_map(wanted).collect();
     if wanted.is_empty() {
         return Ok(Vec::new());
     }

@@ -36,7 +36,7 @@ pub(super) async fn try_undo(tools: Tools, bodies: Arc<dyn Bodies>, arguments: &
             found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
         let missing = |changeset: &Changeset| {
-            runtime.block_on(super::trial::missing(&*bodies, changeset)).map_err(io::Error::other)
+            runtime.block_on(super::trial::missing(&*bodies, &[changeset])).map_err(io::Error::other)
         };
         work_out(&tools, &arguments, body, missing)
     });
@@ -72,6 +72,7 @@ fn work_out(
     Ok(Tried::Yielded(Yielded {
         data: json!({ "left": left, "unknown": wanted.unknown }),
         changeset,
+        layer: None,
         ask_because: vec!["undo".to_owned()],
         text,
         card,

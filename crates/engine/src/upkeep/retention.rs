@@ -60,6 +60,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
+        if wrote {
+            self.executor().forget(run);
+        }
         Ok(wrote)
     }
 

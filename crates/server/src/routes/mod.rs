@@ -76,6 +76,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Steer), routes!(steer::finish)))
         .routes(needs(all(Steer), routes!(steer::stop)))
         .routes(needs(all(Steer), routes!(steer::undo)))
+        .routes(needs(all(Steer), routes!(steer::merge)))
         .routes(needs(all(Read), routes!(plans::of_run)))
         .routes(needs(all(Steer), routes!(plans::replace)))
         .routes(needs(any(Decide), routes!(plans::layout)))

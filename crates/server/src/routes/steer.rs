@@ -7,7 +7,7 @@ use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
 use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::pointer::escape;
-use holdshort_protocol::{Finish, Message, Note, Run, UndoChanges};
+use holdshort_protocol::{Finish, MergeChanges, Message, Note, Run, UndoChanges};
 use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
@@ -201,6 +201,42 @@ pub(crate) async fn undo(
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let begun = detached(async move { driver.undo(&id, to, key, trace, actor).await }).await?;
+    let shown = view::now::left(&app, &begun).await?;
+    Ok(created(begun.is_replayed(), Json(shown)))
+}
+
+/// Put ignored files that a run has written into its workspace.
+///
+/// What a tried command writes to ignored paths is kept for the run, apart from the workspace. A run of its own works out
+/// how these files differ from the workspace, shows them, and waits until a person releases them.
+#[utoipa::path(
+    post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
+    params(
+        ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one merge"),
+        ("traceparent" = Option<String>, Header, description = "The merge's trace is a part of this one (W3C Trace Context)")
+    ),
+    request_body(content = Option<MergeChanges>, description = "May be left out"),
+    responses(
+        (status = 201, description = "The run that merges them", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+        Undoes
+    )
+)]
+pub(crate) async fn merge(
+    caller: Caller,
+    Id(id): Id<RunId>,
+    idempotency: Idempotency,
+    Joined(trace): Joined,
+    body: Body,
+) -> Answer<Response> {
+    caller.sees(&id).await?;
+    let value = body.optional().await?.unwrap_or_else(|| json!({}));
+    let MergeChanges { paths } = read_strict(&value)?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/merge"), &value);
+    let Caller { app, actor, .. } = caller;
+    let driver = app.driver.clone();
+    let begun = detached(async move { driver.merge(&id, paths, key, trace, actor).await }).await?;
     let shown = view::now::left(&app, &begun).await?;
     Ok(created(begun.is_replayed(), Json(shown)))
 }

@@ -206,6 +206,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/runs/{id}/result", "read", "any"),
     ("post /v1/runs/{id}/resume", "halt", "any"),
     ("post /v1/runs/{id}/undo", "steer", "all"),
+    ("post /v1/runs/{id}/merge", "steer", "all"),
     ("get /v1/runs/{id}/work", "read", "all"),
     ("get /v1/sessions", "read", "all"),
     ("post /v1/sessions", "steer", "all"),

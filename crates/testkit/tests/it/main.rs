@@ -61,6 +61,7 @@ mod replies;
 mod restart;
 mod returned;
 mod routed;
+mod run_layers;
 mod rush;
 mod sandbox;
 mod sign_in;

@@ -56,7 +56,7 @@ async fn what_changes_nothing_or_only_what_a_rule_names_asks_nobody() {
     let open = server.open(&run).await;
     assert_eq!(open.len(), 1, "{open:#?}");
     let told = || open[0]["risk"].to_string();
-    assert!(workspace.join("target/cache").exists() && workspace.join("src/main.rs").exists(), "{}", told());
+    assert!(!workspace.join("target").exists() && workspace.join("src/main.rs").exists(), "{}", told());
     assert_eq!(open[0]["title"], "run_command: echo out > out.txt (changes 1 file)");
     assert_eq!(paths(&open[0]), ["created out.txt"]);
     let diff = &open[0]["payload"]["trial"]["changes"][0]["diff"];

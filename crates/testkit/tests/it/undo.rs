@@ -314,7 +314,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
         server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap().replace("&#x2f;", "/");
     for part in [
         "Undo: Do it.",
-        "<h3>The undo: ",
+        "<h3>Undo: ",
         "gone/1  created",
         "<h3>What is not undone</h3>",
         "<li><bdi>left as it is: kept2 (it was changed since)</bdi></li>",

@@ -300,6 +300,9 @@ pub(crate) fn prepare(
     let path = if reads { without(&path, workspace) } else { path };
     launch.pass_environment_on();
     let plan = &mut launch.plan;
+    if reads {
+        plan.run_layer = inner.shown_layer();
+    }
     plan.effect = effect;
     plan.identities = identities;
     plan.write_bytes = settings.write_bytes;

@@ -200,7 +200,7 @@ fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
 
 fn shown(workspace: &Workspace, place: &WorkspacePath) -> Value {
     let path = place.to_string();
-    let Ok((_, text)) = files::read_text(workspace, &path) else {
+    let Ok((_, text)) = files::read_text(workspace, None, &path) else {
         return json!({ "path": path, "text": null });
     };
     let cut = text.floor_char_boundary(limits::SCRIPT_SHOWN_BYTES);

@@ -24,6 +24,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
 }
 
 /// Text of a result, how much it shows, and how many paths it leaves out.
+#[derive(Debug)]
 pub(crate) struct Listed {
     pub text: String,
     pub shown: usize,
@@ -40,17 +41,31 @@ pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     Some(format!("({paths} left out: a rule forbids or asks about reading there)"))
 }
 
-/// One entry a line, sorted, without the paths that rules withhold.
+/// Lists a folder of the run's layer and of the workspace as one, sorted, without the paths that rules withhold.
 pub(crate) fn list(
     workspace: &Workspace,
+    layer: Option<&Workspace>,
     path: Option<&str>,
     withheld: &WithheldPaths,
 ) -> Result<Listed, Refusal> {
-    let place = folder(workspace, path)?;
-    let names = names(workspace, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
-    let above = place.components();
+    let look = |root: &Workspace| {
+        let place = folder(root, path)?;
+        let names = names(root, &place).map_err(|e| unreadable(&place.to_string(), &e))?;
+        Ok((place, names))
+    };
+    let in_layer = layer.and_then(|layer| look(layer).ok());
+    let (place, mut names) = match (look(workspace), in_layer) {
+        (Ok((place, mut names)), Some((_, more))) => {
+            names.extend(more);
+            (place, names)
+        }
+        (Ok(found), None) | (Err(_), Some(found)) => found,
+        (Err(refusal), None) => return Err(refusal),
+    };
+    names.sort();
+    names.dedup();
     let is_withheld = |name: &str| {
-        let path: Vec<&str> = above.iter().map(String::as_str).chain([name]).collect();
+        let path: Vec<&str> = place.components().iter().map(String::as_str).chain([name]).collect();
         withheld.withholds(&path.join("/"))
     };
     let (left_out, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|(name, _)| is_withheld(name));
@@ -58,6 +73,7 @@ pub(crate) fn list(
     let mut names: Vec<String> =
         names.into_iter().map(|(name, mark)| format!("{}{mark}", name.escape_debug())).collect();
     names.sort();
+    names.dedup();
     let total = names.len();
     let mut lines: Vec<String> = names.into_iter().take(limits::LISTING_ENTRIES).collect();
     if total == 0 && left_out == 0 {

@@ -28,9 +28,21 @@ pub(crate) struct Found {
     pub links: u64,
 }
 
-/// Reads a file for an agent: the whole of it, as text.
-pub(crate) fn read_text(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, String), Refusal> {
+/// Reads a file for an agent: the whole of it, as text, from the run's layer where that has it.
+pub(crate) fn read_text(
+    workspace: &Workspace,
+    layer: Option<&Workspace>,
+    path: &str,
+) -> Result<(WorkspacePath, String), Refusal> {
     names_a_file(path)?;
+    // A link that leads on into the workspace is not in the way.
+    if let Some(found) = layer.and_then(|layer| read_text_in(layer, path).ok()) {
+        return Ok(found);
+    }
+    read_text_in(workspace, path)
+}
+
+fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, String), Refusal> {
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
     let found = existing(workspace, &place, path, limits::READ_BYTES)?;
     Ok((place, text(found.bytes, path)?))

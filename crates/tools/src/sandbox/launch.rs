@@ -63,6 +63,7 @@ impl Launch {
             workspace: folder.clone(),
             effect: CommandEffect::Workspace,
             layer: None,
+            run_layer: None,
             identities: Vec::new(),
             scratch: folder,
             tool_folders: Vec::new(),

@@ -36,6 +36,18 @@ pub(crate) enum Notes {
 }
 
 impl Notes {
+    fn of_this_process() -> io::Result<Self> {
+        Ok(if has_rights_of_the_machine()? { Self::Trusted } else { Self::User })
+    }
+
+    /// Option of a mount whose notes these are.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Trusted => "",
+            Self::User => ",userxattr",
+        }
+    }
+
     /// The attribute of a folder that hides what the workspace has in it.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
@@ -79,9 +91,9 @@ impl Layer {
     }
 
     /// Shows the layer at a place. Where that can not be the server is told so.
-    pub(super) fn mount(&self, workspace: &Path, place: &Path) -> io::Result<()> {
+    pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
-            Self::Overlay { folder } => self.mount_overlay(folder, workspace, place),
+            Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
             Self::Copy { folder } => {
                 mount(Some(folder), place, NOTHING, MsFlags::MS_BIND, NOTHING).map_err(Into::into)
             }
@@ -89,8 +101,8 @@ impl Layer {
         mounted.inspect_err(|e| Report::NoLayer { why: e.to_string() }.send())
     }
 
-    fn mount_overlay(&self, folder: &Path, workspace: &Path, place: &Path) -> io::Result<()> {
-        let notes = if has_rights_of_the_machine()? { Notes::Trusted } else { Notes::User };
+    fn mount_overlay(&self, folder: &Path, lower: Lower<'_>, place: &Path) -> io::Result<()> {
+        let notes = Notes::of_this_process()?;
         if notes == Notes::User {
             File::create(folder.join(OF_USER))?;
         }
@@ -98,19 +110,54 @@ impl Layer {
         rustix::fs::setxattr(self.content(), notes.opaque(), b"x", XattrFlags::empty())?;
         rustix::fs::removexattr(self.content(), notes.opaque())?;
         // By handle, since commas and colons in a path would have a meaning, and a path could lead elsewhere by now.
-        let [lower, upper, work] = [workspace, &self.content(), &folder.join(WORK)].map(File::open);
-        let (lower, upper, work) = (lower?, upper?, work?);
-        let path = |handle: &File| format!("/proc/self/fd/{}", handle.as_raw_fd());
-        let of_user = if notes == Notes::User { ",userxattr" } else { "" };
+        let [upper, work] = [self.content(), folder.join(WORK)].map(File::open);
+        let (upper, work) = (upper?, work?);
+        let opened = lower.open()?;
         let options = format!(
-            "lowerdir={},upperdir={},workdir={},{OPTIONS}{of_user}",
-            path(&lower),
-            path(&upper),
-            path(&work)
+            "lowerdir={},upperdir={},workdir={},{OPTIONS}{}",
+            lower_folders(&opened),
+            handle(&upper),
+            handle(&work),
+            notes.option()
         );
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         Ok(mount(Some("holdshort"), place, Some("overlay"), flags, Some(options.as_str()))?)
     }
+}
+
+/// Folders under a layer, the topmost first: the layer of the run, where there is one, and the workspace.
+#[derive(Clone, Copy)]
+pub(super) struct Lower<'a> {
+    pub run_layer: Option<&'a Path>,
+    pub workspace: &'a Path,
+}
+
+impl Lower<'_> {
+    fn open(self) -> io::Result<Vec<File>> {
+        self.run_layer.into_iter().chain([self.workspace]).map(File::open).collect()
+    }
+
+    /// Shows these folders at a place, where nothing can be written.
+    pub(super) fn mount_read_only(self, place: &Path) -> io::Result<()> {
+        let opened = self.open()?;
+        let notes = Notes::of_this_process()?;
+        let options = format!(
+            "lowerdir={},redirect_dir=nofollow,metacopy=off{}",
+            lower_folders(&opened),
+            notes.option()
+        );
+        let flags = MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        Ok(mount(Some("holdshort"), place, Some("overlay"), flags, Some(options.as_str()))?)
+    }
+}
+
+fn lower_folders(opened: &[File]) -> String {
+    opened.iter().map(handle).collect::<Vec<_>>().join(":")
+}
+
+/// Path of an open folder, by its handle.
+fn handle(folder: &File) -> String {
+    format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
 
 const NOTHING: Option<&str> = None;

@@ -44,8 +44,8 @@ pub(crate) use layer::{Layer, Notes, take_after};
 pub use level::level;
 pub(crate) use plan::Identity;
 pub(crate) use report::Report;
-pub(crate) use scratch::Scratch;
 pub use scratch::clean_up;
+pub(crate) use scratch::{Scratch, remove};
 pub(crate) use unguarded::{is_unguarded, remember};
 
 /// The name of the hidden subcommand.

@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub effect: CommandEffect,
     /// Where the command writes instead of the workspace: a trial.
     pub layer: Option<Layer>,
+    /// Folder that is shown over the workspace and never written: the layer of the run.
+    pub run_layer: Option<PathBuf>,
     /// The folders that were looked at before: another one under the same name stops the command.
     pub identities: Vec<Identity>,
     /// A fresh folder on the host; see [`Plan::private_on_host`].
@@ -126,6 +128,11 @@ impl Plan {
     pub(super) fn closes_channels(&self) -> bool {
         let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
         self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader
+    }
+
+    /// Returns true if the command sees the workspace through a layer, whose folders are others.
+    pub(super) fn shows_a_layer(&self) -> bool {
+        self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }
 
     fn place(&self, place: &str) -> PathBuf {

@@ -74,9 +74,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Takes a scratch folder away, with folders that their owner may not enter, and however deep they are. No process of a
+/// Removes a scratch folder or the layer of a run, with folders that their owner may not enter, and however deep they are. No process of a
 /// command is left that could exchange one of them for a link.
-pub(super) fn remove(folder: &Path) {
+pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;
     }

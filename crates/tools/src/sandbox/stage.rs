@@ -104,7 +104,7 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let found = found_in_workspace(plan)?;
-    if plan.layer.is_some() {
+    if plan.shows_a_layer() {
         plan.identities.iter().try_for_each(Identity::check).map_err(because(EXCHANGED))?;
     }
     view::enter(plan, &found).map_err(because("no view of the file system of its own"))?;
@@ -144,7 +144,7 @@ fn confine(plan: &Plan) -> Result<()> {
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
     // A layer has folders of its own, over those that were compared before.
-    let identities = if plan.layer.is_none() { plan.identities.as_slice() } else { &[] };
+    let identities = if plan.shows_a_layer() { &[] } else { plan.identities.as_slice() };
     for identity in identities {
         let is_here = identity.path == plan.cwd;
         let checked = if is_here { identity.check_here() } else { identity.check() };

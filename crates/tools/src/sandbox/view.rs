@@ -17,6 +17,7 @@ use nix::unistd::{chdir, pivot_root};
 use super::folders;
 use super::guard::Found;
 use super::landlock::{DEVICES, SHARED_MEMORY};
+use super::layer::Lower;
 use super::plan::Plan;
 
 const NOTHING: Option<&str> = None;
@@ -57,8 +58,14 @@ pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
     shown.extend(resolver.iter().map(|file| (file.as_path(), Use::Read)));
     shown.sort();
     for (path, usage) in shown {
+        let lower = Lower { run_layer: plan.run_layer.as_deref(), workspace: path };
         match &plan.layer {
-            Some(layer) if path == plan.workspace => layer.mount(path, &view.folder(path)?)?,
+            Some(layer) if path == plan.workspace => layer.mount(lower, &view.folder(path)?)?,
+            // Where the kernel makes no such mount the command reads the workspace alone.
+            None if path == plan.workspace
+                && usage == Use::ReadOnlyNoExec
+                && lower.run_layer.is_some()
+                && lower.mount_read_only(&view.folder(path)?).is_ok() => {}
             Some(_) | None => view.show(path, usage)?,
         }
     }

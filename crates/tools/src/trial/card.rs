@@ -1,8 +1,8 @@
 //! What a person is shown of a trial, as data: each path with what becomes of it, deletions first, and of texts the
 //! diff. What does not fit is counted, never left out in silence.
 //!
-//! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?}`; a change is
-//! `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. What git keeps for itself is told in the words
+//! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
+//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. What git keeps for itself is told in the words
 //! of `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
 
 use std::io;
@@ -62,6 +62,9 @@ impl Trial {
             Layers::Overlay => json!("overlay"),
             Layers::Copy | Layers::None => json!("copy"),
         };
+        if let Some(layer) = &self.run_layer {
+            card["layer"] = of_layer(layer.changes.changes());
+        }
         card["output"] = json!(self.text);
         let tests = said_of_tests(&self.text);
         if !tests.is_empty() {
@@ -72,6 +75,18 @@ impl Trial {
         }
         card
     }
+}
+
+/// What a person is told of changes that go into the run's layer: numbers, and the first paths.
+fn of_layer(changes: &[Change]) -> Value {
+    let written = || changes.iter().filter(|change| change.is_of_content() && !change.deletes());
+    let paths: Vec<&str> =
+        written().take(limits::CARD_LAYER_PATHS).map(|change| change.path.as_str()).collect();
+    json!({
+        "files": written().count(),
+        "deleted": changes.iter().filter(|change| change.deletes()).count(),
+        "paths": paths,
+    })
 }
 
 impl Source for Trial {
@@ -104,9 +119,6 @@ impl Source for Trial {
 fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
     let is = change.after.as_ref().or(change.before.as_ref());
     let mut shown = json!({ "path": change.path, "does": does(change), "kind": is.map(kind) });
-    if change.ignored {
-        shown["ignored"] = json!(true);
-    }
     match &change.after {
         Some(Entry::File { bytes, mode, .. }) => {
             shown["bytes"] = json!(bytes);
@@ -117,8 +129,8 @@ fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
         Some(Entry::Symlink { target }) => shown["target"] = json!(target),
         Some(Entry::Folder { .. }) | None => {}
     }
-    let is_text_wanted = !change.ignored && is_of_files(change);
-    if is_text_wanted && *left > 0 {
+    // An ignored file that the workspace has is shown as any other: the person's own tools may run it.
+    if is_of_files(change) && *left > 0 {
         match diff(change, source) {
             Ok(diff) => {
                 let diff = diff.to_value();
@@ -160,13 +172,13 @@ fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Und
     String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
 }
 
-/// What is lost comes first, then what a person wrote, then caches; git's own files last.
+/// Deletions come first, then what git does not ignore, then what it ignores; git's own files last.
 fn rank(change: &Change) -> u8 {
-    match (change.ignored, is_of_git(&change.path), change.deletes()) {
-        (false, false, true) => 0,
+    match (is_of_git(&change.path), change.deletes(), change.ignored) {
+        (false, true, _) => 0,
         (false, false, false) => 1,
-        (true, false, _) => 2,
-        (_, true, _) => 3,
+        (false, false, true) => 2,
+        (true, _, _) => 3,
     }
 }
 

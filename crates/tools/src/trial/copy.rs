@@ -3,7 +3,7 @@
 
 use std::fs::{File, Permissions};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::Path;
 
@@ -27,14 +27,21 @@ pub(super) enum Error {
 /// Copies files, links and folders with their modes and, for root, their owners. A file of several names becomes several
 /// files; pipes, sockets and devices are left out.
 pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error> {
+    std::fs::create_dir(to).map_err(failed(b"."))?;
+    copy_over(workspace, to)?;
+    take_after(to, path).map_err(failed(b"."))
+}
+
+fn failed(path: &[u8]) -> impl FnOnce(io::Error) -> Error {
+    let path = String::from_utf8_lossy(path).escape_debug().to_string();
+    |source| Error::Unreadable { path, source }
+}
+
+/// Copies the content of a folder into another one. What stands in the way is replaced.
+pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     let mut left = (limits::COPIED_PATHS, limits::COPIED_BYTES);
     let mut folders = vec![Vec::new()];
     let mut done = 0;
-    let failed = |path: &[u8]| {
-        let path = String::from_utf8_lossy(path).escape_debug().to_string();
-        |source| Error::Unreadable { path, source }
-    };
-    std::fs::create_dir(to).map_err(failed(b"."))?;
     let copied = Root::open(to).map_err(failed(b"."))?;
     while let Some(at) = folders.get(done).cloned() {
         done += 1;
@@ -61,7 +68,20 @@ pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error
             mode.and_then(|mode| Ok(rustix::fs::fchmod(copied.folder(at)?, Mode::from_raw_mode(mode))?));
         set.map_err(failed(at))?;
     }
-    take_after(to, path).map_err(failed(b"."))
+    Ok(())
+}
+
+/// Removes what stands at a name, but for a folder where a folder is copied.
+fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
+    let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
+    match (FileType::from_raw_mode(stat.st_mode), kind) {
+        (FileType::Directory, FileType::Directory) => Ok(()),
+        (FileType::Directory, _) => {
+            let at = Path::new("/proc/self/fd").join(into.as_raw_fd().to_string()).join(name);
+            std::fs::remove_dir_all(at)
+        }
+        _ => Ok(rustix::fs::unlinkat(into, name, AtFlags::empty())?),
+    }
 }
 
 /// Whether it is a folder, which has to be filled.
@@ -73,8 +93,12 @@ fn copy_one(
 ) -> io::Result<bool> {
     let (user, group) = (stat.st_uid, stat.st_gid);
     let kind = FileType::from_raw_mode(stat.st_mode);
+    make_way(into, name, kind)?;
     match kind {
-        FileType::Directory => rustix::fs::mkdirat(into, name, Mode::RWXU)?,
+        FileType::Directory => match rustix::fs::mkdirat(into, name, Mode::RWXU) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(e) => return Err(e.into()),
+        },
         FileType::Symlink => {
             rustix::fs::symlinkat(rustix::fs::readlinkat(from, name, Vec::new())?.as_c_str(), into, name)?;
         }

@@ -6,8 +6,10 @@
 mod card;
 mod copy;
 pub(crate) mod ignored;
+mod merge;
 mod prepare;
 mod read;
+mod split;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,16 +20,20 @@ use std::time::Instant;
 
 use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{Precondition, SandboxLevel};
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::{LayerChanges, Precondition, SandboxLevel};
 use rustix::fs::StatVfsMountFlags;
 use serde_json::{Value, json};
 
 pub(crate) use self::card::{Side, Source, of_changes};
+pub(crate) use self::merge::merge;
 use self::prepare::{MakeLayer, NotPrepared, Prepared};
-use self::read::Time;
+use self::read::{Below, Time};
+use self::split::Split;
 use crate::changeset::{Root, entry, guard};
 use crate::command::{Ended, How};
 use crate::request::RunCommand;
+use crate::run_layer::RunLayer;
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
@@ -62,6 +68,8 @@ pub enum Tried {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
+    /// Changes of the run's layer, which need no release.
+    pub run_layer: Option<LayerChanges>,
     /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`.
     pub codes: Vec<String>,
     /// As of a command that ran: what it printed, and how it ended.
@@ -71,8 +79,8 @@ pub struct Trial {
     pub over: Layers,
     layer: Root,
     workspace: Root,
-    /// Goes last.
-    _scratch: Scratch,
+    /// Goes last. `None` where nothing ran.
+    _scratch: Option<Scratch>,
 }
 
 impl Trial {
@@ -80,12 +88,15 @@ impl Trial {
     /// [`limits::CHANGED_FILE_BYTES`] at a time. An error where the workspace has changed since. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
-        let sides = |change: &'_ Change| {
+        let sides = |change: &Change| {
             let sides = [(&self.workspace, change.before.clone()), (&self.layer, change.after.clone())];
             let path = bytes_of(&change.path).unwrap_or_default();
             sides.map(|(root, entry)| (root, path.clone(), entry))
         };
-        self.changeset.changes().iter().flat_map(sides).filter_map(move |(root, path, entry)| match entry {
+        let of_layer = self.run_layer.iter().flat_map(|layer| layer.changes.changes());
+        let of_layer = of_layer.map(|change| Change { before: None, ..change.clone() });
+        let changes = self.changeset.changes().iter().cloned().chain(of_layer);
+        changes.flat_map(move |change| sides(&change)).filter_map(move |(root, path, entry)| match entry {
             Some(Entry::File { digest, bytes, .. }) if told.insert(digest) => {
                 Some(body(root, &path, digest, bytes).map(|body| (digest, body)))
             }
@@ -181,8 +192,10 @@ impl Prepared {
         Ok(match (how, scratch) {
             (How::NoLayer(why), _) => return Err(why),
             (How::Exited(_) | How::Signalled(_), Some(scratch)) => {
+                let run_layer = inner.settings.run_layer.clone();
                 let path = PathBuf::from(inner.workspace.path());
-                let finish = move || yielded(told, scratch, &layer, workspace, &path, since);
+                let places = Places { workspace, path, run_layer };
+                let finish = move || yielded(told, scratch, &layer, places, since);
                 let finished = tokio::task::spawn_blocking(finish).await;
                 finished.unwrap_or_else(|e| Tried::Failed {
                     text: format!("the trial stopped unexpectedly: {e}"),
@@ -223,39 +236,89 @@ impl Told {
     }
 }
 
-/// Reads what was left.
-fn yielded(told: Told, scratch: Scratch, layer: &Layer, workspace: Root, path: &Path, since: Time) -> Tried {
-    let opened = Root::open(&layer.content());
-    let read = match &opened {
-        Ok(opened) => read::read(opened, &workspace, layer.notes(), since),
+/// Places that the changes of a trial are for: the workspace, its path, and the run's layer.
+struct Places {
+    workspace: Root,
+    path: PathBuf,
+    run_layer: Option<RunLayer>,
+}
+
+/// Reads the changes that a trial left.
+fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: Time) -> Tried {
+    let Places { workspace, path, run_layer } = places;
+    let run_layer = run_layer.as_ref();
+    let opened = match Root::open(&layer.content()) {
+        Ok(opened) => opened,
         Err(e) => return Tried::Failed { text: format!("what it left can not be read: {e}") },
     };
-    let mut left = match read {
+    let shown = run_layer.and_then(RunLayer::open);
+    let below = Below { run_layer: shown.as_ref(), workspace: &workspace };
+    let mut left = match read::read(&opened, below, layer.notes(), since) {
         Ok(left) => left,
         Err(read::Error::Meanwhile(paths)) => return Tried::Changed { paths },
         Err(e) => return told.not_kept(e.code(), &e.to_string()),
     };
+    ignored::mark(&mut left.changes, &workspace);
+    let Split { workspace: changes, layer: in_layer, mut codes } = split::split(left, &workspace, run_layer);
     let is_read_only = || {
         rustix::fs::fstatvfs(workspace.as_fd()).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
     };
-    if !left.changes.is_empty() && is_read_only() {
+    if !changes.is_empty() && is_read_only() {
         return told.not_kept("read_only", "the workspace is on a read-only file system");
     }
-    ignored::mark(&mut left.changes, &workspace);
-    left.codes.extend(guard::findings(&left.changes, &workspace, path));
+    codes.extend(guard::findings(&changes, &workspace, &path));
+    if let Some(run_layer) = run_layer.filter(|_| !in_layer.is_empty()) {
+        match run_layer.usage() {
+            Ok(usage) if usage.exceeds_with(&in_layer) => {
+                return told.not_kept("layer_full", "the ignored files of this run have no more room");
+            }
+            Ok(_) => {}
+            Err(e) => return Tried::Failed { text: format!("the layer of the run can not be read: {e}") },
+        }
+    }
     let over = if layer.notes().is_some() { Layers::Overlay } else { Layers::Copy };
-    match (Changeset::new(left.changes), opened) {
-        (Ok(changeset), Ok(layer)) => Tried::Yielded(Trial {
+    let text = format!("{}{}", told.text, note_of_layer(&in_layer));
+    let layer_changes = match Changeset::new(in_layer) {
+        Ok(changes) if changes.is_empty() => Ok(None),
+        Ok(changes) => Ok(Some(LayerChanges { changes, made_at: made_at(since) })),
+        Err(e) => Err(e),
+    };
+    match (Changeset::new(changes), layer_changes) {
+        (Ok(changeset), Ok(run_layer)) => Tried::Yielded(Trial {
             changeset,
-            codes: left.codes.into_iter().map(ToOwned::to_owned).collect(),
-            text: told.text,
+            run_layer,
+            codes: codes.into_iter().map(ToOwned::to_owned).collect(),
+            text,
             data: told.data,
             over,
-            layer,
+            layer: opened,
             workspace,
-            _scratch: scratch,
+            _scratch: Some(scratch),
         }),
-        (Err(e), _) => Tried::Failed { text: format!("what it left is no changeset: {e}") },
-        (_, Err(e)) => Tried::Failed { text: format!("what it left can not be read: {e}") },
+        (Err(e), _) | (_, Err(e)) => Tried::Failed { text: format!("what it left is no changeset: {e}") },
     }
+}
+
+/// Sentence for the agent about files that the workspace does not get.
+fn note_of_layer(changes: &[Change]) -> String {
+    const NAMED: usize = 3;
+    let written = |change: &&Change| change.is_of_content() && !change.deletes();
+    let mut paths: Vec<&str> = changes.iter().filter(written).map(|change| change.path.as_str()).collect();
+    paths.sort_unstable();
+    let more = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    if paths.is_empty() {
+        return String::new();
+    }
+    let named = paths[..paths.len().min(NAMED)].join(", ");
+    format!(
+        "\nignored by git, so kept for the commands of this run and not written to the workspace: {named}{more}"
+    )
+}
+
+fn made_at((seconds, nanoseconds): Time) -> Timestamp {
+    let millis = seconds.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
+    Timestamp::from_millis(millis)
 }

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use holdshort_core::tool::{CommandEffect, Outcome, Precondition};
 
-use super::copy::copy as copy_all;
+use super::copy::{copy as copy_all, copy_over};
 use super::read::Time;
 use crate::changeset::Root;
 use crate::command::{self, Command};
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
+use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer};
 use crate::tools::Inner;
 
@@ -71,6 +72,11 @@ impl Prepared {
         let workspace = Root::of(inner.workspace.dir()).map_err(unmade)?;
         let layer = layer(launch.plan.scratch.join("layer"), inner).map_err(NotPrepared::NoLayer)?;
         launch.plan.layer = Some(layer.clone());
+        launch.plan.run_layer = match &layer {
+            Layer::Overlay { .. } => inner.shown_layer(),
+            // The copy holds it.
+            Layer::Copy { .. } => None,
+        };
         Ok(Self { command, launch, layer, workspace, since })
     }
 }
@@ -99,6 +105,9 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let root = Root::of(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;
+    if let Some(run_layer) = inner.settings.run_layer.as_ref().and_then(RunLayer::open) {
+        copy_over(&run_layer, &folder).map_err(|e| e.to_string())?;
+    }
     Ok(Layer::Copy { folder })
 }
 

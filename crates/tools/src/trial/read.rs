@@ -3,7 +3,7 @@
 //! No process of the command is left. What a command may have done to the layer counts for nothing but what files,
 //! links and folders lie in it: never follows a link, and both sides are compared by their content.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -50,27 +50,40 @@ impl Error {
     }
 }
 
-/// What a layer holds.
+/// Differences that a trial left. `before` of each change is what the workspace has, which may be the same as `after`
+/// where the run's layer has something else.
 #[derive(Default)]
 pub(super) struct Left {
     pub changes: Vec<Change>,
+    /// What the run's layer has at those paths.
+    pub in_layer: BTreeMap<String, Entry>,
+    /// Changed files that have another name, or had one.
+    pub linked: BTreeSet<String>,
     /// See `Inspection::ask_because`.
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Compares a layer with its workspace. `notes`: those of an overlay; without them the layer is all of the workspace.
-/// `since`: before the command began.
-pub(super) fn read(layer: &Root, workspace: &Root, notes: Option<Notes>, since: Time) -> Result<Left, Error> {
+/// Compares the layer of a trial with what the command saw: the run's layer over the workspace.
+///
+/// `notes`: those of an overlay; without them the layer is all of the workspace. `since`: a time before the command
+/// began.
+pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: Time) -> Result<Left, Error> {
     let mut reader = Reader {
         layer,
-        workspace,
+        below,
         notes,
         since,
         left: Left::default(),
         looked_at: 0,
         bytes: 0,
         meanwhile: Vec::new(),
-        ahead: vec![Folder { path: Vec::new(), in_layer: true, in_workspace: true, hides: notes.is_none() }],
+        ahead: vec![Folder {
+            path: Vec::new(),
+            in_layer: true,
+            in_workspace: true,
+            in_run_layer: below.run_layer.is_some(),
+            hides: notes.is_none(),
+        }],
     };
     while let Some(folder) = reader.ahead.pop() {
         reader.compare(&folder)?;
@@ -78,18 +91,26 @@ pub(super) fn read(layer: &Root, workspace: &Root, notes: Option<Notes>, since: 
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
+/// What a command saw.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub run_layer: Option<&'a Root>,
+    pub workspace: &'a Root,
+}
+
 /// A folder to be compared.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
+    in_run_layer: bool,
     /// Whether what the layer does not have is gone.
     hides: bool,
 }
 
 struct Reader<'a> {
     layer: &'a Root,
-    workspace: &'a Root,
+    below: Below<'a>,
     notes: Option<Notes>,
     since: Time,
     left: Left,
@@ -110,10 +131,12 @@ impl Reader<'_> {
             is_there.then(|| root.folder(&at.path)).transpose().map_err(unreadable(&at.path))
         };
         let above = open(self.layer, at.in_layer)?;
-        let below = open(self.workspace, at.in_workspace)?;
+        let below = open(self.below.workspace, at.in_workspace)?;
+        let run_layer = self.below.run_layer.filter(|_| at.in_run_layer);
+        let run_layer = run_layer.map(|root| open(root, true)).transpose()?.flatten();
         let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
         let mut names: BTreeSet<OsString> = BTreeSet::new();
-        for folder in above.iter().chain(below.iter().filter(|_| hides)) {
+        for folder in above.iter().chain(below.iter().chain(&run_layer).filter(|_| hides)) {
             names.extend(folder::list(folder).map_err(unreadable(&at.path))?);
         }
         for name in names {
@@ -121,7 +144,8 @@ impl Reader<'_> {
             if self.looked_at > limits::CHANGED_PATHS {
                 return Err(Error::TooMany);
             }
-            self.name(at, above.as_ref().map(AsFd::as_fd), below.as_ref().map(AsFd::as_fd), &name, hides)?;
+            let folders = [&above, &below, &run_layer].map(|folder| folder.as_ref().map(AsFd::as_fd));
+            self.name(at, folders, &name, hides)?;
         }
         Ok(())
     }
@@ -129,8 +153,7 @@ impl Reader<'_> {
     fn name(
         &mut self,
         at: &Folder,
-        above: Option<BorrowedFd<'_>>,
-        below: Option<BorrowedFd<'_>>,
+        [above, below, run_layer]: [Option<BorrowedFd<'_>>; 3],
         name: &OsStr,
         hides: bool,
     ) -> Result<(), Error> {
@@ -143,12 +166,15 @@ impl Reader<'_> {
             .map_err(unreadable(&path))?;
         let look = |folder| seen(folder, name, limits::CHANGED_FILE_BYTES);
         let below = below.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
+        let run_layer = run_layer.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
         let is_folder = |seen: &Seen| matches!(seen.entry(), Some(Entry::Folder { .. }));
-        let (in_layer, in_workspace) = (is_folder(&above), is_folder(&below));
-        self.put(&path, &above, &below)?;
-        if in_layer || in_workspace {
+        let (in_layer, in_run_layer) = (is_folder(&above), is_folder(&run_layer));
+        // What the run's layer has instead of a folder hides the folder of the workspace.
+        let in_workspace = is_folder(&below) && (in_run_layer || run_layer.entry().is_none());
+        self.put(&path, &above, &below, run_layer.entry())?;
+        if in_layer || in_workspace || in_run_layer {
             let hides = hides || !in_layer;
-            self.ahead.push(Folder { path, in_layer, in_workspace, hides });
+            self.ahead.push(Folder { path, in_layer, in_workspace, in_run_layer, hides });
         }
         Ok(())
     }
@@ -168,7 +194,13 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn put(&mut self, path: &[u8], above: &Seen, below: &Seen) -> Result<(), Error> {
+    fn put(
+        &mut self,
+        path: &[u8],
+        above: &Seen,
+        below: &Seen,
+        run_layer: Option<&Entry>,
+    ) -> Result<(), Error> {
         let text = text_of(path);
         if matches!(above, Seen::TooLarge) || matches!(below, Seen::TooLarge) {
             return Err(Error::TooLarge { path: text });
@@ -182,7 +214,8 @@ impl Reader<'_> {
             self.left.codes.insert("special_file");
         }
         let (before, after) = (below.entry().cloned(), above.entry().cloned());
-        if before == after || matches!(below, Seen::Special) {
+        let shown = run_layer.or(before.as_ref());
+        if shown == after.as_ref() || matches!(below, Seen::Special) {
             return Ok(());
         }
         if let Seen::Entry(Entry::File { .. } | Entry::Symlink { .. }, stat) = below
@@ -191,7 +224,10 @@ impl Reader<'_> {
             self.meanwhile.push(text.clone());
         }
         if has_other_names(above) || (after.is_some() && has_other_names(below)) {
-            self.left.codes.insert("hard_link");
+            self.left.linked.insert(text.clone());
+        }
+        if let Some(entry) = run_layer {
+            self.left.in_layer.insert(text.clone(), entry.clone());
         }
         if let Some(Entry::File { bytes, .. }) = after {
             self.bytes += bytes;

@@ -150,6 +150,7 @@ impl Stage {
                     );
                     let yielded = Yielded {
                         changeset: Changeset::default(),
+                        layer: None,
                         ask_because: Vec::new(),
                         text: "exit code 0".to_owned(),
                         data: Value::Null,

@@ -360,7 +360,7 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
         ("docs/b=1", false),
         ("srcs/b=1", false),
         ("-src/old", false),
-        ("target/x=1", false),
+        ("target/x=1", true),
         ("-target/old", false),
     ] {
         let reply = || calls(&[command("cargo fmt")]);

@@ -1,6 +1,6 @@
 //! Rules over effects: which changes each covers, and which it meets.
 
-use holdshort_core::changeset::{Change, Changeset, Entry};
+use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::definition::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
@@ -67,75 +67,57 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     }
 }
 
-/// What it is about, `changes`, `deletes`, `do`, and what it says of each set.
-type Row = (&'static str, Option<ChangeScope>, Option<u32>, RuleAction, [&'static str; 6]);
+/// Name, `changes`, `deletes`, `do`, and the verdict on each set of changes.
+type Row = (&'static str, Option<ChangeScope>, Option<u32>, RuleAction, [&'static str; 8]);
 
 #[test]
 fn a_rule_that_allows_covers_all_of_the_changes_and_one_that_holds_back_meets_any() {
     let nothing = set(&[]);
     let source = set(&[("src/a.rs", "edits")]);
-    let cache = set(&[("target/x", "makes"), ("target/y", "deletes")]);
-    let both = set(&[("src/a.rs", "edits"), ("target/x", "makes")]);
+    let cache = set(&[("target/x", "makes")]);
+    // An ignored file of the workspace is the person's own.
+    let theirs = set(&[("target/x", "edits")]);
+    let gone = set(&[("target/x", "deletes")]);
     let elsewhere = set(&[("src/a.rs", "edits"), ("README.md", "edits")]);
     let deletes = set(&[("src/a.rs", "deletes"), ("src/b.rs", "deletes")]);
-    let sets = [&nothing, &source, &cache, &both, &elsewhere, &deletes];
+    let sets = [
+        (&nothing, &nothing),
+        (&nothing, &cache),
+        (&theirs, &nothing),
+        (&gone, &nothing),
+        (&source, &nothing),
+        (&source, &cache),
+        (&elsewhere, &nothing),
+        (&deletes, &cache),
+    ];
 
+    let none = || Some(ChangeScope::None);
+    let ignored = || Some(ChangeScope::Ignored);
     let paths = || Some(ChangeScope::Paths(vec!["src/**".to_owned()]));
+    let cached = || Some(ChangeScope::Paths(vec!["target/**".to_owned()]));
+    let (allow, ask, forbid) = (RuleAction::Allow, RuleAction::Ask, RuleAction::Forbid);
     let table: &[Row] = &[
-        //                                        nothing  source   cache    both     elsewhere deletes
-        (
-            "changes: none",
-            Some(ChangeScope::None),
-            None,
-            RuleAction::Allow,
-            ["allow", "–", "–", "–", "–", "–"],
-        ),
-        (
-            "changes: ignored",
-            Some(ChangeScope::Ignored),
-            None,
-            RuleAction::Allow,
-            ["allow", "–", "allow", "–", "–", "–"],
-        ),
-        ("changes: src", paths(), None, RuleAction::Allow, ["allow", "allow", "–", "–", "–", "–"]),
-        (
-            "changes: src, deletes: 1",
-            paths(),
-            Some(1),
-            RuleAction::Allow,
-            ["allow", "allow", "–", "–", "–", "–"],
-        ),
-        (
-            "changes: src, deletes: 2",
-            paths(),
-            Some(2),
-            RuleAction::Allow,
-            ["allow", "allow", "–", "–", "–", "allow"],
-        ),
-        ("deletes: 5", None, Some(5), RuleAction::Allow, ["allow"; 6]),
-        ("changes: none", Some(ChangeScope::None), None, RuleAction::Ask, ["ask", "–", "–", "–", "–", "–"]),
-        (
-            "changes: ignored",
-            Some(ChangeScope::Ignored),
-            None,
-            RuleAction::Ask,
-            ["–", "–", "ask", "ask", "–", "–"],
-        ),
-        ("changes: src", paths(), None, RuleAction::Ask, ["–", "ask", "–", "ask", "ask", "ask"]),
-        ("deletes: 1", None, Some(1), RuleAction::Ask, ["–", "–", "–", "–", "–", "ask"]),
-        ("deletes: 3", None, Some(3), RuleAction::Ask, ["–"; 6]),
-        (
-            "changes: src",
-            paths(),
-            None,
-            RuleAction::Forbid,
-            ["–", "forbid", "–", "forbid", "forbid", "forbid"],
-        ),
-        ("deletes: 2", None, Some(2), RuleAction::Forbid, ["–", "–", "–", "–", "–", "forbid"]),
+        // nothing, layer, theirs, gone, source, source and layer, elsewhere, deletes and layer
+        ("none", none(), None, allow, ["allow", "–", "–", "–", "–", "–", "–", "–"]),
+        ("ignored", ignored(), None, allow, ["allow", "allow", "–", "–", "–", "–", "–", "–"]),
+        ("src", paths(), None, allow, ["allow", "allow", "–", "–", "allow", "allow", "–", "–"]),
+        ("src, 1", paths(), Some(1), allow, ["allow", "allow", "–", "–", "allow", "allow", "–", "–"]),
+        ("src, 2", paths(), Some(2), allow, ["allow", "allow", "–", "–", "allow", "allow", "–", "allow"]),
+        ("target", cached(), None, allow, ["allow", "allow", "allow", "–", "–", "–", "–", "–"]),
+        ("deletes: 5", None, Some(5), allow, ["allow"; 8]),
+        ("none", none(), None, ask, ["ask", "–", "–", "–", "–", "–", "–", "–"]),
+        ("ignored", ignored(), None, ask, ["–", "ask", "ask", "ask", "–", "ask", "–", "ask"]),
+        ("src", paths(), None, ask, ["–", "–", "–", "–", "ask", "ask", "ask", "ask"]),
+        ("target", cached(), None, ask, ["–", "ask", "ask", "ask", "–", "ask", "–", "ask"]),
+        ("deletes: 1", None, Some(1), ask, ["–", "–", "–", "ask", "–", "–", "–", "ask"]),
+        ("deletes: 3", None, Some(3), ask, ["–"; 8]),
+        ("src", paths(), None, forbid, ["–", "–", "–", "–", "forbid", "forbid", "forbid", "forbid"]),
+        ("deletes: 2", None, Some(2), forbid, ["–", "–", "–", "–", "–", "–", "–", "forbid"]),
     ];
     for (about, changes, deletes, action, expected) in table {
         let rule = Rule { changes: changes.clone(), deletes: *deletes, action: *action, ..Rule::default() };
-        let found = sets.map(|changes| says(&rule, Changes::Tried { changes, ask_because: &[] }));
+        let found =
+            sets.map(|(changes, layer)| says(&rule, Changes::Tried { changes, layer, ask_because: &[] }));
         assert_eq!(found, *expected, "{about}, do: {action:?}");
     }
 }
@@ -159,7 +141,10 @@ fn a_rule_with_paths_that_nobody_can_read_never_releases() {
     for (action, expected) in [(RuleAction::Allow, "–"), (RuleAction::Ask, "ask")] {
         let scope = ChangeScope::Paths(vec!["src/[".to_owned()]);
         let rule = Rule { changes: Some(scope), action, ..Rule::default() };
-        assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), expected);
+        assert_eq!(
+            says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }),
+            expected
+        );
     }
 }
 
@@ -173,7 +158,11 @@ fn a_rule_that_holds_back_meets_a_path_that_was_changed() {
         ("docs/**", RuleAction::Ask, "–"),
     ] {
         let rule = Rule { paths: vec![path.to_owned()], action, ..Rule::default() };
-        assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), expected, "{rule:?}");
+        assert_eq!(
+            says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }),
+            expected,
+            "{rule:?}"
+        );
     }
 }
 
@@ -189,7 +178,7 @@ fn the_mode_of_a_folder_counts_and_a_folder_that_is_made_does_not() {
         let scope = ChangeScope::Paths(vec!["src/**".to_owned()]);
         let rule = Rule { changes: Some(scope), action, ..Rule::default() };
         assert_eq!(
-            says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }),
+            says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }),
             expected,
             "{change:?}"
         );
@@ -201,7 +190,7 @@ fn what_git_ignores_is_not_decided_by_a_command_alone() {
     let changes = set(&[("src/.gitignore", "makes")]);
     let scope = ChangeScope::Paths(vec!["src/**".to_owned()]);
     let rule = Rule { changes: Some(scope), action: RuleAction::Allow, ..Rule::default() };
-    assert_eq!(says(&rule, Changes::Tried { changes: &changes, ask_because: &[] }), "ask");
+    assert_eq!(says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }), "ask");
 }
 
 /// Rules, the guard and the finding about `.gitignore` read the changeset of a file tool as that of a trial.
@@ -227,8 +216,11 @@ fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
     for (path, scope, action, expected) in table {
         let changes = set(&[(path, "makes")]);
         let rule = Rule { changes: scope.clone(), action: *action, ..Rule::default() };
-        let found = [Changes::Tried { changes: &changes, ask_because: &[] }, Changes::Proposed(&changes)]
-            .map(|changes| says(&rule, changes));
+        let found = [
+            Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] },
+            Changes::Proposed(&changes),
+        ]
+        .map(|changes| says(&rule, changes));
         assert_eq!(found, *expected, "{path}: {scope:?}, do: {action:?}");
     }
 }

@@ -69,6 +69,7 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
     let yielded = Yielded {
         changeset: undo.changeset,
+        layer: None,
         ask_because: vec!["undo".to_owned()],
         text: String::new(),
         data: json!({}),

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
 use holdshort_core::run::Call;
-use holdshort_core::tool::{Outcome, Proposed, Tried, Yielded};
+use holdshort_core::time::Timestamp;
+use holdshort_core::tool::{LayerChanges, Outcome, Proposed, Tried, Yielded};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -33,10 +34,18 @@ impl World {
                 }
             }
         }
-        let changeset = between(&self.files, &files);
+        let is_cache = |change: &Change| change.ignored && change.before.is_none();
+        let changes = Vec::from(between(&self.files, &files));
+        let (cache, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_cache);
+        let changeset = Changeset::new(changes).expect("paths of a map");
+        let layer = (!cache.is_empty()).then(|| LayerChanges {
+            changes: Changeset::new(cache).expect("paths of a map"),
+            made_at: Timestamp::from_millis(0),
+        });
         Tried::Yielded(Yielded {
             card: json!({ "files": changeset.changes().len() }),
             changeset,
+            layer,
             ask_because: Vec::new(),
             text: format!("tried {line}{}", self.prints),
             data: json!({ "exit_code": 0 }),

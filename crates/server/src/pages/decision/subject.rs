@@ -22,7 +22,7 @@ pub(super) enum Part<'a> {
     },
     /// Changes that the command made when it was tried, path by path.
     Trial {
-        is_undo: bool,
+        head: &'static str,
         words: String,
         text: String,
         /// Changes that an undo leaves as they are, with the reasons.
@@ -63,8 +63,7 @@ impl Part<'_> {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Command { text, note } => format!("Command:\n{text}\n{note}").trim_end().to_owned(),
-            Self::Trial { is_undo, words, text, left } => {
-                let of = if *is_undo { "The undo" } else { "Tried" };
+            Self::Trial { head: of, words, text, left } => {
                 let left: Vec<String> = left.iter().map(|line| format!("\nNot undone: {line}")).collect();
                 format!("{of}: {words}\n{text}{}", left.concat())
             }
@@ -262,7 +261,7 @@ fn tried(trial: TrialCard<'_>) -> Vec<Part<'_>> {
     );
     lines.extend(trial.unseen());
     let left = trial.left().iter().map(|line| plain::line(line).into_owned()).collect();
-    let all = Part::Trial { is_undo: trial.is_undo(), words: trial.words(), text: lines.join("\n"), left };
+    let all = Part::Trial { head: trial.head(), words: trial.words(), text: lines.join("\n"), left };
     let diffs = trial.changes().filter_map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty())?;
         let unseen = diff.unseen();

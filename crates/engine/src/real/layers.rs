@@ -1,0 +1,70 @@
+//! Layers of runs, below the data folder of this node: where each lies, and how long it is kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use holdshort_core::id::RunId;
+use holdshort_core::limits;
+use holdshort_store::Tables as _;
+use holdshort_tools::RunLayer;
+
+use super::RealDriver;
+use crate::{Clock, Error};
+
+const FOLDER: &str = "layers";
+/// Wait before the first look.
+const FIRST: Duration = Duration::from_mins(1);
+/// Wait between two looks.
+const SWEEP: Duration = Duration::from_hours(1);
+
+/// Layer of a run on this node, which need not be there.
+pub(super) fn of_run(data: &Path, run: &RunId) -> RunLayer {
+    RunLayer::new(data.join(FOLDER).join(run.as_str()))
+}
+
+/// Removes the layers of runs that ended long enough ago, until it is dropped.
+pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
+    driver.clock().sleep(FIRST).await;
+    loop {
+        match remove_old(&driver).await {
+            Ok(0) => {}
+            Ok(layers) => tracing::info!(layers, "removed the layers of runs that have ended"),
+            Err(error) => tracing::warn!(%error, "the layers of runs that have ended were not removed"),
+        }
+        driver.clock().sleep(SWEEP).await;
+    }
+}
+
+/// Removes the layers of runs that ended before the limit, and of runs that the journal does not know. Returns how many.
+async fn remove_old(driver: &RealDriver) -> Result<usize, Error> {
+    let before = driver.clock().now().minus_ms(limits::LAYER_MS);
+    let mut removed = 0;
+    for (run, layer) in found(driver.executor().data.join(FOLDER)).await {
+        let row = driver.journal().run(&run).await?;
+        if row.is_none_or(|row| row.status.is_terminal() && row.updated_at < before) {
+            remove(layer).await;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
+    let listed = tokio::task::spawn_blocking(move || {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let layer = |entry: std::fs::DirEntry| {
+            let run = entry.file_name().to_str()?.parse().ok()?;
+            Some((run, RunLayer::new(entry.path())))
+        };
+        entries.filter_map(layer).collect()
+    });
+    listed.await.unwrap_or_default()
+}
+
+/// Removes a layer, off the threads that wait.
+pub(super) async fn remove(layer: RunLayer) {
+    if let Err(error) = tokio::task::spawn_blocking(move || layer.remove()).await {
+        tracing::warn!(%error, "the layer of a run was not removed");
+    }
+}

@@ -1,0 +1,55 @@
+//! Working out a merge: the layer of a run on this node, against its workspace.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use holdshort_core::run::merge::Arguments;
+use holdshort_core::tool::{Tried, Yielded};
+use holdshort_tools::Tools;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::bodies::Bodies;
+use super::layers;
+use super::trial::{NotKept, keep};
+
+/// Works out what a merge would do to the workspace as it is now.
+pub(super) async fn try_merge(
+    tools: Tools,
+    bodies: Arc<dyn Bodies>,
+    data: PathBuf,
+    arguments: &Value,
+) -> Tried {
+    let arguments = match Arguments::deserialize(arguments) {
+        Ok(arguments) => arguments,
+        Err(e) => return Tried::Impossible { why: format!("these are no arguments of a merge: {e}") },
+    };
+    let worked_out = tokio::task::spawn_blocking(move || {
+        let merge = match tools.merge(&layers::of_run(&data, &arguments.run), &arguments.paths) {
+            Ok(merge) => merge,
+            Err(e) => return Tried::Impossible { why: format!("nothing can be merged: {e}") },
+        };
+        match keep(merge, &*bodies) {
+            Ok(yielded) => Tried::Yielded(told(yielded, &arguments)),
+            Err(NotKept::Changed) => Tried::Changed { paths: Vec::new() },
+            Err(NotKept::Store(why)) => {
+                Tried::Impossible { why: format!("the files of the merge could not be kept: {why}") }
+            }
+        }
+    });
+    match worked_out.await {
+        Ok(tried) => tried,
+        Err(e) => Tried::Impossible { why: format!("the merge could not be worked out: {e}") },
+    }
+}
+
+fn told(mut yielded: Yielded, arguments: &Arguments) -> Yielded {
+    let files = yielded.changeset.changes().iter().filter(|change| change.is_of_content()).count();
+    yielded.text = match files {
+        0 => format!("The workspace has all that is to be merged of {}.", arguments.run),
+        1 => "1 file is merged into the workspace.".to_owned(),
+        n => format!("{n} files are merged into the workspace."),
+    };
+    yielded.card["merge"] = json!({ "run": arguments.run, "paths": arguments.paths });
+    yielded
+}

@@ -1,0 +1,282 @@
+//! The layer of a run over the real binary: what a tried command writes to ignored paths is seen by the run's own
+//! commands, and never by the person's tools.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use crate::play::{command, done, last_told, one, play, read, write};
+
+const TRYING: &str = "
+name: solo
+agents:
+  solo:
+    instructions: Work.
+    tools: [read_file, list_directory, write_file, edit_file, run_command]
+phases:
+  - {id: work, kind: one_shot, agent: solo}
+gates:
+  trial: on
+  rules:
+    - {tools: [read_file, list_directory], do: allow}
+    - {tools: [run_command], changes: ignored, do: allow}
+";
+
+const IGNORED: &str = "__pycache__/\nnode_modules/\n.venv/\n*.log\n.env\n*.sqlite\n/build/\n/out/\n";
+
+/// A repository with files that git ignores, as a person has one after a day of work.
+fn fill(workspace: &Path) {
+    let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(workspace).status();
+    assert!(made.unwrap().success());
+    for (path, content) in [
+        (".gitignore", IGNORED),
+        ("main.py", "print(1)\n"),
+        (".env", "TOKEN=1\n"),
+        ("local.sqlite", "rows\n"),
+        ("node_modules/left/index.js", "module.exports = 1\n"),
+        (".venv/bin/activate", "export VIRTUAL_ENV=here\n"),
+    ] {
+        let path = workspace.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+/// Every path below a folder with its content or its target, git's own aside.
+fn tree(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![folder.to_owned()];
+    while let Some(at) = ahead.pop() {
+        for entry in fs::read_dir(at).unwrap().flatten().filter(|entry| entry.file_name() != ".git") {
+            let path = entry.path();
+            let name = path.strip_prefix(folder).unwrap().display().to_string();
+            let kind = entry.file_type().unwrap();
+            let content = if kind.is_dir() {
+                "folder".to_owned()
+            } else if kind.is_symlink() {
+                fs::read_link(&path).unwrap().display().to_string()
+            } else {
+                String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+            };
+            if kind.is_dir() {
+                ahead.push(path);
+            }
+            found.insert(name, content);
+        }
+    }
+    found
+}
+
+async fn titles(server: &TestServer, run: &str) -> Vec<String> {
+    let open = server.open(run).await;
+    open.iter().map(|it| it["title"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Code that the person's interpreter, shell and editor would run, and a link through which the person would write:
+/// nothing of it asks, and nothing of it is in the workspace.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_a_command_writes_to_ignored_paths_reaches_the_workspace() {
+    let lines = [
+        "mkdir -p __pycache__ && printf pwned > __pycache__/main.cpython-312.pyc",
+        "mkdir -p node_modules/.bin && printf '#!/bin/sh\\n' > node_modules/.bin/eslint && chmod +x node_modules/.bin/eslint",
+        "mkdir -p node_modules/right && echo 'pwned()' > node_modules/right/index.js",
+        "mkdir -p .venv/lib && echo 'import os' > .venv/lib/site.pth",
+        "ln -s /tmp/outside app.log",
+        "mkdir -p build/x/hooks build/x/objects build/x/refs && echo 'ref: refs/heads/main' > build/x/HEAD && \
+         printf '[core]\\nfsmonitor = ./pwned\\n' > build/x/config",
+    ];
+    let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
+    // The run itself sees all of it.
+    steps.push(one(command(
+        "test -x node_modules/.bin/eslint && test -L app.log && cat build/x/HEAD > out.txt",
+    )));
+    steps.push(done());
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let before = tree(&workspace);
+    let run = server.start_run("solo", "Do it.").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["title"].as_str().unwrap().rsplit(" (").next(), Some("changes 1 file)"), "{asked:#}");
+    assert_eq!(tree(&workspace), before);
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    let mut after = before.clone();
+    after.insert("out.txt".to_owned(), "ref: refs/heads/main\n".to_owned());
+    assert_eq!(tree(&workspace), after);
+    let told = model.requests().iter().map(|it| it.texts().join("\n")).collect::<String>();
+    assert!(told.contains("not written to the workspace: __pycache__/main.cpython-312.pyc"), "{told}");
+    let tried = server.events_of(&run, "tool_tried").await;
+    assert_eq!((&tried[0]["data"]["changed"], &tried[0]["data"]["layer"]["changed"]), (&json!(0), &json!(2)));
+}
+
+/// An ignored file that the person has is the person's: changing and deleting it asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_an_ignored_file_that_is_there_asks() {
+    let lines = [
+        "rm -rf .env local.sqlite",
+        "git clean -fdXq",
+        "sh -c 'echo pwned >> node_modules/left/index.js'",
+        "sh -c 'echo pwned > .venv/bin/activate'",
+        "mv node_modules/left node_modules/right",
+        "ln -sf /tmp/outside local.sqlite",
+        "chmod 777 node_modules",
+    ];
+    let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
+    steps.push(done());
+    let (_model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let before = tree(&workspace);
+    let run = server.start_run("solo", "Do it.").await;
+    for line in lines {
+        let asked = server.wait_one(&run).await;
+        assert_eq!(asked["payload"]["command"], line);
+        assert_ne!(asked["payload"]["trial"]["changes"], json!([]), "{asked:#}");
+        server.choose(&asked, "reject").await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(tree(&workspace), before);
+}
+
+/// What a build and a test runner leave is there for the next one, also after a restart; the second run finds it new.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() {
+    let make = "make && cat build/log";
+    let python =
+        "python3 -c 'import sys; sys.path.insert(0, \"lib\"); import module' && ls lib/__pycache__ | wc -l";
+    let lines = [make, make, python, python, "rm -r build && test ! -e build", "test -e build || echo gone"];
+    let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
+    steps.extend([one(read("lib/module.py")), done()]);
+    let (model, mut server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    fs::create_dir(workspace.join("lib")).unwrap();
+    fs::write(workspace.join("lib/module.py"), "x = 1\n").unwrap();
+    let makefile = "all: build/app\nbuild/app: main.py\n\tmkdir -p build\n\tcp main.py build/app\n\techo built >> build/log\n";
+    fs::write(workspace.join("Makefile"), makefile).unwrap();
+    let before = tree(&workspace);
+    let run = server.start_run("solo", "Do it.").await;
+    server.restart().await;
+    server.wait_status(&run, &["completed", "waiting"]).await;
+    assert_eq!(titles(&server, &run).await, Vec::<String>::new());
+    assert_eq!(tree(&workspace), before);
+    let told = last_told(&model);
+    let printed = |line: &str| told.matches(line).count();
+    // The second `make` found nothing to do, and the log of the first.
+    assert_eq!((printed("Nothing to be done"), printed("built\nbuilt")), (1, 0), "{told}");
+    assert!(told.contains("gone"), "{told}");
+}
+
+/// A change of the workspace and files that git ignores in one command: each goes where it belongs once it is released,
+/// and what a file tool writes later is what commands see.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_changes_both_is_released_for_the_workspace() {
+    let steps = [
+        one(command("mkdir -p out && echo 1 > out/a && echo 2 > out/b && echo 3 > c.txt")),
+        one(read("out/a")),
+        one(("list_directory", json!({ "path": "out" }))),
+        one(("edit_file", json!({ "path": "out/a", "old": "1", "new": "2" }))),
+        one(write("out/a", "by the file tool\n")),
+        one(command("cat out/a out/b")),
+        done(),
+    ];
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let run = server.start_run("solo", "Do it.").await;
+    let asked = server.wait_one(&run).await;
+    let trial = &asked["payload"]["trial"];
+    let paths: Vec<&Value> = trial["changes"].as_array().unwrap().iter().map(|it| &it["path"]).collect();
+    assert_eq!(paths, [&json!("c.txt")]);
+    assert_eq!(trial["layer"], json!({ "files": 2, "deleted": 0, "paths": ["out/a", "out/b"] }));
+    server.choose(&asked, "approve").await;
+    let asked = server.wait_one(&run).await;
+    assert_eq!(asked["title"], "write_file: out/a");
+    assert!(workspace.join("c.txt").exists() && !workspace.join("out").exists());
+    let told = last_told(&model);
+    assert!(told.contains("a\nb\n") && told.contains("only in the layer of this run"), "{told}");
+    server.choose(&asked, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(fs::read_to_string(workspace.join("out/a")).unwrap(), "by the file tool\n");
+    assert!(!workspace.join("out/b").exists());
+    assert!(last_told(&model).contains("by the file tool\n2\n"), "{}", last_told(&model));
+}
+
+/// The layer is a cache: a run whose layer is gone, or was tampered with, starts without it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_layer_that_is_lost_harms_nothing() {
+    let line = "mkdir -p out && echo x >> out/a && cat out/a";
+    let steps = [one(command(line)), one(write("b.txt", "")), one(command(line)), one(command(line)), done()];
+    let (model, server) = play(TRYING, steps).await;
+    fill(&server.workspace());
+    let before = tree(&server.workspace());
+    let run = server.start_run("solo", "Do it.").await;
+    let asked = server.wait_one(&run).await;
+    let layer = server.data().join("layers").join(&run);
+    assert_eq!(fs::read_to_string(layer.join("files/out/a")).unwrap(), "x\n");
+    fs::remove_dir_all(&layer).unwrap();
+    symlink("/", layer.join("files")).unwrap_or_else(|_| {
+        fs::create_dir_all(&layer).unwrap();
+        symlink("/", layer.join("files")).unwrap();
+    });
+    server.choose(&asked, "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(tree(&server.workspace()), before);
+    assert!(!Path::new("/out").exists());
+    assert!(last_told(&model).contains("x\n"), "{}", last_told(&model));
+}
+
+/// A person merges what the run holds: shown, released, and exactly that; what the workspace has by then stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
+    let line = "mkdir -p out/deep build/.husky && echo 1 > out/a && echo 2 > out/deep/b && echo 3 > build/.husky/pre-commit";
+    let (_model, server) = play(TRYING, [one(command(line)), done()]).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let before = tree(&workspace);
+    let run = server.start_run("solo", "Build it.").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(tree(&workspace), before);
+
+    let merge = async |body: Value| {
+        let begun = server.post(&format!("/v1/runs/{run}/merge"), &body).await.ok();
+        assert_eq!(
+            (&begun["workflow"], &begun["input"]["task"]),
+            (&json!("merge"), &json!("Merge: Build it."))
+        );
+        begun["id"].as_str().unwrap().to_owned()
+    };
+    let first = merge(json!({ "paths": ["out/deep/b"] })).await;
+    let asked = server.wait_one(&first).await;
+    let changes = asked["payload"]["trial"]["changes"].as_array().unwrap();
+    let paths: Vec<_> = changes.iter().map(|it| it["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["out", "out/deep", "out/deep/b"], "{asked:#}");
+    assert_eq!(asked["risk"]["reasons"][0]["code"], "merge", "{asked:#}");
+    assert_eq!(tree(&workspace), before);
+    server.choose(&asked, "approve").await;
+    server.wait_status(&first, &["completed"]).await;
+    let mut after = before.clone();
+    let merged = [("out", "folder"), ("out/deep", "folder"), ("out/deep/b", "2\n")];
+    after.extend(merged.map(|(path, content)| (path.to_owned(), content.to_owned())));
+    assert_eq!(tree(&workspace), after);
+
+    // The rest, which the guard looks at as at any change, and which is refused.
+    let second = merge(json!({})).await;
+    let asked = server.wait_one(&second).await;
+    assert!(asked["risk"]["reasons"].to_string().contains("guarded_path"), "{asked:#}");
+    let changes = asked["payload"]["trial"]["changes"].to_string();
+    assert!(changes.contains("out/a") && !changes.contains("out/deep"), "{changes}");
+    server.choose(&asked, "reject").await;
+    server.wait_status(&second, &["completed", "failed"]).await;
+    assert_eq!(tree(&workspace), after);
+
+    let third = merge(json!({ "paths": ["out/deep"] })).await;
+    server.wait_status(&third, &["completed"]).await;
+    let finished = server.events_of(&third, "tool_finished").await;
+    assert_eq!(finished[0]["data"]["code"], "nothing_to_merge", "{finished:#?}");
+}

@@ -1,0 +1,209 @@
+//! The layer of a run: the ignored files that its commands wrote, apart from the workspace.
+//!
+//! Commands of the run see the layer over the workspace; nobody else does. The layer is a cache: when it is gone, the
+//! next command starts without it. Never holds a file that the workspace had when it was written.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
+use holdshort_core::digest::Digest;
+use holdshort_core::tool::LayerChanges;
+use rustix::fs::{FileType, Mode, OFlags};
+
+use crate::changeset::{Root, entry, folder};
+use crate::limits;
+use crate::sandbox::{remove, take_after};
+
+/// Folder of one run, which only the server enters. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunLayer(PathBuf);
+
+/// Folder in the folder of a run that is shown over the workspace.
+const CONTENT: &str = "files";
+
+/// Number and size of what a layer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    paths: usize,
+    bytes: u64,
+}
+
+impl Usage {
+    /// Returns true if a layer that holds this and these changes is past its limits.
+    pub(crate) fn exceeds_with(self, changes: &[Change]) -> bool {
+        let new = |change: &Change| match change.after {
+            Some(Entry::File { bytes, .. }) => bytes,
+            Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => 0,
+        };
+        let bytes = changes.iter().map(new).fold(self.bytes, u64::saturating_add);
+        bytes > limits::LAYER_BYTES || self.paths + changes.len() > limits::LAYER_PATHS
+    }
+}
+
+impl RunLayer {
+    /// The layer in a folder outside of every workspace, which need not be there.
+    pub fn new(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Folder that is shown over the workspace.
+    pub(crate) fn content(&self) -> PathBuf {
+        self.0.join(CONTENT)
+    }
+
+    /// Opens the content; `None` where there is none.
+    pub(crate) fn open(&self) -> Option<Root> {
+        Root::open(&self.content()).ok()
+    }
+
+    /// Removes the layer. What can not be removed stays. Blocks.
+    pub fn remove(&self) {
+        if self.0.exists() {
+            remove(&self.0);
+        }
+    }
+
+    /// Counts what the layer holds. Blocks.
+    pub(crate) fn usage(&self) -> io::Result<Usage> {
+        let mut usage = Usage::default();
+        let Some(root) = self.open() else { return Ok(usage) };
+        let mut ahead = vec![Vec::new()];
+        while let Some(at) = ahead.pop() {
+            let folder = root.folder(&at)?;
+            for name in folder::list(&folder)? {
+                let Some(stat) = entry::stat(&folder, &name)? else { continue };
+                usage.paths += 1;
+                match FileType::from_raw_mode(stat.st_mode) {
+                    FileType::RegularFile => {
+                        usage.bytes =
+                            usage.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
+                    }
+                    FileType::Directory => ahead.push(folder::join(&at, &name)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(usage)
+    }
+
+    /// Makes the changes, whatever the layer holds by now. Where that fails the layer is removed: half of a cache may
+    /// mislead a command, and none does not. Blocks.
+    pub(crate) fn commit(
+        &self,
+        workspace: &Path,
+        layer: &LayerChanges,
+        body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+    ) -> io::Result<()> {
+        let committed = self.write(workspace, layer, body);
+        if committed.is_err() {
+            self.remove();
+        }
+        committed
+    }
+
+    fn write(
+        &self,
+        workspace: &Path,
+        layer: &LayerChanges,
+        body: impl Fn(Digest) -> io::Result<Vec<u8>>,
+    ) -> io::Result<()> {
+        let root = self.create(workspace)?;
+        let below = Root::open(workspace)?;
+        let changes = layer.changes.changes();
+        // In the order of the paths a folder comes before what is in it.
+        for change in changes.iter().rev() {
+            take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))?;
+        }
+        let made_at = SystemTime::UNIX_EPOCH
+            + Duration::from_millis(u64::try_from(layer.made_at.as_millis()).unwrap_or_default());
+        for change in changes {
+            let path = bytes_of(&change.path).unwrap_or_default();
+            let Some(after) = &change.after else { continue };
+            make_folders(&root, &below, folder::split(&path).0)?;
+            let (folder, name) = root.parent(&path)?;
+            match after {
+                Entry::Folder { .. } => match rustix::fs::mkdirat(&folder, name, Mode::RWXU) {
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Err(e) => return Err(e.into()),
+                },
+                Entry::Symlink { target } => {
+                    let target = bytes_of(target).unwrap_or_default();
+                    rustix::fs::symlinkat(target.as_slice(), &folder, name)?;
+                }
+                Entry::File { digest, mode, .. } => {
+                    let flags =
+                        OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    let new = rustix::fs::openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+                    let mut file = File::from(new);
+                    file.write_all(&body(*digest)?)?;
+                    file.set_permissions(Permissions::from_mode(*mode))?;
+                    file.set_modified(made_at)?;
+                }
+            }
+        }
+        for change in changes.iter().rev() {
+            if let Some(Entry::Folder { mode }) = change.after {
+                let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
+                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what is committed to the workspace, which the layer would hide. Blocks.
+    pub(crate) fn forget(&self, changeset: &Changeset) -> io::Result<()> {
+        let Some(root) = self.open() else { return Ok(()) };
+        changeset.changes().iter().rev().try_for_each(|change| {
+            take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))
+        })
+    }
+
+    fn create(&self, workspace: &Path) -> io::Result<Root> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
+        let content = self.content();
+        match fs::create_dir(&content) {
+            Ok(()) => take_after(&content, workspace)?,
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+        Root::open(&content)
+    }
+}
+
+/// Removes what stands at the path of a change. A folder stays where a folder is wanted.
+fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()> {
+    let path = bytes_of(&change.path).unwrap_or_default();
+    let Ok((folder, name)) = root.parent(&path) else { return Ok(()) };
+    let Some(stat) = entry::stat(&folder, name)? else { return Ok(()) };
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return Ok(rustix::fs::unlinkat(&folder, name, rustix::fs::AtFlags::empty())?);
+    }
+    if wants_folder {
+        return Ok(());
+    }
+    let path = Path::new("/proc/self/fd").join(folder.as_fd().as_raw_fd().to_string()).join(name);
+    fs::remove_dir_all(path)
+}
+
+/// Makes the folders on the way to a path, as they are in the workspace.
+fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
+    if path.is_empty() || root.folder(path).is_ok() {
+        return Ok(());
+    }
+    let (above, name) = folder::split(path);
+    make_folders(root, below, above)?;
+    let folder = root.folder(above)?;
+    rustix::fs::mkdirat(&folder, name, Mode::RWXU)?;
+    let Ok(like) = below.folder(path).and_then(|folder| Ok(rustix::fs::fstat(folder)?)) else {
+        return Ok(());
+    };
+    let made = File::from(folder::open(&folder, name)?);
+    // Only root can give the folder another owner.
+    let _ = std::os::unix::fs::fchown(&made, Some(like.st_uid), Some(like.st_gid));
+    made.set_permissions(Permissions::from_mode(like.st_mode & 0o7777))
+}

@@ -1,0 +1,108 @@
+//! Works out a merge: how the layer of a run differs from the workspace.
+//!
+//! A path at which the workspace has a folder and the layer something else is left out: a merge deletes nothing.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use holdshort_core::changeset::{Change, Changeset, Entry, text_of};
+use serde_json::Value;
+
+use super::{Layers, Trial};
+use crate::changeset::{Root, Seen, entry, folder, guard, seen};
+use crate::limits;
+use crate::run_layer::RunLayer;
+
+/// Compares the layer with the workspace. `paths` are files and folders of the workspace; none of them means all.
+///
+/// `path`: where the workspace lies, in full.
+pub(crate) fn merge(
+    workspace: Root,
+    path: &Path,
+    layer: &RunLayer,
+    paths: &BTreeSet<String>,
+) -> io::Result<Trial> {
+    let layer = match layer.open() {
+        Some(layer) => layer,
+        None => {
+            return Err(io::Error::other(
+                "the run has no ignored files: none were written, or they are discarded",
+            ));
+        }
+    };
+    let mut changes = Vec::new();
+    let mut ahead = vec![Vec::new()];
+    let mut bytes = 0_u64;
+    while let Some(at) = ahead.pop() {
+        let above = layer.folder(&at)?;
+        let below = workspace.folder(&at).ok();
+        for name in folder::list(&above)? {
+            let place = folder::join(&at, &name);
+            let text = text_of(&place);
+            let limit = limits::CHANGED_FILE_BYTES;
+            let Some(after) = wanted(&seen(&above, &name, limit)?, &text)? else { continue };
+            let is_folder = matches!(after, Entry::Folder { .. });
+            if !is_named(paths, &text, is_folder) {
+                continue;
+            }
+            if is_folder {
+                ahead.push(place);
+            }
+            let found = below.as_ref().map(|below| entry::stat(below, &name)).transpose()?.flatten();
+            let before = match (&below, found) {
+                (Some(below), Some(_)) => wanted(&seen(below, &name, limit)?, &text)?,
+                _ => None,
+            };
+            if matches!(before, Some(Entry::Folder { .. })) || before.as_ref() == Some(&after) {
+                continue;
+            }
+            if let Entry::File { bytes: more, .. } = after {
+                bytes += more;
+            }
+            changes.push(Change { path: text, before, after: Some(after), ignored: true });
+            if changes.len() > limits::CHANGED_PATHS || bytes > limits::CHANGED_BYTES {
+                return Err(io::Error::other("it is too much for one merge: name some of its paths"));
+            }
+        }
+    }
+    let findings = guard::findings(&changes, &workspace, path);
+    let codes = ["merge"].into_iter().chain(findings).map(ToOwned::to_owned).collect();
+    let changeset = Changeset::new(changes).map_err(io::Error::other)?;
+    Ok(Trial {
+        changeset,
+        run_layer: None,
+        codes,
+        text: String::new(),
+        data: Value::Null,
+        over: Layers::None,
+        layer,
+        workspace,
+        _scratch: None,
+    })
+}
+
+fn wanted(seen: &Seen, path: &str) -> io::Result<Option<Entry>> {
+    match seen {
+        Seen::Entry(entry, _) => Ok(Some(entry.clone())),
+        Seen::Nothing => Ok(None),
+        Seen::Special | Seen::TooLarge => {
+            let path = path.escape_debug();
+            Err(io::Error::other(format!(
+                "`{path}` is too large, or no file, folder or link: name other paths"
+            )))
+        }
+    }
+}
+
+/// Returns true if the path, a folder above it, or something in it is named.
+fn is_named(paths: &BTreeSet<String>, path: &str, is_folder: bool) -> bool {
+    let is_below = |one: &str, other: &str| {
+        one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let names = |named: &String| {
+        let named = named.trim_end_matches('/');
+        is_below(path, named) || (is_folder && is_below(named, path))
+    };
+    paths.is_empty() || paths.iter().any(names)
+}

@@ -1,0 +1,95 @@
+//! Splits what a trial left between the workspace and the run's layer.
+//!
+//! New ignored paths go into the layer, as do changes of what only the layer holds. Everything else is a change of the
+//! workspace, which a person releases: also a change of an ignored file that the workspace has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use holdshort_core::changeset::{Change, Entry, bytes_of};
+
+use super::read::Left;
+use crate::changeset::{Root, entry};
+use crate::run_layer::RunLayer;
+
+/// Changes of the workspace, changes of the run's layer, and the codes of the former.
+#[derive(Default)]
+pub(super) struct Split {
+    pub workspace: Vec<Change>,
+    pub layer: Vec<Change>,
+    pub codes: BTreeSet<&'static str>,
+}
+
+/// Splits the changes. `run_layer` is `None` where the run has no layer: every change is one of the workspace then.
+pub(super) fn split(left: Left, workspace: &Root, run_layer: Option<&RunLayer>) -> Split {
+    let Left { changes, in_layer, linked, codes } = left;
+    let mut split = Split { codes, ..Split::default() };
+    for change in changes {
+        let held = in_layer.get(&change.path);
+        if run_layer.is_some() && goes_to_layer(&change) {
+            split.layer.extend(layer_change(&change, held, change.after.clone()));
+            continue;
+        }
+        // The layer must not hide what is committed to the workspace.
+        let is_folder = matches!(change.after, Some(Entry::Folder { .. }));
+        let stays = change.after.clone().filter(|_| is_folder && held.is_some());
+        split.layer.extend(layer_change(&change, held, stays));
+        if change.before != change.after {
+            if linked.contains(&change.path) {
+                split.codes.insert("hard_link");
+            }
+            split.workspace.push(change);
+        }
+    }
+    if let Some(run_layer) = run_layer {
+        let missing = missing_folders(&split, workspace, run_layer);
+        split.workspace.extend(missing);
+    }
+    split
+}
+
+fn goes_to_layer(change: &Change) -> bool {
+    change.before.is_none() && (change.ignored || change.after.is_none())
+}
+
+fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> Option<Change> {
+    let before = held.cloned();
+    (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
+}
+
+/// Folders that only the layer has, or would have, and that hold what is new in the workspace.
+fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
+    let made: BTreeMap<&str, &Change> =
+        split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();
+    let in_layer: BTreeMap<&str, &Entry> = split
+        .layer
+        .iter()
+        .filter_map(|change| Some((change.path.as_str(), change.after.as_ref()?)))
+        .collect();
+    let opened = run_layer.open();
+    let mut missing: BTreeMap<&str, u32> = BTreeMap::new();
+    for change in split.workspace.iter().filter(|change| change.after.is_some()) {
+        for (at, _) in change.path.match_indices('/') {
+            let folder = &change.path[..at];
+            let path = bytes_of(folder).unwrap_or_default();
+            if made.contains_key(folder) || missing.contains_key(folder) || workspace.folder(&path).is_ok() {
+                continue;
+            }
+            let mode = match in_layer.get(folder) {
+                Some(Entry::Folder { mode }) => Some(*mode),
+                Some(Entry::File { .. } | Entry::Symlink { .. }) | None => opened
+                    .as_ref()
+                    .and_then(|layer| layer.folder(&path).ok())
+                    .and_then(|folder| rustix::fs::fstat(folder).ok())
+                    .map(|stat| stat.st_mode & entry::MODE),
+            };
+            missing.insert(folder, mode.unwrap_or(0o755));
+        }
+    }
+    let made = |(path, mode): (&str, u32)| Change {
+        path: path.to_owned(),
+        before: None,
+        after: Some(Entry::Folder { mode }),
+        ignored: true,
+    };
+    missing.into_iter().map(made).collect()
+}
