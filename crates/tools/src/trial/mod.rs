@@ -14,7 +14,7 @@ mod split;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
