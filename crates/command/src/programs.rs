@@ -105,12 +105,7 @@ impl WithSubcommands {
             let name = first.split_once('=').map(|(name, _)| name);
             if is_toolchain || is_help || self.flags.contains(&first.as_str()) {
                 rest = more;
-            } else if first == "-c"
-                && self.names.contains(&"git")
-                && more.first().is_some_and(|it| git::only_shapes_output(it))
-            {
-                rest = more.get(1..)?;
-            } else if self.valued.contains(&first.as_str()) {
+            } else if self.valued.contains(&first.as_str()) || self.is_harmless_setting(rest) {
                 rest = more.get(1..)?;
             } else if name.is_some_and(|name| self.valued.contains(&name)) {
                 rest = more;
@@ -132,13 +127,17 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
+    /// Returns true if the words begin with `-c` and a setting that says only how git prints.
+    fn is_harmless_setting(&self, words: &[String]) -> bool {
+        self.names.contains(&"git")
+            && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
+    }
+
     /// Number of words in front that are one option which does not change what the subcommand does.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
-            "git" if word == "-c" => {
-                words.get(1).filter(|setting| git::only_shapes_output(setting)).map(|_| 2)
-            }
+            "git" if self.is_harmless_setting(words) => Some(2),
             "git" => git::BEFORE.contains(&word).then_some(1),
             "cargo" if word.starts_with('+') => Some(1),
             _ => self.flags.contains(&word).then_some(1),

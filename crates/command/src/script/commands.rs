@@ -14,20 +14,22 @@ impl Parser<'_> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// `NAME=WORD` in front of a command.
-    fn assignment(&mut self) -> Option<Option<(String, Option<ScriptWord>)>> {
+    /// Reads the `NAME=` of an assignment, if one stands next.
+    fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
-        let Some(rest) = rest.strip_prefix('=').filter(|_| is_name(name)) else { return Some(None) };
-        let name = name.to_owned();
+        let rest = rest.strip_prefix('=').filter(|_| is_name(name))?;
         self.rest = rest;
-        let is_empty =
-            self.rest.is_empty() || self.rest.starts_with(|c: char| c.is_whitespace() || ";&|)".contains(c));
-        if self.rest.starts_with('(') {
-            return None;
+        Some(name.to_owned())
+    }
+
+    fn assigned_value(&mut self) -> Option<ScriptWord> {
+        let is_end = |c: char| c.is_whitespace() || ";&|)".contains(c);
+        if self.rest.is_empty() || self.rest.starts_with(is_end) {
+            Some(ScriptWord::empty())
+        } else {
+            self.word()
         }
-        let value = if is_empty { None } else { Some(self.word()?) };
-        Some(Some((name, value)))
     }
 
     pub(super) fn simple(&mut self) -> Option<Value> {
@@ -35,16 +37,19 @@ impl Parser<'_> {
         let mut set = Vec::new();
         let mut words: Vec<ScriptWord> = Vec::new();
         let mut has_redirects = false;
+        let mut joins = false;
         loop {
             self.blanks();
-            if self.redirect()?.is_some() {
+            let before = self.rest;
+            if self.redirect()? {
                 has_redirects = true;
+                joins |= before[..before.len() - self.rest.len()].contains(">&");
                 continue;
             }
             if words.is_empty()
-                && let Some(assignment) = self.assignment()?
+                && let Some(name) = self.assigned_name()
             {
-                set.push(assignment);
+                set.push((name, self.assigned_value()?));
                 continue;
             }
             if self.rest.is_empty() || self.rest.starts_with(['\n', ';', '&', '|', '(', ')']) {
@@ -57,7 +62,7 @@ impl Parser<'_> {
                 return None;
             }
             for (name, value) in set {
-                self.assign(&name, value.map_or(Value::Path, |word| word.value))?;
+                self.assign(&name, value.value)?;
             }
             return Some(Value::Unknown);
         };
@@ -66,11 +71,9 @@ impl Parser<'_> {
             return None;
         }
         let name = program.word.text.as_str();
-        let is_harmless = |(name_of_it, value): &(String, Option<ScriptWord>)| {
-            let text =
-                value.as_ref().map_or(Some(""), |word| word.is_literal.then_some(word.word.text.as_str()));
-            (name_of_it == "IFS" && name == "read")
-                || text.is_some_and(|text| only_shapes_output(name_of_it, text))
+        let is_harmless = |(variable, value): &(String, ScriptWord)| {
+            (variable == "IFS" && name == "read")
+                || (value.is_literal && only_shapes_output(variable, &value.word.text))
         };
         if !set.iter().all(is_harmless) {
             return None;
@@ -90,8 +93,9 @@ impl Parser<'_> {
                 crate::reads_alone(all)
             }
         };
-        // Messages may hold any text.
-        runs.then(|| if has_redirects { redirected(name, arguments) } else { printed(name, arguments) })
+        // Messages may hold any text. `wc -l < f` prints none of its own.
+        let is_known = !has_redirects || (name == "wc" && !joins);
+        runs.then(|| if is_known { printed(name, arguments) } else { Value::Unknown })
     }
 
     /// `read -r NAME`.
@@ -115,22 +119,22 @@ impl Parser<'_> {
         Some(Value::Unknown)
     }
 
-    /// Reads one redirection, where one stands next.
-    pub(super) fn redirect(&mut self) -> Option<Option<()>> {
+    /// Reads one redirection. Returns false if none stands next.
+    pub(super) fn redirect(&mut self) -> Option<bool> {
         let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
         let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
         if behind.starts_with("<(") {
-            return if behind.len() == self.rest.len() { Some(None) } else { None };
+            return (behind.len() == self.rest.len()).then_some(false);
         }
         if self.rest.starts_with("&>") {
             self.rest = self.rest[2..].strip_prefix('>').unwrap_or(&self.rest[2..]);
             self.nowhere()?;
             self.blanks();
             let ends = self.rest.is_empty() || self.rest.starts_with(['\n', ';', '&', '|', ')']);
-            return ends.then_some(Some(()));
+            return ends.then_some(true);
         }
         if !behind.starts_with(['<', '>']) {
-            return Some(None);
+            return Some(false);
         }
         self.rest = behind;
         if self.eat("<<<") {
@@ -175,7 +179,7 @@ impl Parser<'_> {
             }
             self.nowhere()?;
         }
-        Some(Some(()))
+        Some(true)
     }
 
     fn nowhere(&mut self) -> Option<()> {
@@ -201,24 +205,17 @@ fn is_line(arguments: &[ScriptWord]) -> bool {
     matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
 }
 
-/// Value that a command with redirected streams may print. A message may hold any text.
-fn redirected(program: &str, arguments: &[ScriptWord]) -> Value {
-    let value = printed(program, arguments);
-    if value <= Value::Count && program == "wc" { value } else { Value::Unknown }
-}
-
 /// Value that a command may print, if it is known.
 fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
     let is_literal = arguments.iter().all(|word| word.is_literal && word.word.expansion == Expansion::None);
     let words: Vec<&str> = arguments.iter().map(|word| word.word.text.as_str()).collect();
     match (program, words.as_slice()) {
-        ("pwd", []) => Value::Path,
+        ("pwd", []) | ("git", ["rev-parse", "--show-toplevel"]) => Value::Path,
         ("wc", ["-l" | "-c" | "-w" | "-m"]) | ("nproc", []) | ("date", ["+%s" | "+%Y"]) => Value::Count,
         ("grep" | "egrep", ["-c", rest @ ..]) if is_literal && rest.len() <= 2 => {
             if rest.iter().any(|word| word.starts_with('-')) { Value::Unknown } else { Value::Count }
         }
         ("seq", _) if arguments.iter().all(|word| word.value <= Value::Count) => Value::Count,
-        ("git", ["rev-parse", "--show-toplevel"]) => Value::Path,
         ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
         ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
             const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];

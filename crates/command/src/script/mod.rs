@@ -156,7 +156,10 @@ impl<'l> Parser<'l> {
                 text.push('\n');
             }
             if !document.is_quoted {
-                self.within(&text, |parser| parser.document())?;
+                self.within(&text, |parser| {
+                    parser.document()?;
+                    Some(())
+                })?;
             }
         }
         Some(())
@@ -356,7 +359,7 @@ impl<'l> Parser<'l> {
     fn redirects(&mut self) -> Option<()> {
         loop {
             self.blanks();
-            if self.redirect()?.is_none() {
+            if !self.redirect()? {
                 return Some(());
             }
         }

@@ -16,6 +16,11 @@ pub(super) struct ScriptWord {
 }
 
 impl ScriptWord {
+    /// The value of `x=`.
+    pub(super) fn empty() -> Self {
+        Self { word: Word::default(), is_one: true, is_literal: true, value: Value::Path }
+    }
+
     /// The value of each word that the shell makes of it.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
