@@ -531,6 +531,7 @@ fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     let mut two = scene.chat(&["--session", &session]);
     one.type_raw("write it\r");
     one.expect("d leave");
+    one.expect(PROMPT);
     two.expect("d leave");
     two.expect(PROMPT);
     one.type_raw("no, not that");
