@@ -2353,6 +2353,8 @@ export interface components {
              *     your decision, as what your client says; more than a day counts as a day.
              */
             viewed_ms?: number | null;
+            also?: string[];
+            also_shown?: string[];
         };
         /**
          * @description Somebody decides in the place of somebody.
@@ -2985,6 +2987,7 @@ export interface components {
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
+            also_covers?: components["schemas"]["AlsoCovered"][];
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -4323,6 +4326,7 @@ export interface components {
             option?: string | null;
             outcome: components["schemas"]["Outcome"];
             text?: string | null;
+            also?: string[];
         };
         Risk: {
             level: components["schemas"]["Level"];
@@ -4994,6 +4998,10 @@ export interface components {
              */
             snoozed_until?: string | null;
             why?: string | null;
+        };
+        AlsoCovered: {
+            interrupt: string;
+            title: string;
         };
     };
     responses: {
