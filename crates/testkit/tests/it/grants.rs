@@ -99,8 +99,7 @@ async fn a_grant_releases_the_open_calls_that_were_kept() {
     let open = server.wait_open(&run, 4).await;
     let [first, second, third, other] = ids(&open)[..] else { panic!("{open:#?}") };
     let shown = read(&server, first).await;
-    let title =
-        |id| json!({"interrupt": id, "title": open.iter().find(|it| it["id"] == *id).unwrap()["title"]});
+    let title = |id: &str| json!({"interrupt": id, "title": open.iter().find(|it| it["id"] == *id).unwrap()["title"]});
     assert_eq!(shown["also_covers"], json!([title(second), title(third)]));
 
     let refused =
