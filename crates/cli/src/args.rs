@@ -328,9 +328,9 @@ pub(crate) enum Verb {
         /// `ses_…`; a run names its session [default: all sessions].
         session: Option<String>,
     },
-    /// Take a grant back
+    /// Take a grant or a refusal back
     Revoke {
-        /// `gra_…`: `holdshort grants` lists them.
+        /// `gra_…` or, of a refusal, `int_…`: `holdshort grants` lists them.
         grant: String,
     },
     /// Who may sign in and decide: list, set, remove, out of the office

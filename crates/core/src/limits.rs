@@ -31,6 +31,9 @@ pub const OPTION_BYTES: usize = 100;
 /// Open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 
+/// Open interrupts that a grant releases with its own one.
+pub const ALSO: usize = 100;
+
 /// The longest that a session waits for something to happen before it expires: a year.
 pub const SESSION_IDLE_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 

@@ -1,5 +1,5 @@
-//! Sessions: conversations with a person. Holds grants and whether runs may start; a run of the session reads both
-//! as its context. A session may have no event at all: then a run's start made it, and it is open.
+//! Sessions: conversations with a person. Holds grants, refusals and whether runs may start; a run of the
+//! session reads them as its context. A session may have no event at all: then a run's start made it, and it is open.
 
 mod front;
 mod state;
@@ -17,7 +17,7 @@ pub use undone::Undone;
 
 use crate::actor::{self, Actor, Role, Whose};
 use crate::event::{self, Content, Event};
-use crate::gate::Matcher;
+use crate::gate::{Matcher, RefusedCall};
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use crate::json;
 use crate::limits;
@@ -41,6 +41,16 @@ pub enum Fact {
     },
     GrantRevoked {
         grant: GrantId,
+    },
+    /// A person refused a call. It asks again until the refusal is revoked, whatever grant or rule allows it.
+    RefusalAdded {
+        /// Interrupt that the person decided on. Names the refusal.
+        interrupt: InterruptId,
+        run: RunId,
+        call: RefusedCall,
+    },
+    RefusalRevoked {
+        interrupt: InterruptId,
     },
     /// Made by itself, before any run. Always the first event; its content is `{name?, config?}`.
     SessionOpened {
@@ -109,12 +119,27 @@ impl Grant {
     }
 }
 
+/// A remembered refusal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub interrupt: InterruptId,
+    pub run: RunId,
+    pub call: RefusedCall,
+    /// Person who refused.
+    pub by: String,
+    pub at: Timestamp,
+    /// Sequence of its event in the session's stream.
+    pub seq: u64,
+    pub revoked_at: Option<Timestamp>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
     pub id: SessionId,
     pub seq: u64,
     pub last_at: Timestamp,
     pub grants: BTreeMap<GrantId, Grant>,
+    pub refusals: BTreeMap<InterruptId, Refusal>,
     pub state: State,
     pub front: Front,
     /// How often something was said in its conversation.
@@ -131,6 +156,9 @@ pub struct Session {
 pub enum Input {
     Revoke {
         grant: GrantId,
+    },
+    RevokeRefusal {
+        interrupt: InterruptId,
     },
     Open(Open),
     /// Its conversation goes on behind these runs, which an earlier version began. Once it has a front this is no news.
@@ -162,6 +190,8 @@ pub enum Rejection {
     Role,
     #[error("this session has no such grant")]
     UnknownGrant,
+    #[error("this session has no such refusal")]
+    UnknownRefusal,
     #[error("this session is there already")]
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
@@ -182,6 +212,7 @@ impl Session {
             seq: 0,
             last_at: Timestamp::from_millis(0),
             grants: BTreeMap::new(),
+            refusals: BTreeMap::new(),
             state: State::Open,
             front: Front::default(),
             said: 0,
@@ -200,7 +231,7 @@ impl Session {
             Input::Open(_) | Input::Continue { .. } | Input::Suspend | Input::Close { .. } => {
                 may(Permission::Steer)
             }
-            Input::Resume | Input::Revoke { .. } => may(Permission::Halt),
+            Input::Resume | Input::Revoke { .. } | Input::RevokeRefusal { .. } => may(Permission::Halt),
         };
         if !may {
             return Err(Rejection::Role);
@@ -212,6 +243,13 @@ impl Session {
                     return Ok(Vec::new());
                 }
                 Ok(vec![self.event(now, actor, Fact::GrantRevoked { grant })])
+            }
+            Input::RevokeRefusal { interrupt } => {
+                let standing = self.refusals.get(&interrupt).ok_or(Rejection::UnknownRefusal)?;
+                if standing.revoked_at.is_some() {
+                    return Ok(Vec::new());
+                }
+                Ok(vec![self.event(now, actor, Fact::RefusalRevoked { interrupt })])
             }
             Input::Open(open) => {
                 if self.seq > 0 {
@@ -292,6 +330,23 @@ impl Session {
                     grant.revoked_at = Some(at);
                 }
             }
+            Fact::RefusalAdded { interrupt, run, call } => {
+                let refusal = Refusal {
+                    interrupt: interrupt.clone(),
+                    run: run.clone(),
+                    call: call.clone(),
+                    by: actor.id.clone(),
+                    at,
+                    seq: self.seq,
+                    revoked_at: None,
+                };
+                self.refusals.insert(interrupt.clone(), refusal);
+            }
+            Fact::RefusalRevoked { interrupt } => {
+                if let Some(refusal) = self.refusals.get_mut(interrupt) {
+                    refusal.revoked_at = Some(at);
+                }
+            }
             Fact::SessionOpened { workflow, idle_ms } => {
                 self.opened = Some(Opened { workflow: workflow.clone(), idle_ms: *idle_ms });
                 self.change(State::Open, at);
@@ -320,6 +375,11 @@ impl Session {
     /// Grants that still hold.
     pub fn active_grants(&self, now: Timestamp) -> impl Iterator<Item = &Grant> {
         self.grants.values().filter(move |grant| grant.holds(now))
+    }
+
+    /// Refusals that were not revoked.
+    pub fn standing_refusals(&self) -> impl Iterator<Item = &Refusal> {
+        self.refusals.values().filter(|refusal| refusal.revoked_at.is_none())
     }
 }
 

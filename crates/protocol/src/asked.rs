@@ -141,6 +141,15 @@ impl Interrupt {
 }
 
 impl Resolution {
+    /// Says how many open calls the decision released with its grant; `None` where it released its own alone.
+    pub fn also_words(&self) -> Option<String> {
+        match self.also.len() {
+            0 => None,
+            1 => Some("1 other open call was released with it".to_owned()),
+            count => Some(format!("{count} other open calls were released with it")),
+        }
+    }
+
     /// Who decided it, each with whom they decided for, as their clients say, and whoever let them in; where nobody did, what resolved it.
     pub fn who(&self) -> String {
         if self.by.is_empty() {

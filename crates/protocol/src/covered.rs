@@ -19,6 +19,9 @@ pub struct Covered {
     /// The latest commands of the run that it would have covered.
     #[serde(default)]
     past: Vec<String>,
+    /// Calls that a person refused, which it does not cover.
+    #[serde(default)]
+    refused: Vec<String>,
 }
 
 impl Covered {
@@ -56,6 +59,12 @@ impl Covered {
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
+    }
+
+    /// Calls that a person refused, which it does not cover, on one line; none where there are none.
+    pub fn refused(&self) -> Option<String> {
+        let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
+        (!refused.is_empty()).then(|| refused.join(", "))
     }
 }
 

@@ -99,12 +99,23 @@ pub struct Decide {
     /// your decision, as what your client says; more than a day counts as a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
+    /// Open interrupts of the same run to release with the grant: ids out of `also_covers` that you saw and kept. Without
+    /// them `approve_session` releases its own interrupt alone. One that is not open, not covered or not yours to decide
+    /// is refused, and then nothing is released.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub also: Vec<String>,
+    /// Ids that your client listed before you decided, kept or not. They are recorded with your decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub also_shown: Vec<String>,
 }
 
 impl Decide {
     pub fn decision(self) -> Decision {
-        let Self { id: _, interrupt: _, option, text, edit, version, from, viewed_ms } = self;
-        Decision { option, text, edit, version, from, viewed_ms }
+        let Self { id: _, interrupt: _, option, text, edit, version, from, viewed_ms, also, also_shown } =
+            self;
+        Decision { option, text, edit, version, from, viewed_ms, also, also_shown }
     }
 }
 

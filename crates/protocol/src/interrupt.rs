@@ -110,6 +110,10 @@ pub struct Interrupt {
     /// most three.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
+    /// Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most 100.
+    /// Present on an open interrupt that offers a grant and is read by itself. List them before you send them as `also` of a decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_covers: Vec<AlsoCovered>,
     /// What could deceive the person who decides: show it beside the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -137,6 +141,14 @@ pub struct Interrupt {
     pub approval: Option<Approval>,
     #[schema(format = DateTime)]
     pub created_at: String,
+}
+
+/// An open interrupt that a grant would cover.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"interrupt": "int_01k6f0000000000000000000cd", "title": "edit_file: src/b.rs"}))]
+pub struct AlsoCovered {
+    pub interrupt: String,
+    pub title: String,
 }
 
 /// What somebody says about an interrupt, beside any decision.
@@ -281,9 +293,9 @@ impl Level {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `words` or `default`.
+    /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or `default`.
     pub source: String,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` …
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
     pub code: String,
     /// The rule's place in its list, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -327,6 +339,9 @@ pub struct Resolution {
     /// Who made the links that those of them had signed in with who were let in by somebody else.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
+    /// Open interrupts that the decision released with its grant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
     /// The question whose answer this one was taken from, by a person or without asking (`reused`).
@@ -469,4 +484,14 @@ pub struct Decision {
     /// your decision, as what your client says; more than a day counts as a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
+    /// Open interrupts of the same run to release with the grant: ids out of `also_covers` that you saw and kept. Without
+    /// them `approve_session` releases its own interrupt alone. One that is not open, not covered or not yours to decide
+    /// is refused, and then nothing is released.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub also: Vec<String>,
+    /// Ids that your client listed before you decided, kept or not. They are recorded with your decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 100)]
+    pub also_shown: Vec<String>,
 }

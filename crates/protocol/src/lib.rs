@@ -62,8 +62,8 @@ pub use evidence::{Consistency, NotCovered, ProvedEvent, Receipt, RecordedDelive
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{
-    Ask, AskCallback, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level, Offer, Origin,
-    Outcome, Policy, Reason, Resolution, Risk,
+    AlsoCovered, Ask, AskCallback, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
+    Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
 };
 pub use judged::{JudgedCall, OF_CALLS};
 pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};
@@ -88,8 +88,8 @@ pub use run::{
     Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
 };
 pub use session::{
-    Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Session, SessionMessage, SessionState, Speaker,
-    Utterance,
+    Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Refusal, Session, SessionMessage, SessionState,
+    Speaker, Utterance,
 };
 pub use system::{
     ComparedHead, Damage, Freeze, FreezeOf, Frozen, Health, Info, JournalHead, MAX_HEADS, Model, Node,

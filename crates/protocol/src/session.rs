@@ -177,6 +177,31 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
+/// A remembered refusal: the call asks again in its session, whatever grant or rule allows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",
+    "run": "run_01k6f0000000000000000000aa", "tool": "run_command", "words": "`touch /work/shop/A`", "by": "operator",
+    "refused_at": "2026-01-31T09:30:00.000Z"
+}))]
+pub struct Refusal {
+    /// Interrupt that the person decided on. Names the refusal.
+    pub interrupt: String,
+    pub session: String,
+    pub run: String,
+    pub tool: String,
+    /// The refused call on one line.
+    pub words: String,
+    /// Person who refused.
+    pub by: String,
+    #[schema(format = DateTime)]
+    pub refused_at: String,
+    /// From then on it holds no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub revoked_at: Option<String>,
+}
+
 /// Whether a grant holds. One that has expired is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

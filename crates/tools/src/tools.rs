@@ -367,7 +367,12 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             inspection.card = json!({"path": place.to_string()});
         }
         Request::Files(OnFiles::List(list)) => {
-            let (place, _) = files::list(workspace, inner.layer_to_read().as_ref(), list.path.as_deref())?;
+            let layer = inner.layer_to_read();
+            let in_layer = layer.and_then(|layer| files::folder(&layer, list.path.as_deref()).ok());
+            let place = match (files::folder(workspace, list.path.as_deref()), in_layer) {
+                (Ok(place), _) | (Err(_), Some(place)) => place,
+                (Err(refusal), None) => return Err(refusal),
+            };
             inspection.card = json!({"path": place.to_string()});
         }
         Request::Files(OnFiles::Search(search)) => {

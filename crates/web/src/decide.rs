@@ -2,6 +2,7 @@
 //! same decision again (200), expired (410), resolved (409), version (409), option and schema (422).
 
 use holdshort_core::actor::Actor;
+use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt;
 use holdshort_core::run::Input;
 use holdshort_engine::IdempotencyKey;
@@ -47,11 +48,31 @@ pub async fn decide_on_page(
 }
 
 fn read(decision: Decision) -> Answer<interrupt::Decision> {
-    let Decision { option, text, edit, version, from, viewed_ms } = decision;
+    let Decision { option, text, edit, version, from, viewed_ms, also, also_shown } = decision;
     let from = from.map(|id| id.parse()).transpose();
     let from = from.map_err(|_| Refused::invalid_at("/from", "is not the id of an interrupt"))?;
+    let (also, also_shown) = (ids("/also", &also)?, ids("/also_shown", &also_shown)?);
     let (on_behalf_of, from_page) = (None, false);
-    Ok(interrupt::Decision { option, text, edit, version, from, viewed_ms, on_behalf_of, from_page })
+    Ok(interrupt::Decision {
+        option,
+        text,
+        edit,
+        version,
+        from,
+        viewed_ms,
+        on_behalf_of,
+        also,
+        also_shown,
+        from_page,
+    })
+}
+
+fn ids(pointer: &str, written: &[String]) -> Answer<Vec<InterruptId>> {
+    let read = |(at, id): (usize, &String)| {
+        id.parse()
+            .map_err(|_| Refused::invalid_at(&format!("{pointer}/{at}"), "is not the id of an interrupt"))
+    };
+    written.iter().enumerate().map(read).collect()
 }
 
 async fn carry_out(

@@ -153,6 +153,7 @@ impl From<Error> for Refused {
             }
             Error::System(system::Rejection::Key(refusal)) => refusal.into(),
             Error::Session(session::Rejection::UnknownGrant) => Self::not_found("grant"),
+            Error::Session(session::Rejection::UnknownRefusal) => Self::not_found("refusal"),
             Error::Session(rejection @ session::Rejection::Closed(_)) => {
                 Self::new(Code::SessionClosed, rejection.to_string())
             }

@@ -2374,6 +2374,8 @@ export interface components {
              *     your decision, as what your client says; more than a day counts as a day.
              */
             viewed_ms?: number | null;
+            also?: string[];
+            also_shown?: string[];
         };
         /**
          * @description Somebody decides in the place of somebody.
@@ -3010,6 +3012,7 @@ export interface components {
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
+            also_covers?: components["schemas"]["AlsoCovered"][];
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -4360,6 +4363,7 @@ export interface components {
             option?: string | null;
             outcome: components["schemas"]["Outcome"];
             text?: string | null;
+            also?: string[];
         };
         Risk: {
             level: components["schemas"]["Level"];
@@ -5031,6 +5035,10 @@ export interface components {
              */
             snoozed_until?: string | null;
             why?: string | null;
+        };
+        AlsoCovered: {
+            interrupt: string;
+            title: string;
         };
     };
     responses: {

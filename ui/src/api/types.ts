@@ -22,6 +22,7 @@ export type Grant = Schemas["Grant"];
 export type Group = Schemas["Group"];
 export type Hours = Schemas["Hours"];
 export type Info = Schemas["Info"];
+export type AlsoCovered = Schemas["AlsoCovered"];
 export type Interrupt = Schemas["Interrupt"];
 export type Erased = Schemas["ErasedContent"];
 export type Frozen = Schemas["Frozen"];

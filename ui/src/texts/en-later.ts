@@ -96,6 +96,7 @@ export const later = {
   "run.source.run": "this run",
   "run.source.workflow": "the workflow",
   "run.source.inspection": "the inspection",
+  "run.source.refusal": "a refusal",
   "run.source.checkpoint": "a mandatory checkpoint",
   "run.source.words": "words that speak of risk",
   "run.source.default": "the default",

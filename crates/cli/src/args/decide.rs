@@ -18,6 +18,9 @@ pub(crate) struct Decide {
     /// Takes the answer to an earlier question, one that `show` suggests from history.
     #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
     pub from: Option<String>,
+    /// Releases this open interrupt with the grant as well: one that `show` lists as covered. May be given more than once.
+    #[arg(long, value_name = "INT")]
+    pub also: Vec<String>,
     /// Only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,

@@ -13,6 +13,7 @@ use super::assigned;
 use super::diff;
 use super::earlier;
 use super::paint::Paint;
+use super::prompt::also;
 use super::quote::{Cap, quote};
 use super::time;
 use crate::called::holdshort;
@@ -124,7 +125,12 @@ fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let Some(grant) = grant else { return Vec::new() };
     let here = interrupt.payload.get("workspace").and_then(Value::as_str);
     let past = grant.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    paint.fold(&format!("  for the session: {}{past}", grant.sentence(here)), 4)
+    let mut lines = paint.fold(&format!("  for the session: {}{past}", grant.sentence(here)), 4);
+    if let Some(refused) = grant.refused() {
+        lines.extend(paint.fold(&format!("  not covered, refused before: {refused}"), 4));
+    }
+    lines.extend(also::list(&interrupt.also_covers, paint));
+    lines
 }
 
 /// The data of an answer, a line for each member.

@@ -17,7 +17,7 @@ use super::input::{Input, Line};
 use super::paint::Paint;
 use super::progress::Progress;
 use super::projector::Projector;
-use super::prompt::{Editing, Prompt, Reaction};
+use super::prompt::{Editing, Prompt, Reaction, also};
 use super::signals::{Leaving, came};
 use super::{earlier, edit, halt, help, quote, team};
 use crate::called::holdshort;
@@ -428,7 +428,10 @@ impl Follower<'_> {
     /// Sends a decision. What comes back is said, and the person is asked again.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
-        let Some(prompt) = &self.asking else { return Ok(None) };
+        let Some(prompt) = &mut self.asking else { return Ok(None) };
+        if let Some(lines) = prompt.ask_also(self.client, &decision, paint).await {
+            return Ok(Some(lines));
+        }
         let (id, decision) = (prompt.interrupt.id.clone(), prompt.timed(decision));
         let path = format!("/v1/interrupts/{id}/decisions");
         match self.client.post::<Interrupt>(&path, &decision).await {
@@ -437,6 +440,9 @@ impl Follower<'_> {
                 self.open.retain(|open| *open != id);
                 self.asking = None;
                 tell(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
+                if let Some(released) = also::released(&interrupt) {
+                    tell(&format!("    {released}"));
+                }
                 if let Some(way) = card::way_back(&interrupt, self.client.words()) {
                     tell(&paint.dim(&format!("    {way}")));
                 }

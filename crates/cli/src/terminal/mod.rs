@@ -22,7 +22,7 @@ pub(crate) mod paint;
 pub(crate) mod plan;
 mod progress;
 pub(crate) mod projector;
-mod prompt;
+pub(crate) mod prompt;
 mod quote;
 mod signals;
 mod team;

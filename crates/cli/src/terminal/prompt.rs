@@ -12,6 +12,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use super::{card, diff, earlier, naming};
 
+pub(crate) mod also;
 mod confirm;
 mod fields;
 mod shape;
@@ -44,6 +45,8 @@ enum Stage {
     Fill(Filling),
     /// Shown back; Enter or a yes sends it, a no drops it. What is risky takes a yes.
     Confirm(Decision),
+    /// A grant is about to be given: what else it would release is listed.
+    Also(Decision),
     /// Everything is to be frozen: why is asked for.
     Freeze,
 }
@@ -124,6 +127,7 @@ impl Prompt {
             Stage::Words(_) => "your words> ",
             Stage::Freeze => "why everything is to be frozen> ",
             Stage::Fill(_) => "your answer> ",
+            Stage::Also(_) => also::KEYS,
             Stage::Confirm(decision) if self.wants_a_yes(decision) => {
                 "y sends it, n drops it, or type something else> "
             }
@@ -173,6 +177,8 @@ impl Prompt {
         let line = line.trim();
         match std::mem::replace(&mut self.stage, Stage::Choose) {
             Stage::Confirm(decision) => self.confirmed(decision, line, paint),
+            Stage::Also(_) if matches!(line, "d" | "detach") => Reaction::Detach,
+            Stage::Also(decision) => self.also(decision, line, paint),
             Stage::Words(option) if !line.is_empty() => {
                 if self.asks_again(&option).is_some() {
                     return self.confirm(&option, line, paint);

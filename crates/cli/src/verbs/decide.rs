@@ -15,6 +15,7 @@ use crate::exit::{Exit, usage};
 use crate::output::{document, prompt, say, tell, tell_all};
 use crate::terminal::input::{Input, Line};
 use crate::terminal::paint::Paint;
+use crate::terminal::prompt::also;
 use crate::terminal::{card, earlier};
 
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
@@ -49,6 +50,18 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         let taken = taken(now, id_of(&from, "int")?)?;
         decision = Decision { option: decision.option, version, ..taken };
     }
+    let also =
+        args.also.iter().map(|id| id_of(id, "int").map(str::to_owned)).collect::<Result<Vec<_>, _>>()?;
+    match (&now, &mut input) {
+        (Some(now), Some(input)) if also.is_empty() => match keep_also(now, decision, input).await? {
+            Some(kept) => decision = kept,
+            None => {
+                tell("Nothing is decided.");
+                return Ok(Exit::Waiting);
+            }
+        },
+        _ => decision.also = also,
+    }
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
     if scene.json {
         document(&decided)?;
@@ -57,6 +70,9 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         let decided: Interrupt = serde_json::from_value(decided)?;
         let waits = || "Noted; others must decide too.".to_owned();
         say(&card::resolution(&decided, paint).unwrap_or_else(waits));
+        if let Some(released) = also::released(&decided) {
+            say(&released);
+        }
         if let Some(way) = card::way_back(&decided, client.words()) {
             tell(&way);
         }
@@ -100,6 +116,27 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     prompt("y sends it, anything else does not> ");
     let line = input.line().await.context("the terminal can not be read")?;
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
+}
+
+/// Lists what a grant would cover, and asks what of that to release. `None`: the line says neither.
+async fn keep_also(
+    interrupt: &Interrupt,
+    decision: Decision,
+    input: &mut Input,
+) -> anyhow::Result<Option<Decision>> {
+    let gives_grant = interrupt.offer(&decision.option).is_some_and(|offer| offer.effect == "grant");
+    if !gives_grant || interrupt.also_covers.is_empty() {
+        return Ok(Some(decision));
+    }
+    tell_all(&also::list(&interrupt.also_covers, Paint::stderr()));
+    // A line that was typed before the list was shown does not answer it.
+    input.forget();
+    prompt(also::KEYS);
+    let line = input.line().await.context("the terminal can not be read")?;
+    Ok(match line {
+        Line::Text(text) => also::answered(&decision, &interrupt.also_covers, &text),
+        _ => None,
+    })
 }
 
 /// The decision that takes an answer which is suggested from history.

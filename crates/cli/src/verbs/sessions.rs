@@ -1,10 +1,10 @@
 //! `sessions`, `grants`, `revoke`: conversations, what was allowed in them, and taking it back.
 
-use holdshort_protocol::{Covered, Grant, Session, SessionState, plain};
+use holdshort_protocol::{Covered, Grant, Interrupt, Refusal, Session, SessionState, plain};
 
 use super::Scene;
 use crate::called::holdshort;
-use crate::client::id_of;
+use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::output::{document, say, say_all, tell};
 use crate::terminal::paint::Paint;
@@ -87,13 +87,41 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
             grant.interrupt
         )));
     }
+    if let Some(session) = session {
+        list_refusals(&client, session, paint).await?;
+    }
     Ok(Exit::Ok)
 }
 
+/// Lists what was refused in a session: it asks again until the refusal is revoked.
+async fn list_refusals(client: &Client, session: &str, paint: Paint) -> anyhow::Result<()> {
+    for item in client.list(&format!("/v1/sessions/{session}/refusals"), &[]).await? {
+        let refusal: Refusal = serde_json::from_value(item)?;
+        let state = refusal.revoked_at.as_deref().map(|at| format!("  revoked {}", time::ago(at)));
+        let state = state.unwrap_or_default();
+        say(&format!("{}  refused{}", paint.bold(&refusal.interrupt), paint.yellow(&state)));
+        say_all(&paint.fold(&format!("    {}", plain::line(&refusal.words)), 6));
+        let by = format!("    refused by {} {}", plain::line(&refusal.by), time::ago(&refusal.refused_at));
+        say(&paint.dim(&by));
+    }
+    Ok(())
+}
+
 pub(super) async fn revoke(scene: &Scene, grant: &str) -> anyhow::Result<Exit> {
-    let revoked = scene.client()?.delete(&format!("/v1/grants/{}", id_of(grant, "gra")?)).await?;
+    let client = scene.client()?;
+    let is_refusal = grant.starts_with("int_");
+    let path = if is_refusal {
+        let interrupt = id_of(grant, "int")?;
+        let asked: Interrupt = client.get(&format!("/v1/interrupts/{interrupt}")).await?;
+        format!("/v1/sessions/{}/refusals/{interrupt}", asked.session)
+    } else {
+        format!("/v1/grants/{}", id_of(grant, "gra")?)
+    };
+    let revoked = client.delete(&path).await?;
     if scene.json {
         document(&revoked)?;
+    } else if is_refusal {
+        say(&format!("{grant}: the refusal is revoked; grants and rules allow the call again."));
     } else {
         say(&format!("{grant}: taken back; from the next call on it asks again."));
     }

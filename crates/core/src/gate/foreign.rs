@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rule::{full, plain, ways};
-use super::{Changes, Checkpoints, Granters, Matcher, Reason, Rules, Subject, Verdict, rule, vote};
+use super::{
+    Changes, Checkpoints, Granters, Matcher, Reason, RefusedCall, Rules, Subject, Verdict, rule, vote,
+};
 use crate::actor::Whose;
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::interrupt::{Assignment, Level};
@@ -307,7 +309,13 @@ impl ForeignCall {
         }
     }
 
-    /// What the gates say of it now. `assignment`: who would decide on it.
+    /// The call as refusals compare it.
+    pub fn refusable(&self, agent: &str) -> RefusedCall {
+        RefusedCall::of(&self.subject(agent, &[]), &self.arguments)
+    }
+
+    /// The vote of the gates on it now. `assignment`: who would decide on it. `asked_at`: when it was put before a person,
+    /// if it was.
     pub fn gated(
         &self,
         agent: &str,
@@ -315,6 +323,7 @@ impl ForeignCall {
         session: &Session,
         system: &System,
         now: Timestamp,
+        asked_at: Option<Timestamp>,
     ) -> Gated {
         let is_unread = self.is_unread() || self.is_nowhere(system) || self.may_be_held_back(agent, system);
         let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
@@ -336,6 +345,8 @@ impl ForeignCall {
             smart: &[],
             granters: granters.as_ref(),
             covers: GrantCovers::Call,
+            refused: &session.refused_before(&self.refusable(agent)),
+            asked_at,
             now,
         };
         let verdict = vote(&subject, rules, session, system);
@@ -404,9 +415,10 @@ fn collect_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
 }
 
 /// The grant as a card shows it.
-pub fn shown(grant: &Matcher) -> Value {
+pub fn shown(grant: &Matcher, session: &Session) -> Value {
     let mut shown = json!(grant);
     shown["words"] = json!(grant.words());
     shown["past"] = json!([]);
+    shown["refused"] = json!(session.refused_of(grant));
     shown
 }

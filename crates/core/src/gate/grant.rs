@@ -137,7 +137,7 @@ impl Program {
 }
 
 /// A path from the working directory in full, through links as far as the inspection looked.
-fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
+pub(super) fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {
         Some(place) => place.resolved.clone(),

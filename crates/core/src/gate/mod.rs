@@ -1,13 +1,14 @@
 //! The vote of the gates: may this call run, must a person be asked, is it forbidden?
 //!
 //! Gates sit here, in the runtime, never in a prompt. All sources vote and the most severe wins:
-//! forbid > mandatory ask > escalation ask > grant allow > rule > default (ask). Nothing here can fail open: what is not
-//! understood asks.
+//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). Nothing here can
+//! fail open: what is not understood asks.
 
 mod changes;
 pub(crate) mod checkpoint;
 pub mod foreign;
 mod grant;
+pub mod refusal;
 mod rule;
 pub mod smart;
 mod withheld;
@@ -18,6 +19,7 @@ pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
+pub use refusal::{RefusedBefore, RefusedCall};
 pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;
@@ -118,6 +120,8 @@ pub enum Source {
     Smart,
     /// The look at the call before the gate.
     Inspection,
+    /// A person refused it before in this session.
+    Refusal,
     /// Words and flags that speak of risk. They raise a level, and hold nothing back.
     Words,
     /// No rule speaks of it.
@@ -129,7 +133,8 @@ pub enum Source {
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub source: Source,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`, `sandbox_none` …
+    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`, `sandbox_none`,
+    /// `refused_before` …
     pub code: String,
     /// The rule's place in its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,13 +194,18 @@ pub struct Rules<'a> {
     pub granters: Option<&'a Granters<'a>>,
     /// What a grant would cover that is given now.
     pub covers: GrantCovers,
+    /// Refusals of the session that the call meets.
+    pub refused: &'a RefusedBefore,
+    /// When the call was first put before a person. A grant that was given since then does not cover it.
+    pub asked_at: Option<Timestamp>,
     /// Grants that have expired by then count no more.
     pub now: Timestamp,
 }
 
 impl Rules<'_> {
     fn takes(&self, grant: &Grant) -> bool {
-        self.granters.is_some_and(|granters| granters.count(grant))
+        self.asked_at.is_none_or(|asked_at| grant.added_at < asked_at)
+            && self.granters.is_some_and(|granters| granters.count(grant))
     }
 }
 
@@ -262,21 +272,28 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
         // A grant lifts none of these: offering one would promise too much.
-        return Verdict::Ask { reasons: mandatory.into_iter().chain(asks).collect(), grantable: false };
+        let refused = rules.refused.reasons.iter().cloned();
+        let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
+        return Verdict::Ask { reasons, grantable: false };
     }
     // One for a whole category was given without a look at what a rule or a finding asks about here, and counts where
     // the workflow has such grants.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
+    let would_cover = |matcher: Matcher| may_lift(&matcher);
+    let grantable =
+        rules.granters.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
+    if !rules.refused.reasons.is_empty() {
+        // A grant does not cover what a person refused, unless it is for this very call: then it takes the refusal back.
+        let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
+        return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
+    }
     let mut grants =
         session.active_grants(rules.now).filter(|grant| rules.takes(grant) && may_lift(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }
-    let would_cover = |matcher: Matcher| may_lift(&matcher);
-    let grantable =
-        rules.granters.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
     if !asks.is_empty() {
         return Verdict::Ask { reasons: asks, grantable };
     }

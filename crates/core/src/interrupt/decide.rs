@@ -31,6 +31,12 @@ pub struct Decision {
     /// For whom they decide, as their client says. A claim: nobody has checked it, and it releases nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
+    /// Open interrupts to release with the grant that the decision gives. The person saw them listed and kept them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<InterruptId>,
+    /// Open interrupts that their client listed, as it says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_shown: Vec<InterruptId>,
     /// It came from a page of ours that showed what is asked, as it is: a look of whoever decides is noted with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
@@ -100,6 +106,7 @@ pub fn check(
             && made.option == decision.option
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
+            && made.also == decision.also
             // Somebody else is named: that is not what stands already.
             && (decision.on_behalf_of.is_none() || made.on_behalf_of == decision.on_behalf_of)
     };

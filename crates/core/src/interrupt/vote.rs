@@ -36,6 +36,8 @@ pub struct Vote {
     pub viewed_ms: Option<u64>,
     /// For whom they decided, as their client says.
     pub on_behalf_of: Option<String>,
+    /// Open interrupts that they wanted released with the grant.
+    pub also: Vec<InterruptId>,
     /// Whoever made the link that they signed in with, where that is somebody else.
     pub let_in_by: Option<String>,
     pub at: Timestamp,
@@ -63,7 +65,14 @@ impl Vote {
     /// The decision that is made with the event `seq` of a run; `None`: it is another event.
     pub fn of(event: &Event, seq: u64) -> Option<Self> {
         let event::Fact::Run(Fact::DecisionMade {
-            option, edit_of, from, seat, viewed_ms, on_behalf_of, ..
+            option,
+            edit_of,
+            from,
+            seat,
+            viewed_ms,
+            on_behalf_of,
+            also,
+            ..
         }) = &event.fact
         else {
             return None;
@@ -79,6 +88,7 @@ impl Vote {
             seat: seat.clone().unwrap_or_default(),
             viewed_ms: *viewed_ms,
             on_behalf_of: on_behalf_of.clone(),
+            also: also.clone(),
             let_in_by: event.actor.let_in_by.clone(),
             at: event.at,
             seq,

@@ -13,6 +13,7 @@ use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
+use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
 use crate::time::lasting;
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Proposed};
@@ -166,12 +167,19 @@ impl Draft<'_> {
                 {
                     self.authorise(id, digest, Authority::Interrupt(interrupt.clone()));
                 }
-                Some(_) | None => match self.run.approved_before(&call, digest, &self.cx.system.people) {
+                Some(_) | None => match self.approved_before(&call, digest, &reasons) {
                     Some(interrupt) => self.authorise(id, digest, Authority::Interrupt(interrupt)),
                     None => self.ask_approval(id, &call, digest, reasons, grantable),
                 },
             },
         }
+    }
+
+    /// The approval of the very same action, where it holds once more. A refusal since then ends that.
+    fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
+        let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
+        let people = &self.cx.system.people;
+        if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
     /// A person has approved what has this digest.
@@ -262,7 +270,8 @@ impl Draft<'_> {
             let ends = self.run.definition.gates.grants.expires_after_ms;
             let ends = ends.map(|ms| format!("; it ends after {}", lasting(ms))).unwrap_or_default();
             payload["grant"]["words"] = json!(format!("{}{ends}", grant.words()));
-            payload["grant"]["past"] = json!(self.run.covered_before(id, &grant));
+            payload["grant"]["past"] = json!(self.run.covered_before(id, &grant, &self.session));
+            payload["grant"]["refused"] = json!(self.session.refused_of(&grant));
         }
         let granted = self.run.granted_categories(call, &self.session, &self.cx.system.people, self.now());
         if !granted.is_empty() {
@@ -446,7 +455,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Policy or grants changed: an open ask that would be allowed now needs nobody any more.
+    /// Counts the votes on open calls again because the policy changed. A call that a rule allows or forbids by now, or
+    /// that a grant given before its card covers, needs nobody any more.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self

@@ -95,9 +95,12 @@ impl Run {
             Source::System => &system.rules,
             Source::Run => &self.config()?.gates.rules,
             Source::Workflow => &self.definition.gates.rules,
-            Source::Checkpoint | Source::Smart | Source::Inspection | Source::Words | Source::Default => {
-                return None;
-            }
+            Source::Checkpoint
+            | Source::Smart
+            | Source::Inspection
+            | Source::Refusal
+            | Source::Words
+            | Source::Default => return None,
         };
         list.get(at)
     }

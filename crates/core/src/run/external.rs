@@ -51,10 +51,9 @@ impl Draft<'_> {
         }
         let starter = self.run.starter().unwrap_or_default().to_owned();
         let (assignment, timing) = (ask.assignment.started_by(&starter), ask.timing.started_by(&starter));
-        let gated = ask
-            .call
-            .as_ref()
-            .map(|(call, _)| call.gated(&starter, &assignment, &self.session, self.cx.system, self.now()));
+        let gated = ask.call.as_ref().map(|(call, _)| {
+            call.gated(&starter, &assignment, &self.session, self.cx.system, self.now(), None)
+        });
         if gated.as_ref().is_some_and(|gated| gated.grant.is_some()) && ask.options.is_empty() {
             let after = offered.iter().position(|offer| offer.id == "approve").map_or(0, |at| at + 1);
             offered.splice(after..after, foreign::grant_offer());
@@ -64,9 +63,10 @@ impl Draft<'_> {
             None => (Level::Medium, Vec::new()),
         };
         let (payload, bound) = match (&ask.call, &gated) {
-            (Some((call, diff)), Some(gated)) => {
-                (foreign::card(call, gated, &ask.payload, diff.as_ref()), Digest::of_json(call))
-            }
+            (Some((call, diff)), Some(gated)) => (
+                foreign::card(call, gated, &self.session, &ask.payload, diff.as_ref()),
+                Digest::of_json(call),
+            ),
             _ => (ask.payload.clone(), Digest::of_json(&ask.payload)),
         };
         let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());

@@ -463,6 +463,12 @@ pub enum Fact {
         /// For whom they decided, as their client says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
+        /// Open interrupts that the person wants released with the grant.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<InterruptId>,
+        /// Open interrupts that their client listed, `also` first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also_shown: Vec<InterruptId>,
     },
     /// The vote of somebody counts no more.
     VoteWithdrawn {
@@ -487,7 +493,8 @@ pub enum Fact {
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// The sequence of the `decision_made` that settled it, where one did. Not in version 1.
+        /// The sequence of the `decision_made` that settled it, where one did. With the cause `grant`: the decision on
+        /// another interrupt, which named this one in `also`. Not in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },

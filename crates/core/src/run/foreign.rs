@@ -5,14 +5,16 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::{Fact, Run};
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
 use crate::event::Content;
 use crate::gate::foreign::{ForeignCall, Gated};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
 use crate::schema::Problem;
-use crate::session;
+use crate::session::{self, Session};
+use crate::system::System;
+use crate::time::Timestamp;
 
 impl Interrupt {
     /// The call of an agent that runs elsewhere which this asks about; `None`: of another thing, or erased.
@@ -22,22 +24,32 @@ impl Interrupt {
 }
 
 impl Run {
-    /// What the gates say of the call of an interrupt now. `edit`: the arguments that a person gave it.
+    /// The vote of the gates on the call of an interrupt now. `edit`: arguments that a person gave the call. `asked_at`:
+    /// a grant that was given since then does not cover it.
     pub(super) fn gate_foreign(
         &self,
-        draft: &Draft<'_>,
         interrupt: &Interrupt,
         edit: &Value,
+        session: &Session,
+        system: &System,
+        now: Timestamp,
+        asked_at: Option<Timestamp>,
     ) -> Option<Gated> {
         let call = interrupt.foreign_call()?;
         let call = if edit.is_null() { call } else { call.edited(edit.clone()) };
         let agent = self.starter().unwrap_or_default();
-        Some(call.gated(agent, &interrupt.assignment, &draft.session, draft.cx.system, draft.now()))
+        Some(call.gated(agent, &interrupt.assignment, session, system, now, asked_at))
     }
 }
 
 /// What a card shows of a call beside what the agent says.
-pub(super) fn card(call: &ForeignCall, gated: &Gated, payload: &Value, diff: Option<&Value>) -> Value {
+pub(super) fn card(
+    call: &ForeignCall,
+    gated: &Gated,
+    session: &Session,
+    payload: &Value,
+    diff: Option<&Value>,
+) -> Value {
     let mut fields = payload.as_object().cloned().unwrap_or_default();
     let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     set("tool", json!(call.tool));
@@ -53,7 +65,7 @@ pub(super) fn card(call: &ForeignCall, gated: &Gated, payload: &Value, diff: Opt
         set("diff", diff.clone());
     }
     if let Some(grant) = &gated.grant {
-        set("grant", crate::gate::foreign::shown(grant));
+        set("grant", crate::gate::foreign::shown(grant, session));
     }
     Value::Object(fields)
 }
@@ -88,9 +100,6 @@ impl Draft<'_> {
             Verdict::Forbid(reason) => Content::text(reason.text.clone()),
             Verdict::Ask { .. } | Verdict::Allow(_) => Content::none(),
         };
-        // Whoever gives a grant decides what is open with it; one that stood already is no word of whoever asks.
-        let gives = matches!(cause, Cause::Grant(_)) && self.cx.actor.role != Role::Agent;
-        let actor = if gives { self.cx.actor.clone() } else { Actor::engine() };
         let resolved = Fact::InterruptResolved {
             interrupt: id.clone(),
             outcome,
@@ -99,7 +108,8 @@ impl Draft<'_> {
             cause,
             decision: None,
         };
-        self.emit_by(actor, resolved, text);
+        // A grant or a rule that stood already is no word of the one who asks.
+        self.emit_by(Actor::engine(), resolved, text);
         if let Ok(interrupt) = self.interrupt(id) {
             self.external_resolved(&interrupt);
         }
@@ -121,7 +131,7 @@ impl Draft<'_> {
         if !decision.edit.is_null() && !decision.edit.is_object() {
             return vec![Problem::new(at, "is no object: it replaces the arguments of the call")];
         }
-        let gated = self.run.gate_foreign(self, interrupt, &decision.edit);
+        let gated = self.gated_foreign(interrupt, &decision.edit);
         match gated.map(|gated| gated.verdict) {
             Some(Verdict::Forbid(reason)) => {
                 vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
@@ -131,14 +141,19 @@ impl Draft<'_> {
         }
     }
 
+    fn gated_foreign(&self, interrupt: &Interrupt, edit: &Value) -> Option<Gated> {
+        let asked_at = Some(interrupt.opened_at);
+        self.run.gate_foreign(interrupt, edit, &self.session, self.cx.system, self.now(), asked_at)
+    }
+
     /// Remembers for the session that such calls are allowed.
     pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
-        let gated = self.run.gate_foreign(self, interrupt, &Value::Null);
+        let gated = self.gated_foreign(interrupt, &Value::Null);
         let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
         let (grant, run) = (self.id(), self.run.id.clone());
-        let interrupt = interrupt.opened.interrupt.clone();
-        self.emit_session(session::Fact::GrantAdded { grant, matcher, run, interrupt, expires_at: None });
-        self.revote();
+        let id = interrupt.opened.interrupt.clone();
+        self.emit_session(session::Fact::GrantAdded { grant, matcher, run, interrupt: id, expires_at: None });
+        self.revoke_refusals(interrupt);
     }
 
     /// Counts the votes again on what is open.
@@ -153,7 +168,7 @@ impl Draft<'_> {
             if self.is_over() {
                 return;
             }
-            if let Some(gated) = self.run.gate_foreign(self, &interrupt, &Value::Null) {
+            if let Some(gated) = self.gated_foreign(&interrupt, &Value::Null) {
                 self.settle_foreign(&interrupt.opened.interrupt, &gated.verdict);
             }
         }

@@ -12,7 +12,8 @@ use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{
-    self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths,
+    self, Changes, Checkpoints, Granters, Matcher, Reason, RefusedCall, Rules, Source, Subject, Verdict,
+    WithheldPaths,
 };
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
@@ -108,8 +109,21 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// What the gates say of a call at that time.
+    /// The vote of the gates on a call at that time. A grant that was given while the call waited for a person does not
+    /// cover it.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
+        self.vote_asked(call, session, system, now, self.asked_at(call))
+    }
+
+    /// The vote on a call that waits for a person since `asked_at`.
+    pub(super) fn vote_asked(
+        &self,
+        call: &Call,
+        session: &Session,
+        system: &System,
+        now: Timestamp,
+        asked_at: Option<Timestamp>,
+    ) -> Verdict {
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let gates = &self.definition.gates;
         let mandatory = self.mandatory();
@@ -131,7 +145,18 @@ impl Run {
         });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
-        let rules = Rules { run, workflow: &gates.rules, checkpoints, smart: &smart, granters, covers, now };
+        let refused = session.refused_before(&RefusedCall::of(&subject, &call.arguments));
+        let rules = Rules {
+            run,
+            workflow: &gates.rules,
+            checkpoints,
+            smart: &smart,
+            granters,
+            covers,
+            refused: &refused,
+            asked_at,
+            now,
+        };
         match gate::vote(&subject, rules, session, system) {
             // What nobody can hold it to is no release.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
@@ -219,23 +244,28 @@ impl Run {
         here.and_then(|_| Matcher::given(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// The latest calls of this run that a grant would have covered, but for the one it is given with: commands as they
-    /// are, others by what they did to what.
-    pub(super) fn covered_before(&self, id: &str, grant: &Matcher) -> Vec<String> {
+    /// The latest calls of this run that a grant would have covered, without the one that it is given with and without
+    /// those that a person refused. Commands as they are, others by tool and path.
+    pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let mut calls: Vec<_> = self.calls.iter().collect();
         // `call_10` is later than `call_9`.
         calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
         let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
         // A call that was asked about for a reason that no grant lifts would be asked about again.
         let lifts = |reason: &Reason| match reason.source {
-            Source::Checkpoint | Source::Smart => false,
+            Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
             Source::Words | Source::Default => true,
         };
         let asked = |call: &Call| call.interrupt.as_ref().and_then(|id| self.interrupts.get(id));
         let covered = earlier.filter(|(_, call)| {
             let reasons = asked(call).map_or(&[][..], |interrupt| &interrupt.opened.risk.reasons);
-            reasons.iter().all(lifts) && grant.covers(&self.subject(call))
+            let subject = self.subject(call);
+            let is_refused = || {
+                let refused = session.refused_before(&RefusedCall::of(&subject, &call.arguments));
+                !refused.reasons.is_empty()
+            };
+            reasons.iter().all(lifts) && grant.covers(&subject) && !is_refused()
         });
         let named = |call: &Call| call.argument("command").map_or_else(|| title(call), str::to_owned);
         let mut lines: Vec<String> =

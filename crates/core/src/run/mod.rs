@@ -6,6 +6,7 @@
 
 mod action;
 mod advance;
+mod also;
 mod apply;
 mod apply_content;
 mod apply_effects;

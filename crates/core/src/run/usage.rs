@@ -17,13 +17,15 @@ impl Draft<'_> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
         // What a person made of it, and what rules say by now: a rule that forbids is stronger than they are.
-        let gated = self.run.gate_foreign(self, &asked, &asked.given().edit);
+        let edit = asked.given().edit;
+        let gated = self.run.gate_foreign(&asked, &edit, &self.session, self.cx.system, self.now(), None);
         let verdict = gated.map(|gated| gated.verdict);
         if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
         }
         // Nobody but a rule or a grant has released it, and that is there no more.
-        let cause = asked.resolution.as_ref().map(|resolution| &resolution.cause);
+        let resolution = asked.resolution.as_ref();
+        let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
         if by_itself && !matches!(verdict, Some(Verdict::Allow(_))) {
             return Err(Unusable::NotApproved("the rule or grant that released it is gone").into());

@@ -326,6 +326,8 @@ fn a_decision_without_what_clients_say_is_written_as_it_was_before() {
         seat: None,
         viewed_ms,
         on_behalf_of,
+        also: Vec::new(),
+        also_shown: Vec::new(),
     };
     let facts = json!({ "interrupt": "int_01k6f0000000000000000000cc", "option": "approve" });
     let before = json!({ "type": "decision_made", "facts": facts });

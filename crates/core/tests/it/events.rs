@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::event::{self, Chain, Content, Error, Event, Sealed};
 use holdshort_core::id::{Draw, Seed, StreamId};
-use holdshort_core::interrupt::{Kind, Vote};
+use holdshort_core::interrupt::{Decision, Kind, Vote};
 use holdshort_core::json;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, ActionId, CallEnd, CallState, Input, Run};
@@ -49,7 +49,9 @@ pub(crate) fn story() -> World {
     world.person(Input::Pause);
     world.person(Input::Resume);
     let make = world.run.calls["call_5"].interrupt.clone().expect("it asks");
-    world.person(Input::Decide { interrupt: make, decision: choose("approve_session"), holder: None });
+    let again = world.run.calls["call_6"].interrupt.clone().expect("it asks");
+    let decision = Decision { also: vec![again], ..choose("approve_session") };
+    world.person(Input::Decide { interrupt: make, decision, holder: None });
     world.work();
     world.decide(Kind::ToolApproval, choose_with("reject", "not that"));
     world.work();

@@ -2,8 +2,9 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Checkpoint, GrantCovers, KindGate, RuleAction, SameAction};
-use holdshort_core::interrupt::Kind;
-use holdshort_core::run::{Begin, Input, Rejection};
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{Cause, Decision, Kind, Refusal, Voter};
+use holdshort_core::run::{Begin, CallEnd, CallState, Input, Rejection};
 use holdshort_core::session;
 use holdshort_core::system;
 use holdshort_core::system::freeze::Part;
@@ -31,9 +32,23 @@ fn revoke_all(world: &mut World) {
     }
 }
 
-/// `approve_session` lets the call run, remembers the decision, and answers the other open asks it covers.
+/// Open interrupts that the person may release with the grant of this one.
+fn covered(world: &World, interrupt: &InterruptId) -> Vec<InterruptId> {
+    let actor = Actor::operator("rest");
+    let voter =
+        Voter { actor: &actor, people: &world.system.people, starter: world.run.begun_by(), now: world.now };
+    world.run.also_covered(&world.run.interrupts[interrupt], &voter, &world.session, &world.system)
+}
+
+fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
+    let decision = Decision { also_shown: also.clone(), also, ..choose("approve_session") };
+    Input::Decide { interrupt, decision, holder: None }
+}
+
+/// `approve_session` lets its own call run and remembers the decision. It releases the other open calls that the person
+/// kept. A decision that keeps a call which the grant does not cover is refused as a whole.
 #[test]
-fn a_grant_resolves_the_other_asks_that_it_covers() {
+fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     let script = vec![
         calls(&[
             command("make x"),
@@ -49,16 +64,41 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
     let mut world = World::started(definition(), script);
     world.work();
     let interrupt = first(&world, "call_1");
+    let second = first(&world, "call_2");
+    assert_eq!(covered(&world, &interrupt), [second.clone()]);
+    let operator = Actor::operator("rest");
+    let (third, gone) = (first(&world, "call_3"), crate::world::draw(9).id());
+    for (also, pointer) in [
+        (vec![second.clone(), third], "/also/1"),
+        (vec![gone], "/also/0"),
+        (vec![interrupt.clone()], "/also/0"),
+        (vec![second.clone(), second.clone()], "/also/1"),
+    ] {
+        match world.handle(&operator, grant_with(interrupt.clone(), also)) {
+            Err(Rejection::Refused(Refusal::Invalid(problems))) => assert_eq!(problems[0].pointer, pointer),
+            other => panic!("{pointer}: {other:?}"),
+        }
+    }
+    let plain = Decision { also: vec![second.clone()], ..choose("approve") };
+    let plain = Input::Decide { interrupt: interrupt.clone(), decision: plain, holder: None };
+    assert!(world.handle(&operator, plain).is_err(), "it gives no grant");
     assert_eq!(
-        world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None }),
+        world.person(grant_with(interrupt.clone(), vec![second.clone()])),
         [
             "decision_made approve_session",
             "interrupt_resolved approved approve_session",
             "tool_authorised call_1 interrupt",
             "grant_added",
-            "interrupt_resolved approved",
-            "tool_authorised call_2 gate",
+            "interrupt_resolved approved approve",
+            "tool_authorised call_2 interrupt",
         ],
+    );
+    let grant = world.session.active_grants(world.now).next().expect("it stands").id.clone();
+    let decided = world.run.interrupts[&interrupt].resolution.as_ref().and_then(|it| it.decision);
+    let released = world.run.interrupts[&second].resolution.clone().expect("it is released");
+    assert_eq!(
+        (released.by.as_str(), released.cause, released.decision),
+        ("operator", Cause::Grant(grant), decided)
     );
     world.work();
     for call in ["call_3", "call_4", "call_5", "call_6"] {
@@ -71,6 +111,19 @@ fn a_grant_resolves_the_other_asks_that_it_covers() {
         ["tool_inspected call_7", "tool_authorised call_7 gate", "tool_started call_7"].map(str::to_owned),
         "the next one passes silently",
     );
+}
+
+/// Without a list nothing but the own call is released, also when the policy is evaluated again.
+#[test]
+fn a_grant_releases_no_open_call_that_nobody_kept() {
+    let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
+    world.work();
+    let (one, two) = (first(&world, "call_1"), first(&world, "call_2"));
+    world.person(grant_with(one, Vec::new()));
+    assert_eq!(world.send(Input::Revote), Vec::<String>::new());
+    world.work();
+    assert_eq!(world.effects, ["run_command make x"]);
+    assert_eq!(world.open(Kind::ToolApproval), two);
 }
 
 /// A grant of somebody who may not decide on a call lets it no more pass than its owner could; nor does any where the
@@ -175,33 +228,37 @@ fn no_grant_is_offered_where_it_would_promise_too_much() {
 /// Revoked between authorised and started: it goes back to the gate, and the ask names the old one.
 #[test]
 fn a_revoke_holds_from_the_next_start_on() {
-    let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
+    let mut world = World::started(definition(), granted_then_waiting());
     world.work();
-    let (one, two) = (first(&world, "call_1"), first(&world, "call_2"));
-    world.person(Input::Decide { interrupt: one, decision: choose("approve_session"), holder: None });
+    world.decide(Kind::ToolApproval, choose("approve_session"));
+    world.work();
     revoke_all(&mut world);
+    world.decide(Kind::ToolApproval, choose("approve"));
     assert_eq!(
         world.work(),
         [
-            "tool_started call_1",
-            "tool_finished call_1 done",
-            "tool_returned call_2 withdrawn",
-            "tool_inspected call_2",
+            "tool_started call_2",
+            "tool_finished call_2 done",
+            "tool_returned call_3 withdrawn",
+            "tool_inspected call_3",
             "interrupt_opened tool_approval",
         ],
         "what a person approved runs, what the grant released does not",
     );
-    let asked = world.open(Kind::ToolApproval);
-    assert_eq!(world.run.interrupts[&asked].opened.supersedes, Some(two));
+}
+
+/// A call that a person grants for the session, then one that asks, with one behind it that the grant releases.
+fn granted_then_waiting() -> Vec<crate::world::Answer> {
+    vec![calls(&[command("make x")]), calls(&[command("make y"), command("make x")])]
 }
 
 /// What let a call through is taken back before it starts, and something else would let it through by now: it goes back
 /// to the gate, so that it starts by what stands. What stands as it was is voted on once.
 #[test]
 fn a_call_starts_by_a_release_that_stands() {
-    let returned = ["tool_returned call_2 withdrawn", "tool_inspected call_2", "tool_authorised call_2 gate"];
+    let returned = ["tool_returned withdrawn", "tool_inspected", "tool_authorised gate"];
     // Looked at once more behind the first, as every call behind one that writes.
-    let as_it_was = ["tool_inspected call_2"];
+    let as_it_was = ["tool_inspected"];
     let allow = || rule(RuleAction::Allow, &["run_command"], &["make *"]);
     let forbid = || rule(RuleAction::Forbid, &["run_command"], &["rm *"]);
     // The policy before and after, whether the grant is taken back, and what follows.
@@ -213,13 +270,16 @@ fn a_call_starts_by_a_release_that_stands() {
     ];
     for (before, after, revokes, follows) in table {
         let case = format!("{before:?} → {after:?}, revoked: {revokes}");
-        let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
-        world.work();
         let by_grant = before.is_empty();
+        let asks_first = vec![calls(&[command("make x"), command("make x")])];
+        let script = if by_grant { granted_then_waiting() } else { asks_first };
+        let call = if by_grant { "call_3" } else { "call_2" };
+        let mut world = World::started(definition(), script);
+        world.work();
         set_policy(&mut world, before);
-        let interrupt = first(&world, "call_1");
         if by_grant {
-            world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
+            world.decide(Kind::ToolApproval, choose("approve_session"));
+            world.work();
         } else {
             world.send(Input::Revote);
         }
@@ -227,11 +287,15 @@ fn a_call_starts_by_a_release_that_stands() {
         if revokes {
             revoke_all(&mut world);
         }
+        if by_grant {
+            world.decide(Kind::ToolApproval, choose("approve"));
+        }
         let told = world.work();
-        let before_it_starts = told.iter().take_while(|line| *line != "tool_started call_2");
-        let of_it: Vec<&String> = before_it_starts.filter(|line| line.contains("call_2")).collect();
+        let before_it_starts = told.iter().take_while(|line| **line != format!("tool_started {call}"));
+        let of_it = before_it_starts.filter(|line| line.contains(call));
+        let of_it: Vec<String> = of_it.map(|line| line.replace(&format!(" {call}"), "")).collect();
         assert_eq!(of_it, follows, "{case}");
-        assert_eq!(world.effects, ["run_command make x", "run_command make x"], "{case}");
+        assert_eq!(world.run.calls[call].state, CallState::Ended(CallEnd::Done), "{case}");
     }
 }
 
@@ -404,7 +468,8 @@ fn a_grant_for_a_category() {
         "every call in this workspace that runs commands (category `bash`), whichever tool makes it; none that a rule \
          asks about or that was seen to delete something"
     );
-    world.person(Input::Decide { interrupt, decision: choose("approve_session"), holder: None });
+    let also = covered(&world, &interrupt);
+    world.person(grant_with(interrupt, also));
     let later = |id: &str| !["call_1", "call_2", "call_3"].contains(&id);
     let released: Vec<&str> = world
         .run

@@ -52,6 +52,7 @@ mod push;
 mod random;
 mod reading;
 mod refusals;
+mod refused_before;
 mod returned;
 mod rights;
 mod risk;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use holdshort_command::parse;
 use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
-use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -59,6 +59,8 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         smart: &[],
         granters: Some(&world::anybody()),
         covers: GrantCovers::Call,
+        refused: &RefusedBefore::default(),
+        asked_at: None,
         now: Timestamp::from_millis(0),
     };
     gate::vote(&subject, rules, &Session::new(world::draw(2).id()), &System::default())

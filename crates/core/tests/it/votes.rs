@@ -109,6 +109,7 @@ fn what_lets_work_go_on_is_agreed_on() {
                 seat: Seat::default(),
                 viewed_ms: None,
                 on_behalf_of: None,
+                also: Vec::new(),
                 let_in_by: None,
                 at: world.now,
                 seq,

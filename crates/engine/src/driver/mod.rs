@@ -148,21 +148,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         key: Option<&IdempotencyKey>,
         actor: Actor,
     ) -> Result<Stepped, Error> {
-        let stepped = {
-            let entry = self.cache.get(run);
-            let mut slot = entry.lock().await;
-            let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
-            self.release(run, &entry, &slot);
-            result?
-        };
-        // Without the entry's lock: two runs of one session may grant at once.
-        if let (true, Some(session)) = (stepped.granted, stepped.run.session()) {
-            // The grant stands whatever happens here; a run that is missed asks as before.
-            if let Err(error) = Box::pin(self.revote(session, run)).await {
-                tracing::warn!(%session, %error, "open asks of the session were not looked at again");
-            }
-        }
-        Ok(stepped)
+        let entry = self.cache.get(run);
+        let mut slot = entry.lock().await;
+        let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
+        self.release(run, &entry, &slot);
+        result
     }
 
     /// Drives every run that could go on without a person and that nothing is under way for: what a crash left

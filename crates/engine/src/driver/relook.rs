@@ -1,4 +1,4 @@
-//! What is open, and to be looked at again because something changed that it depends on: grants, people, rules.
+//! Open interrupts that are evaluated again because people or rules changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Event};
-use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::id::RunId;
 use holdshort_core::interrupt::{Kind, mark};
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::Input;
@@ -20,18 +20,6 @@ use crate::{Clock, Error, Executor};
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Runs of the session that wait for approvals: a new grant may have answered them.
-    pub(super) async fn revote(self: &Arc<Self>, session: &SessionId, but: &RunId) -> Result<(), Error> {
-        let filter = InterruptFilter {
-            session: Some(session.clone()),
-            kind: Some(Kind::ToolApproval),
-            ..InterruptFilter::default()
-        };
-        let mut runs = self.runs_asking(filter, |_| true).await?;
-        runs.remove(but);
-        self.send_to_each(&runs, &Input::Revote).await
-    }
-
     /// Has `keep_up` count the votes of rules again on all that is asked about.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);

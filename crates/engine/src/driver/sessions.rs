@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Chain, Event};
-use holdshort_core::id::{GrantId, RunId, SessionId, StreamId};
+use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use holdshort_core::session::{self, End, Open, Session, State};
@@ -172,6 +172,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Revoke { grant: grant.clone() }, &actor).await
     }
 
+    /// Revokes a refusal. From then on grants and rules allow the call again.
+    pub async fn revoke_refusal(
+        self: &Arc<Self>,
+        session: &SessionId,
+        interrupt: &InterruptId,
+        actor: Actor,
+    ) -> Result<Arc<Session>, Error> {
+        let input = session::Input::RevokeRefusal { interrupt: interrupt.clone() };
+        self.change_session(session, input, &actor).await
+    }
+
     /// The session after the input; what changes nothing is no event.
     async fn change_session(
         &self,
@@ -251,7 +262,10 @@ pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grant_row(grant));
             }
-            session::Fact::Said { .. } | session::Fact::ChangesUndone { .. } => {}
+            session::Fact::Said { .. }
+            | session::Fact::ChangesUndone { .. }
+            | session::Fact::RefusalAdded { .. }
+            | session::Fact::RefusalRevoked { .. } => {}
             session::Fact::SessionOpened { .. }
             | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended

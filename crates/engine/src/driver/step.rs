@@ -27,26 +27,19 @@ pub(super) struct Stepped {
     pub(super) run: Arc<Run>,
     /// There was something to write.
     pub(super) wrote: bool,
-    /// A grant was added: other runs of the session may have open asks that it covers.
-    pub(super) granted: bool,
     /// What the input asks, or decides on.
     pub(super) about: Option<InterruptId>,
 }
 
 enum Tried {
-    Done(Done),
+    /// The events were written. Holds the interrupt that the input opened or decided on.
+    Done(Option<InterruptId>),
     /// There was nothing to write.
     Nothing,
     /// Somebody else wrote first: read again and decide again.
     Again,
     /// Another node drives the run.
     Driven,
-}
-
-/// What was written.
-struct Done {
-    granted: bool,
-    about: Option<InterruptId>,
 }
 
 /// What a step decides: the state after it, and the events that lead there.
@@ -96,15 +89,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     if loaded.driven_here {
                         self.perform(loaded);
                     }
-                    return Ok(Stepped {
-                        run: loaded.run.clone(),
-                        wrote: false,
-                        granted: false,
-                        about: None,
-                    });
+                    return Ok(Stepped { run: loaded.run.clone(), wrote: false, about: None });
                 }
-                Ok(Tried::Done(Done { granted, about })) if !adopts => {
-                    return Ok(Stepped { run: loaded.run.clone(), wrote: true, granted, about });
+                Ok(Tried::Done(about)) if !adopts => {
+                    return Ok(Stepped { run: loaded.run.clone(), wrote: true, about });
                 }
                 Ok(Tried::Driven) => {
                     drives = false;
@@ -227,10 +215,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.begin(&mut decided, loaded, &system).await;
         }
 
-        let granted = decided
-            .events
-            .iter()
-            .any(|event| matches!(event.fact, event::Fact::Session(session::Fact::GrantAdded { .. })));
         if decided.events.is_empty() {
             return Ok(Tried::Nothing);
         }
@@ -252,7 +236,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if performs {
             self.perform(loaded);
         }
-        Ok(Tried::Done(Done { granted, about }))
+        Ok(Tried::Done(about))
     }
 
     /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call

@@ -124,6 +124,8 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(all(Read), routes!(sessions::interrupts)))
         .routes(needs(all(Read), routes!(plans::of_session)))
         .routes(needs(all(Read), routes!(sessions::grants)))
+        .routes(needs(all(Read), routes!(sessions::refusals)))
+        .routes(needs(all(Halt), routes!(sessions::revoke_refusal)))
         .routes(needs(all(Read), routes!(sessions::all_grants)))
         .routes(needs(all(Halt), routes!(sessions::revoke)))
         .routes(needs(all(Administer), routes!(keys::make, keys::list)))

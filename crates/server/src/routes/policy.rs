@@ -51,7 +51,7 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
         Session::new(id).into()
     };
     let system = driver.system().await?;
-    let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now());
+    let gated = call.gated(&agent, &Assignment::default(), &session, &system, caller.app.now(), None);
     let freezes = &system.freezes;
     let is_frozen = freezes.of_workflow(EXTERNAL).is_some() || freezes.of_agent(&agent).is_some();
     let (verdict, allowed_by) = match &gated.verdict {

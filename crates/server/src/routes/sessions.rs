@@ -1,11 +1,12 @@
 //! Sessions: open, list, read, suspend, resume, close; what is open in them, and the grants that people gave in them.
 
 use axum::Json;
+use axum::extract::Path;
 use axum::response::Response;
-use holdshort_core::id::{GrantId, SessionId};
+use holdshort_core::id::{GrantId, InterruptId, SessionId};
 use holdshort_core::projection::SessionRow;
 use holdshort_core::session::{End, Open, State};
-use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Session, SessionState};
+use holdshort_protocol::{Grant, GrantStatus, Interrupt, List, OpenSession, Refusal, Session, SessionState};
 use holdshort_store::{GrantFilter, InterruptFilter, SessionFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -191,6 +192,60 @@ pub(crate) async fn grants(
     items.truncate(limit);
     let next_cursor = items.last().filter(|_| more).map(|grant| grant.id.clone());
     Ok(Json(List { items, next_cursor }))
+}
+
+/// List the refusals of a session, revoked ones too.
+///
+/// A refused call asks again in its session, whatever grant or rule allows it. Its card says `refused_before`.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
+    params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
+    responses((status = 200, description = "A page of refusals", body = List<Refusal>), ReadsPart)
+)]
+pub(crate) async fn refusals(
+    caller: Caller,
+    Id(id): Id<SessionId>,
+    Params(query): Params<PageQuery>,
+) -> Answer<Json<List<Refusal>>> {
+    known(&caller.app, &id).await?;
+    let after: Option<InterruptId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
+    let session = caller.app.driver.session(&id).await?;
+    let following = session
+        .refusals
+        .values()
+        .filter(|refusal| after.as_ref().is_none_or(|after| refusal.interrupt > *after));
+    let limit = limit(query.limit)?;
+    let mut items: Vec<Refusal> =
+        following.take(limit + 1).map(|refusal| view::session::refusal(&id, refusal)).collect();
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next_cursor = items.last().filter(|_| more).map(|refusal| refusal.interrupt.clone());
+    Ok(Json(List { items, next_cursor }))
+}
+
+/// Revoke a refusal.
+///
+/// From the next start on grants and rules allow the call again. Revoking it twice is the same as once.
+#[utoipa::path(
+    delete, path = "/v1/sessions/{id}/refusals/{interrupt}", tag = "sessions", operation_id = "revoke_refusal",
+    params(
+        ("id" = String, Path, example = "ses_01k6f0000000000000000000bb"),
+        ("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")
+    ),
+    responses((status = 200, description = "The refusal, revoked", body = Refusal), Revokes)
+)]
+pub(crate) async fn revoke_refusal(
+    caller: Caller,
+    Path((id, interrupt)): Path<(String, String)>,
+) -> Answer<Json<Refusal>> {
+    let id: SessionId = id.parse().map_err(|_| Refused::not_found("session"))?;
+    let interrupt: InterruptId = interrupt.parse().map_err(|_| Refused::not_found("refusal"))?;
+    known(&caller.app, &id).await?;
+    let Caller { app, actor, .. } = caller;
+    let (driver, of, refused) = (app.driver.clone(), id.clone(), interrupt.clone());
+    let session = detached(async move { driver.revoke_refusal(&of, &refused, actor).await }).await?;
+    let refusal = session.refusals.get(&interrupt).ok_or_else(|| Refused::not_found("refusal"))?;
+    Ok(Json(view::session::refusal(&id, refusal)))
 }
 
 /// List the grants of all sessions, newest first.

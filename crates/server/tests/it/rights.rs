@@ -217,6 +217,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/sessions/{id}/interrupts", "read", "all"),
     ("post /v1/sessions/{id}/messages", "steer", "all"),
     ("get /v1/sessions/{id}/plans", "read", "all"),
+    ("get /v1/sessions/{id}/refusals", "read", "all"),
+    ("delete /v1/sessions/{id}/refusals/{interrupt}", "halt", "all"),
     ("post /v1/sessions/{id}/resume", "halt", "all"),
     ("post /v1/sessions/{id}/suspend", "steer", "all"),
     ("get /v1/system", "read", "all"),

@@ -23,10 +23,14 @@ pub(super) fn decision(bytes: &[u8]) {
     };
     let written = serde_json::to_vec(&read).expect("a decision can be written");
     assert_eq!(reading::decision(&written).ok().as_ref(), Some(&read));
-    let holdshort_protocol::Decision { option, text, edit, version, from, viewed_ms } = read;
+    let holdshort_protocol::Decision { option, text, edit, version, from, viewed_ms, also, also_shown } =
+        read;
     let from = from.and_then(|from| from.parse().ok());
+    let ids = |written: Vec<String>| written.iter().filter_map(|id| id.parse().ok()).collect();
+    let (also, also_shown) = (ids(also), ids(also_shown));
     let (on_behalf_of, from_page) = (None, false);
-    let decision = Decision { option, text, edit, version, from, viewed_ms, on_behalf_of, from_page };
+    let decision =
+        Decision { option, text, edit, version, from, viewed_ms, on_behalf_of, also, also_shown, from_page };
     for interrupt in HELD.run.interrupts.keys() {
         decide(interrupt, &decision);
     }

@@ -1,11 +1,12 @@
 //! What was allowed for a session, over the real binary: it survives a restart, is no other session's, and ends by
 //! its time.
 
-use holdshort_testkit::model::ScriptedModel;
+use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::play::{SOLO, count, done, one};
+use crate::play::{SOLO, command, count, done, one, solo, write};
 
 async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
@@ -78,4 +79,91 @@ async fn a_grant_ends_by_its_time() {
     );
     server.choose(&card, "reject").await;
     server.wait_status(&asked, &["completed"]).await;
+}
+
+/// Ids of interrupts.
+fn ids(items: &[Value]) -> Vec<&str> {
+    items.iter().map(|item| item["id"].as_str().unwrap()).collect()
+}
+
+async fn read(server: &TestServer, id: &str) -> Value {
+    server.get(&format!("/v1/interrupts/{id}")).await.ok()
+}
+
+/// `approve_session` lists what else is open and covered, and releases of that what the person kept.
+#[tokio::test]
+async fn a_grant_releases_the_open_calls_that_were_kept() {
+    let calls = Scripted::calls([count("a"), count("b"), count("c"), write("f", "x")]);
+    let (_model, server) = solo([calls, done()]).await;
+    let run = server.start_run("solo", "count").await;
+    let open = server.wait_open(&run, 4).await;
+    let [first, second, third, other] = ids(&open)[..] else { panic!("{open:#?}") };
+    let shown = read(&server, first).await;
+    let title = |id: &str| json!({"interrupt": id, "title": open.iter().find(|it| it["id"] == *id).unwrap()["title"]});
+    assert_eq!(shown["also_covers"], json!([title(second), title(third)]));
+
+    let refused =
+        server.decide(&open[0], &json!({"option": "approve_session", "also": [second, other]})).await;
+    assert_eq!((refused.status, &refused.body["errors"][0]["pointer"]), (422, &json!("/also/1")));
+    let refused = server.decide(&open[0], &json!({"option": "approve", "also": [second]})).await;
+    assert_eq!((refused.status, &refused.body["errors"][0]["pointer"]), (422, &json!("/also")));
+    assert_eq!((server.open(&run).await.len(), server.lines("count.txt")), (4, 0));
+
+    let decision = json!({"option": "approve_session", "also": [second], "also_shown": [second, third]});
+    let decided = server.decide(&open[0], &decision).await.ok();
+    assert_eq!(decided["resolution"]["also"], json!([second]));
+    let released = read(&server, second).await["resolution"].clone();
+    assert_eq!(
+        (&released["cause"], &released["by"], &released["option"]),
+        (&json!("grant"), &decided["resolution"]["by"], &json!("approve"))
+    );
+    let made = server.events_of(&run, "decision_made").await;
+    assert_eq!(made[0]["data"]["also"], json!([second]));
+    assert_eq!(made[0]["data"]["also_shown"], json!([second, third]));
+    assert_eq!(ids(&server.wait_open(&run, 2).await), [third, other]);
+    // A repeat of the decision returns the standing resolution.
+    assert_eq!(server.decide(&open[0], &decision).await.ok()["resolution"], decided["resolution"]);
+    server.choose(&open[2], "approve").await;
+    server.choose(&open[3], "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert_eq!(server.lines("count.txt"), 3);
+}
+
+/// A refused call asks again in any spelling until the refusal is revoked. A grant for the same program covers other
+/// calls.
+#[tokio::test]
+async fn a_refused_call_asks_again_after_a_grant() {
+    let lines = ["touch A", "touch B", "touch C", "touch A", "touch ./A", "touch B; touch A"];
+    let script = lines.map(|line| one(command(line))).into_iter().chain([done()]);
+    let (_model, server) = solo(script.collect::<Vec<_>>()).await;
+    let run = server.start_run("solo", "touch").await;
+    server.choose(&server.wait_one(&run).await, "reject").await;
+    let granting = server.wait_one(&run).await;
+    let refused = granting["payload"]["grant"]["refused"].to_string();
+    assert!(refused.contains("touch") && refused.contains("/A"), "{refused}");
+    server.choose(&granting, "approve_session").await;
+    for line in &lines[3..] {
+        let asked = server.wait_one(&run).await;
+        assert_eq!(asked["payload"]["arguments"]["command"], *line);
+        let reason = &asked["risk"]["reasons"][0];
+        assert_eq!((&reason["code"], &reason["source"]), (&json!("refused_before"), &json!("refusal")));
+        server.choose(&asked, if *line == "touch A" { "approve" } else { "reject" }).await;
+    }
+    server.wait_status(&run, &["completed"]).await;
+    assert!(server.workspace().join("A").exists() && server.workspace().join("C").exists());
+
+    let session = server.run(&run).await["session"].clone();
+    let path = format!("/v1/sessions/{}/refusals", session.as_str().unwrap());
+    let refusals = server.get(&path).await.ok()["items"].as_array().unwrap().clone();
+    assert_eq!(refusals.len(), 2, "the same call in another spelling is one refusal: {refusals:#?}");
+    for refusal in &refusals {
+        let one = format!("{path}/{}", refusal["interrupt"].as_str().unwrap());
+        let agent = server.send(server.agent_request(Method::DELETE, &one)).await;
+        assert_eq!(agent.status, 403);
+        let revoked = server.send(server.request(Method::DELETE, &one)).await.ok();
+        assert!(revoked["revoked_at"].is_string(), "{revoked:#}");
+    }
+    let next = start(&server, Some(&session)).await;
+    server.wait_status(&next, &["completed"]).await;
+    assert!(server.events_of(&next, "interrupt_opened").await.is_empty(), "the grant covers it again");
 }

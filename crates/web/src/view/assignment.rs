@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::Event;
-use holdshort_core::id::RunId;
+use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::withhold::{Covered, sees_as};
 use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
 use holdshort_core::rights::{self, Extent, Permission};
+use holdshort_core::run::Run;
+use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol as wire;
@@ -41,6 +43,18 @@ impl Reader {
     /// An event about an interrupt, without what is withheld from them.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
+    }
+
+    /// Open interrupts that a grant of theirs, given with this one, would cover.
+    pub(super) fn also_covered(
+        &self,
+        run: &Run,
+        interrupt: &Interrupt,
+        session: &Session,
+    ) -> Vec<InterruptId> {
+        let people = &self.system.people;
+        let voter = Voter { actor: &self.actor, people, starter: run.begun_by(), now: self.now };
+        run.also_covered(interrupt, &voter, session, &self.system)
     }
 
     /// What holds what an open one is about. Agents are told by whoever runs them, or when they are refused: why they are

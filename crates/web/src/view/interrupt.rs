@@ -60,6 +60,31 @@ pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Inte
     Some(shown)
 }
 
+/// Adds what a grant given with an open interrupt would cover as well, as this reader sees it.
+pub(super) async fn add_covered(
+    app: &App,
+    run: &RunId,
+    id: &InterruptId,
+    reader: &Reader,
+    shown: &mut wire::Interrupt,
+) -> Answer<()> {
+    let offers_grant = shown.options.iter().any(|offer| offer.effect == word(&Effect::Grant));
+    let may_decide = shown.you.as_ref().is_some_and(|you| you.may_decide);
+    if shown.status != wire::InterruptStatus::Open || !offers_grant || !may_decide {
+        return Ok(());
+    }
+    let run = app.run_now(run).await?;
+    let (Some(interrupt), Some(session)) = (run.interrupts.get(id), run.session()) else { return Ok(()) };
+    let session = app.driver.session(session).await?;
+    let covered = reader.also_covered(&run, interrupt, &session);
+    shown.also_covers = covered
+        .iter()
+        .filter_map(|id| of_run(&run, id, reader))
+        .map(|other| wire::AlsoCovered { interrupt: other.id, title: other.title })
+        .collect();
+    Ok(())
+}
+
 /// What people said about an interrupt, oldest first.
 pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
     let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
@@ -182,7 +207,9 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
-    if let Some(seq) = resolution.decision {
+    // With another cause it is the decision on another interrupt.
+    let is_decided = resolution.cause == Cause::Decision;
+    if let Some(seq) = resolution.decision.filter(|_| is_decided) {
         interrupt.apply(&app.event(&stream, seq).await?, seq);
         interrupt.settled_by().ok_or_else(|| damaged(row))?;
     }
@@ -289,6 +316,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         by: interrupt.decided_by(),
         on_behalf_of: interrupt.on_behalf_of(),
         let_in_by: interrupt.let_in_by(),
+        also: vote.map(|vote| vote.also.iter().map(ToString::to_string).collect()).unwrap_or_default(),
         cause: word(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),
@@ -335,6 +363,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         remind_at: interrupt.due.remind_at.filter(|_| interrupt.is_open()).map(|at| at.to_string()),
         escalates: assignment::escalates(interrupt),
         suggestions_from_history: Vec::new(),
+        also_covers: Vec::new(),
         warnings: Vec::new(),
         withheld: Vec::new(),
         erased: None,

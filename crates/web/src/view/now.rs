@@ -18,11 +18,15 @@ pub async fn interrupt(
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
     let shown = loaded.and_then(|run| super::interrupt::of_run(&run, id, reader));
-    if let Some(shown) = shown {
-        return Ok(shown);
-    }
-    let row = app.interrupt_row(id).await?;
-    super::interrupt::of_page(app, &row, &CallEnds::default(), reader).await
+    let mut shown = match shown {
+        Some(shown) => shown,
+        None => {
+            let row = app.interrupt_row(id).await?;
+            super::interrupt::of_page(app, &row, &CallEnds::default(), reader).await?
+        }
+    };
+    super::interrupt::add_covered(app, run, id, reader, &mut shown).await?;
+    Ok(shown)
 }
 
 /// The run as a request left it, or as it is now where the request was a repeat.

@@ -3,7 +3,7 @@
 use holdshort_core::event::Content;
 use holdshort_core::id::{SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
-use holdshort_core::session::{Grant, Session, State};
+use holdshort_core::session::{Grant, Refusal, Session, State};
 use holdshort_protocol as wire;
 use holdshort_store::{RunFilter, Tables};
 use serde_json::Value;
@@ -55,6 +55,19 @@ pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
 pub async fn newest_runs(app: &App, session: &SessionId) -> Answer<Vec<RunRow>> {
     let filter = RunFilter { session: Some(session.clone()), ..RunFilter::default() };
     Ok(app.journal().runs(&filter, None, SESSION_RUNS).await?.items)
+}
+
+pub fn refusal(session: &SessionId, refusal: &Refusal) -> wire::Refusal {
+    wire::Refusal {
+        interrupt: refusal.interrupt.to_string(),
+        session: session.to_string(),
+        run: refusal.run.to_string(),
+        tool: refusal.call.tool.clone(),
+        words: refusal.call.words(),
+        by: refusal.by.clone(),
+        refused_at: refusal.at.to_string(),
+        revoked_at: refusal.revoked_at.map(|at| at.to_string()),
+    }
 }
 
 pub fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {

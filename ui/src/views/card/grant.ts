@@ -8,6 +8,8 @@ export interface Covered {
   words?: string;
   /** Commands of this run that it would have covered. */
   past: string[];
+  /** Calls that a person refused, which it does not cover. */
+  refused: string[];
   /** None: every call of the tool. */
   commands: { line: string; onlyReads: boolean; files: string[] }[];
 }
@@ -22,5 +24,5 @@ export function covered(value: unknown): Covered | undefined {
     const line = [text(command, "program"), text(command, "subcommand"), "…"].filter(Boolean).join(" ");
     return { line, onlyReads: command.writes === false, files: texts(command.files) };
   });
-  return { tool, workspace, commands, words: text(grant, "words"), past: texts(grant.past) };
+  return { tool, workspace, commands, words: text(grant, "words"), past: texts(grant.past), refused: texts(grant.refused) };
 }

@@ -4,6 +4,7 @@ use holdshort_protocol::Decision;
 
 use super::super::follow::takes_another_source;
 use super::super::halt;
+use super::super::prompt::also;
 use super::{
     Chat, Code, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client, edit, help,
 };
@@ -71,7 +72,13 @@ impl Chat<'_> {
 
     /// Sends a decision. What comes back is said, and the person is asked again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
-        let prompt = &self.asking.as_ref()?.prompt;
+        let prompt = &mut self.asking.as_mut()?.prompt;
+        // The next line of a script was written before anybody could see the list.
+        if self.keyboard.is_live()
+            && let Some(lines) = prompt.ask_also(self.client, &decision, self.paint).await
+        {
+            return Some(lines);
+        }
         let id = prompt.interrupt.id.clone();
         let decision = if self.keyboard.is_live() { prompt.timed(decision) } else { decision };
         match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
@@ -87,6 +94,7 @@ impl Chat<'_> {
                 if interrupt.status == InterruptStatus::Open {
                     lines.push(self.paint.dim("    another person has to agree"));
                 }
+                lines.extend(also::released(&interrupt).map(|released| format!("    {released}")));
                 if card::way_back(&interrupt, "").is_some() {
                     lines.push(self.paint.dim("    to take it back: /grants"));
                 }

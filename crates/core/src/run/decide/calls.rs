@@ -154,7 +154,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Remembers the decision for the session, and lets it resolve the other open asks that it covers.
+    /// Remembers the decision for the session.
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
@@ -167,7 +167,7 @@ impl Draft<'_> {
             interrupt: interrupt.opened.interrupt.clone(),
             expires_at,
         });
-        self.revote();
+        self.revoke_refusals(interrupt);
     }
 
     pub(super) fn plan_effect(&mut self, id: &str, taken: &AppliedDecision<'_>) {

@@ -80,6 +80,7 @@ impl Draft<'_> {
         }
         let mut problems = self.check_edit(&interrupt, &offer, decision);
         problems.extend(self.check_foreign(&interrupt, &offer, decision));
+        problems.extend(self.check_also(&interrupt, &offer, decision));
         problems.extend(self.run.check_given(&interrupt, &offer, decision));
         problems.extend(Run::check_turn(&interrupt, &offer, decision.text.as_deref().unwrap_or_default()));
         if !problems.is_empty() {
@@ -90,10 +91,14 @@ impl Draft<'_> {
         let Some(Settled { vote, offer, .. }) = voted.settles() else { return Ok(()) };
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
+        self.remember_refusal(&interrupt, &offer);
         // What each of them said is heard.
         let Given { text, edit } = self.interrupt(id)?.given();
         let text = text.as_deref().unwrap_or_default();
         self.effect(&interrupt, &AppliedDecision { offer: &offer, text, edit: &edit, by: By::Person });
+        if offer.effect == Effect::Grant {
+            self.release_also(&interrupt, &decision.also, seq);
+        }
         Ok(())
     }
 
@@ -112,6 +117,10 @@ impl Draft<'_> {
         let seat = (!is_plain).then_some(seat);
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         let on_behalf_of = decision.on_behalf_of.clone();
+        let also = decision.also.clone();
+        // The kept ones were shown, also where the client lists none.
+        let shown = decision.also_shown.iter().filter(|id| !also.contains(id));
+        let also_shown = also.iter().chain(shown).cloned().collect();
         self.emit(
             Fact::DecisionMade {
                 interrupt: id,
@@ -122,6 +131,8 @@ impl Draft<'_> {
                 seat,
                 viewed_ms,
                 on_behalf_of,
+                also,
+                also_shown,
             },
             Content { text: decision.text.clone(), data: decision.edit.clone() },
         );

@@ -14,7 +14,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::gate::{
-    self, Changes, Checkpoints, Granters, Matcher, Release, Rules, Source, Subject, Verdict,
+    self, Changes, Checkpoints, Granters, Matcher, RefusedBefore, Release, Rules, Source, Subject, Verdict,
 };
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
@@ -102,6 +102,7 @@ fn told(verdict: &Verdict) -> String {
     }
 }
 
+static NOT_REFUSED: LazyLock<RefusedBefore> = LazyLock::new(RefusedBefore::default);
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
 static ANYBODY: LazyLock<Granters<'static>> = LazyLock::new(world::anybody);
 
@@ -113,6 +114,8 @@ fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
         smart: &[],
         granters: Some(&ANYBODY),
         covers: GrantCovers::Call,
+        refused: &NOT_REFUSED,
+        asked_at: None,
         now: Timestamp::from_millis(0),
     }
 }

@@ -3,7 +3,7 @@
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::definition::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::digest::Digest;
-use holdshort_core::gate::{self, Changes, Checkpoints, Rules, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -53,6 +53,8 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
         smart: &[],
         granters: Some(&world::anybody()),
         covers: GrantCovers::Call,
+        refused: &RefusedBefore::default(),
+        asked_at: None,
         now: Timestamp::from_millis(0),
     };
     let session = Session::new(world::draw(2).id());

@@ -103,6 +103,7 @@ fn ending_a_turn_waits_for_what_is_under_way() {
             [
                 "decision_made reject",
                 "interrupt_resolved rejected reject",
+                "refusal_added tool",
                 "tool_finished call_2 refused refused",
                 "interrupt_resolved superseded",
                 "tool_finished call_3 skipped step_ended",

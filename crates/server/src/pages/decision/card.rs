@@ -42,6 +42,8 @@ struct End<'a> {
     outcome: &'static str,
     option: Option<Cow<'a, str>>,
     by: String,
+    /// Sentence that counts the open calls that it released as well.
+    also: Option<String>,
     /// For programs, and for people.
     at: &'a str,
     when: String,
@@ -190,7 +192,8 @@ fn grant(interrupt: &Interrupt) -> Option<Fact> {
     let covered = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of)?;
     let past =
         covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    let text = format!("{}{past}", covered.sentence(None));
+    let refused = covered.refused().map(|refused| format!("; not covered, refused before: {refused}"));
+    let text = format!("{}{past}{}", covered.sentence(None), refused.unwrap_or_default());
     Some(Fact::new("For the session", text))
 }
 
@@ -214,6 +217,7 @@ fn end<'a>(interrupt: &'a Interrupt, resolution: &'a Resolution) -> End<'a> {
         },
         option: resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id))),
         by: resolution.who(),
+        also: resolution.also_words(),
         at: &resolution.at,
         when: time(&resolution.at),
         text: resolution.text.as_deref().filter(|text| !text.is_empty()),

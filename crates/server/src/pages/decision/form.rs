@@ -28,6 +28,10 @@ pub(super) struct Typed {
     members: BTreeMap<usize, String>,
     /// The parts of the changes that are kept, one a line.
     keep: Option<String>,
+    /// Open interrupts that the person wants released with the grant.
+    also: BTreeSet<String>,
+    /// Open interrupts that the page listed, in their order.
+    also_shown: Vec<String>,
     confirm: String,
     /// Of a link that was sent to somebody: the number that the page shows.
     number: String,
@@ -36,6 +40,9 @@ pub(super) struct Typed {
 
 /// What the names of the fields of an answer's members begin with; their places follow.
 const MEMBER: &str = "answer-";
+
+/// Prefix of the check box of an open interrupt; its id follows.
+const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
     type Error = String;
@@ -53,6 +60,10 @@ impl TryFrom<Vec<(String, String)>> for Typed {
                 "edit" => typed.edit = value,
                 "keep" => typed.keep = Some(value),
                 "confirm" => typed.confirm = value,
+                "also_shown" => typed.also_shown = value.split_whitespace().map(str::to_owned).collect(),
+                name if name.starts_with(ALSO) => {
+                    typed.also.insert(name[ALSO.len()..].to_owned());
+                }
                 "number" => typed.number = value,
                 "version" => {
                     let version = value.parse().map_err(|_| "field `version` is no number")?;
@@ -77,13 +88,18 @@ impl Typed {
             problems.push(Problem::new("/number", "type the number that stands above the field"));
         }
         let option = interrupt.options.iter().find(|option| option.id == self.option);
-        let decision = Decision {
+        let mut decision = Decision {
             option: self.option.clone(),
             text: self.text(interrupt, option, &mut problems),
             edit: self.edit(interrupt, option, &mut problems),
             version: self.version,
             ..Decision::default()
         };
+        // A link that was sent to somebody is for one interrupt.
+        if number.is_none() && option.is_some_and(|option| option.effect == "grant") {
+            decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
+            decision.also_shown.clone_from(&self.also_shown);
+        }
         if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
             let rule =
                 "go with the answer, and are none by themselves: fill in what is missing, and send both";
@@ -196,10 +212,21 @@ pub(super) struct Form<'a> {
     is_undo: bool,
     /// What the list of the parts has no room for.
     keep_more: Option<String>,
+    also: Vec<Also<'a>>,
+    /// Ids of `also`, as the hidden field holds them.
+    also_shown: String,
     confirm: Option<Confirm<'a>>,
     number: Option<Number<'a>>,
     options: Vec<Offered<'a>>,
     problems: Vec<Wrong<'a>>,
+}
+
+/// The check box of an open interrupt that the grant would cover.
+#[derive(Serialize)]
+struct Also<'a> {
+    name: String,
+    title: &'a str,
+    is_ticked: bool,
 }
 
 #[derive(Serialize)]
@@ -327,7 +354,17 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
+        // A link that was sent to somebody is for one interrupt.
+        let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
+        let also = also_covers.iter().map(|each| Also {
+            name: format!("{ALSO}{}", each.interrupt),
+            title: &each.title,
+            is_ticked: !typed.also_shown.contains(&each.interrupt) || typed.also.contains(&each.interrupt),
+        });
+        let ids: Vec<&str> = also_covers.iter().map(|each| each.interrupt.as_str()).collect();
         Self {
+            also: also.collect(),
+            also_shown: ids.join(" "),
             version: interrupt.version,
             suggestions: interrupt
                 .suggestions()
@@ -369,7 +406,10 @@ impl<'a> Form<'a> {
             options: interrupt
                 .options
                 .iter()
-                .map(|option| offered(option, interrupt.origin, is_undo, !members.is_empty()))
+                .map(|option| {
+                    let is_alone = also_covers.is_empty();
+                    offered(option, interrupt.origin, is_undo, !members.is_empty(), is_alone)
+                })
                 .collect(),
             problems: wrong,
         }
@@ -400,6 +440,7 @@ fn wrong<'a>(
         "keep" if is_undo => "What you undo".to_owned(),
         "keep" => "What you keep".to_owned(),
         "confirm" => "The tick".to_owned(),
+        "also" => "The other open calls".to_owned(),
         "number" => "The number".to_owned(),
         other => other.to_owned(),
     };
@@ -448,12 +489,14 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool) -> Offered<'_> {
+/// `is_alone`: no check boxes of other open interrupts are there.
+fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
     let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let is_answer = option.id == "answer";
     let notes = [
         // Its label is the agent's own.
         (origin == Origin::External, option.does()),
+        (option.effect == "grant" && !is_alone, "releases the ticked calls as well"),
         (option.needs_text, "takes your words"),
         (option.keeps_some() && !is_undo, "takes the paths that you keep"),
         (option.keeps_some() && is_undo, "takes the paths that you undo"),

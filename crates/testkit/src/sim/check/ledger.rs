@@ -370,6 +370,14 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
         (Kind::ToolApproval, Some(OptionEffect::ProceedWithEdit), Cause::Decision) => {
             (interrupt.settled_by().map(|made| made.edit.clone()), None)
         }
+        (Kind::ToolApproval, Some(OptionEffect::Proceed), Cause::Grant(_))
+            if resolution.decision.is_some() =>
+        {
+            if interrupt.opened.action_digest != Some(digest) {
+                return Err("released with a grant under another digest than was shown".to_owned());
+            }
+            (shown("arguments"), shown("preconditions"))
+        }
         (Kind::ToolApproval, Some(OptionEffect::Grant), Cause::Decision)
         | (Kind::ToolApproval, Some(OptionEffect::Proceed), Cause::Decision | Cause::Expiry) => {
             if interrupt.opened.action_digest != Some(digest) {
@@ -408,7 +416,12 @@ fn rules<'a>(run: &'a Run, system: &'a System, source: Source) -> Option<&'a [Ru
         Source::System => Some(&system.rules),
         Source::Run => run.config().map(|config| config.gates.rules.as_slice()),
         Source::Workflow => Some(&run.definition.gates.rules),
-        Source::Checkpoint | Source::Smart | Source::Inspection | Source::Words | Source::Default => None,
+        Source::Checkpoint
+        | Source::Smart
+        | Source::Inspection
+        | Source::Refusal
+        | Source::Words
+        | Source::Default => None,
     }
 }
 

@@ -390,7 +390,10 @@ impl Witness {
             session::Fact::GrantAdded { grant, .. } | session::Fact::GrantRevoked { grant } => {
                 rows.grants.extend(session.grants.get(grant).map(|grant| whole::grant_row(id, grant)));
             }
-            session::Fact::Said { .. } | session::Fact::ChangesUndone { .. } => {}
+            session::Fact::Said { .. }
+            | session::Fact::ChangesUndone { .. }
+            | session::Fact::RefusalAdded { .. }
+            | session::Fact::RefusalRevoked { .. } => {}
             session::Fact::SessionOpened { .. }
             | session::Fact::FrontTaken { .. }
             | session::Fact::SessionSuspended

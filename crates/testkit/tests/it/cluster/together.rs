@@ -65,8 +65,9 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     let open = b.wait_open(&run, 2).await;
     b.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
     assert_eq!(c.get("/v1/system").await.ok()["frozen"], true);
-    a.choose(&open[0], "approve_session").await;
-    // The grant answers the other one; nothing starts.
+    let decision = json!({"option": "approve_session", "also": [open[1]["id"]]});
+    a.decide(&open[0], &decision).await.ok();
+    // The grant releases the other one, which was kept; nothing starts.
     assert_eq!(c.open(&run).await.len(), 0);
     assert_eq!(c.events_of(&run, "tool_started").await, Vec::<Value>::new());
     c.post("/v1/system/unfreeze", &json!({})).await.ok();

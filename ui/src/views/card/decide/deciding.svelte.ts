@@ -20,12 +20,18 @@ export class Deciding {
   viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
   /** The interrupt as it is after the decision; nothing where it was not taken. */
-  async send(interrupt: Interrupt, offer: Offer, text: string, edit?: unknown): Promise<Interrupt | undefined> {
+  async send(
+    interrupt: Interrupt,
+    offer: Offer,
+    text: string,
+    edit?: unknown,
+    also: Pick<Decision, "also" | "also_shown"> = {},
+  ): Promise<Interrupt | undefined> {
     if (this.isSending) return undefined;
     this.last = offer;
     this.isSending = true;
     this.problem = undefined;
-    const decision: Decision = { option: offer.id, version: interrupt.version, ...this.viewedMs(interrupt.id) };
+    const decision: Decision = { option: offer.id, version: interrupt.version, ...this.viewedMs(interrupt.id), ...also };
     if (text.trim() !== "") decision.text = text;
     if (edit !== undefined) decision.edit = edit;
     try {

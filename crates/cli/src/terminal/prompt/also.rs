@@ -1,0 +1,81 @@
+//! Open calls that a grant would cover. They are listed before the grant is given, and the person chooses which of
+//! them it releases.
+
+use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, plain};
+
+use super::{Paint, Prompt, Reaction, Stage};
+use crate::client::Client;
+
+/// Prompt for the answer to the list.
+pub(crate) const KEYS: &str = "y releases them too, n only this one; or the numbers to release> ";
+
+/// Lists what a grant would cover. Empty where it covers nothing that is open.
+pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
+    let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
+    let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
+    let head = paint.fold(&format!("  It would cover {calls}:"), 4);
+    let lines = covered.iter().enumerate().flat_map(|(at, each)| {
+        let title = plain::line(&each.title);
+        paint.fold(&format!("  {:>3}  {title}  ({})", at + 1, each.interrupt), 7)
+    });
+    head.into_iter().chain(lines).collect()
+}
+
+/// The decision that releases those that were kept. `None`: the line says neither.
+pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
+    let all = || covered.iter().map(|each| each.interrupt.clone());
+    let also = match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => all().collect(),
+        "n" | "no" => Vec::new(),
+        numbers => {
+            let words = numbers.split([' ', ',']).filter(|word| !word.is_empty());
+            let mut places = words.map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>()?;
+            places.sort_unstable();
+            places.dedup();
+            let kept = |at: usize| covered.get(at.checked_sub(1)?).map(|each| each.interrupt.clone());
+            let kept = places.into_iter().map(kept).collect::<Option<Vec<_>>>()?;
+            Some(kept).filter(|kept| !kept.is_empty())?
+        }
+    };
+    Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
+}
+
+/// Says how many calls were released with a grant.
+pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
+    interrupt.resolution.as_ref()?.also_words()
+}
+
+impl Prompt {
+    /// Reads what a grant would cover by now, and asks about that. `None`: the decision may be sent as it is.
+    pub(crate) async fn ask_also(
+        &mut self,
+        client: &Client,
+        decision: &Decision,
+        paint: Paint,
+    ) -> Option<Vec<String>> {
+        let gives_grant = self.interrupt.offer(&decision.option).is_some_and(|offer| offer.effect == "grant");
+        if !gives_grant || !decision.also_shown.is_empty() {
+            return None;
+        }
+        let path = format!("/v1/interrupts/{}", self.interrupt.id);
+        let now = client.get::<Interrupt>(&path).await.ok()?;
+        if now.status != InterruptStatus::Open || now.also_covers.is_empty() {
+            return None;
+        }
+        self.interrupt.also_covers = now.also_covers;
+        self.stage = Stage::Also(decision.clone());
+        Some(list(&self.interrupt.also_covers, paint))
+    }
+
+    /// The line that answers the list.
+    pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
+        match answered(&decision, &self.interrupt.also_covers, line) {
+            Some(decision) => Reaction::Decide(decision),
+            None => {
+                let shown = list(&self.interrupt.also_covers, paint);
+                self.stage = Stage::Also(decision);
+                Reaction::Ask(shown)
+            }
+        }
+    }
+}
