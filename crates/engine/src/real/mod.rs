@@ -69,7 +69,7 @@ pub struct Engine {
     pub library: Arc<Library>,
     /// What commands are confined to on this machine, without network.
     pub sandbox: SandboxLevel,
-    upkeep: JoinHandle<((), ())>,
+    upkeep: JoinHandle<()>,
 }
 
 /// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
