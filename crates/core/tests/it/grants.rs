@@ -10,7 +10,9 @@ use holdshort_core::system;
 use holdshort_core::system::freeze::Part;
 use serde_json::json;
 
-use crate::world::{World, allow, assigned, calls, choose, command, definition, one_shot, rule, says, write};
+use crate::world::{
+    World, allow, assigned, calls, choose, choose_with, command, definition, one_shot, rule, says, write,
+};
 
 fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
     world.run.calls[call].interrupt.clone().expect("it was asked about")
@@ -103,7 +105,9 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     world.work();
     for call in ["call_3", "call_4", "call_5", "call_6"] {
         let interrupt = first(&world, call);
-        world.person(Input::Decide { interrupt, decision: choose("reject"), holder: None });
+        // A refusal of `make x > log` would be one of `make x` as well.
+        let decision = if call == "call_5" { choose_with("respond", "Not now.") } else { choose("reject") };
+        world.person(Input::Decide { interrupt, decision, holder: None });
     }
     let told = world.work();
     assert_eq!(
