@@ -455,7 +455,10 @@ async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let link = created(served.operator().post(&format!("/v1/interrupts/{id}/links"), &json!({})).await);
     let form = async || {
         let client = holdshort_http::client().build().expect("a client");
-        let request = client.post(text(&link, "url")).form(&[("option", "nothing")]);
+        let request = client
+            .post(text(&link, "url"))
+            .body("option=nothing")
+            .header("content-type", "application/x-www-form-urlencoded");
         request.send().await.expect("an answer").status().as_u16()
     };
     for _ in 0..3 {
