@@ -55,7 +55,7 @@ impl Error {
 #[derive(Default)]
 pub(super) struct Left {
     pub changes: Vec<Change>,
-    /// What the run's layer has at those paths.
+    /// Entries of the run's layer at those paths.
     pub in_layer: BTreeMap<String, Entry>,
     /// Changed files that have another name, or had one.
     pub linked: BTreeSet<String>,
@@ -91,7 +91,7 @@ pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: 
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// What a command saw.
+/// Folders that a command saw, the topmost first.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
@@ -169,7 +169,7 @@ impl Reader<'_> {
         let run_layer = run_layer.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
         let is_folder = |seen: &Seen| matches!(seen.entry(), Some(Entry::Folder { .. }));
         let (in_layer, in_run_layer) = (is_folder(&above), is_folder(&run_layer));
-        // What the run's layer has instead of a folder hides the folder of the workspace.
+        // A file or a link of the run's layer hides a folder of the workspace.
         let in_workspace = is_folder(&below) && (in_run_layer || run_layer.entry().is_none());
         self.put(&path, &above, &below, run_layer.entry())?;
         if in_layer || in_workspace || in_run_layer {
