@@ -77,13 +77,7 @@ pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: 
         looked_at: 0,
         bytes: 0,
         meanwhile: Vec::new(),
-        ahead: vec![Folder {
-            path: Vec::new(),
-            in_layer: true,
-            in_workspace: true,
-            in_run_layer: below.run_layer.is_some(),
-            hides: notes.is_none(),
-        }],
+        ahead: vec![Folder { path: Vec::new(), in_layer: true, in_workspace: true, hides: notes.is_none() }],
     };
     while let Some(folder) = reader.ahead.pop() {
         reader.compare(&folder)?;
@@ -103,7 +97,6 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    in_run_layer: bool,
     /// Whether what the layer does not have is gone.
     hides: bool,
 }
@@ -132,8 +125,8 @@ impl Reader<'_> {
         };
         let above = open(self.layer, at.in_layer)?;
         let below = open(self.below.workspace, at.in_workspace)?;
-        let run_layer = self.below.run_layer.filter(|_| at.in_run_layer);
-        let run_layer = run_layer.map(|root| open(root, true)).transpose()?.flatten();
+        // A layer that can not be read is as good as lost.
+        let run_layer = self.below.run_layer.and_then(|root| root.folder(&at.path).ok());
         let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
         let mut names: BTreeSet<OsString> = BTreeSet::new();
         for folder in above.iter().chain(below.iter().chain(&run_layer).filter(|_| hides)) {
@@ -174,7 +167,7 @@ impl Reader<'_> {
         self.put(&path, &above, &below, run_layer.entry())?;
         if in_layer || in_workspace || in_run_layer {
             let hides = hides || !in_layer;
-            self.ahead.push(Folder { path, in_layer, in_workspace, in_run_layer, hides });
+            self.ahead.push(Folder { path, in_layer, in_workspace, hides });
         }
         Ok(())
     }
