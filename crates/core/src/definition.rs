@@ -512,7 +512,7 @@ pub struct Rule {
 pub enum ChangeScope {
     /// It changes nothing.
     None,
-    /// It changes nothing in the workspace. What it writes to ignored paths is kept for the run.
+    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
     Ignored,
     /// Globs over paths relative to the workspace.
     Paths(Vec<String>),

@@ -333,7 +333,7 @@ pub struct Yielded {
     /// Changes of the workspace.
     pub changeset: Changeset,
     /// Changes of the run's layer; `None` where there are none.
-    pub layer: Option<LayerChanges>,
+    pub layer: Option<Box<LayerChanges>>,
     /// What makes it ask whatever the rules allow: `hard_link`, `special_file`.
     pub ask_because: Vec<String>,
     /// What the agent reads as the result of the call, once its changes are released.

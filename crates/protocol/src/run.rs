@@ -259,7 +259,7 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// It changes nothing in the workspace. What it writes to ignored paths is kept for the run.
+    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
     Ignored,
 }
 

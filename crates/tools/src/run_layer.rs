@@ -61,7 +61,7 @@ impl RunLayer {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer. What can not be removed stays. Blocks.
+    /// Removes the layer, as far as that is possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
@@ -175,7 +175,7 @@ impl RunLayer {
     }
 }
 
-/// Removes what stands at the path of a change. A folder stays where a folder is wanted.
+/// Removes the entry at the path of a change. A folder stays if a folder is wanted.
 fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()> {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return Ok(()) };

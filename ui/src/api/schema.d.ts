@@ -1459,7 +1459,7 @@ export interface paths {
         put?: never;
         /**
          * Put ignored files that a run has written into its workspace.
-         * @description What a tried command writes to ignored paths is kept for the run, apart from the workspace. A run of its own works out
+         * @description New ignored files of a tried command are kept for the run, apart from the workspace. A run of its own works out
          *     how these files differ from the workspace, shows them, and waits until a person releases them.
          */
         post: operations["merge_run"];

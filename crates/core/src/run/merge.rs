@@ -40,7 +40,7 @@ impl Arguments {
     }
 }
 
-/// Workflow of a merge. Whoever may release the calls of every phase of the run may release it.
+/// Workflow of a merge. Its approvers are those of every phase of the run.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

@@ -284,7 +284,7 @@ impl Draft<'_> {
             changed: changeset.changes().len(),
             deleted: changeset.deletions().count(),
             ask_because,
-            layer: layer.as_ref().map(LayerDigest::from_changes),
+            layer: layer.as_deref().map(LayerDigest::from_changes),
         };
         let mut data = json!({ "changes": changeset, "data": data, "card": card });
         if let Some(layer) = layer {

@@ -174,6 +174,8 @@ mod tests {
             deleted: changeset.deletions().count(),
             ask_because: Vec::new(),
             changeset: Some(Arc::new(changeset)),
+            layer: None,
+            layer: None,
             text: Arc::from(""),
             data: Value::Null,
             card: Value::Null,

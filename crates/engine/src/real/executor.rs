@@ -134,9 +134,9 @@ impl RealExecutor {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
-        let (data, program) = (&self.data, &self.sandbox_program);
+        let node = Node { data: &self.data, sandbox_program: &self.sandbox_program };
         let asks = (Follow::never(), Withhold::nothing());
-        tools(data, program, &run.id, workspace, &run.definition, input, asks, step)
+        tools(node, &run.id, workspace, &run.definition, input, asks, step)
     }
 }
 
@@ -290,10 +290,16 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
+/// Places of this node that the tools of a run need.
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    data: &'a Path,
+    sandbox_program: &'a Path,
+}
+
 /// The tools of a run: in its workspace, with what its workflow lets them reach.
 fn tools(
-    data: &Path,
-    sandbox_program: &Path,
+    Node { data, sandbox_program }: Node<'_>,
     run: &RunId,
     workspace: Option<&str>,
     definition: &Definition,
@@ -332,8 +338,7 @@ impl Worker {
         let tools = || {
             let asks = (job.follow.clone(), job.withhold.clone());
             let tools = tools(
-                &self.data,
-                &self.sandbox_program,
+                Node { data: &self.data, sandbox_program: &self.sandbox_program },
                 &job.run,
                 workspace,
                 definition,

@@ -86,7 +86,7 @@ pub(super) fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept
     }
     let card = trial.card();
     let Trial { changeset, run_layer, codes, text, data, .. } = trial;
-    Ok(Yielded { changeset, layer: run_layer, ask_because: codes, text, data, card })
+    Ok(Yielded { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
 }
 
 /// Commits what a trial did: to the workspace, and then to the run's layer.

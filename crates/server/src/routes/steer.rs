@@ -207,7 +207,7 @@ pub(crate) async fn undo(
 
 /// Put ignored files that a run has written into its workspace.
 ///
-/// What a tried command writes to ignored paths is kept for the run, apart from the workspace. A run of its own works out
+/// New ignored files of a tried command are kept for the run, apart from the workspace. A run of its own works out
 /// how these files differ from the workspace, shows them, and waits until a person releases them.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",

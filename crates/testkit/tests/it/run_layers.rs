@@ -143,7 +143,7 @@ async fn a_change_of_an_ignored_file_that_is_there_asks() {
     assert_eq!(tree(&workspace), before);
 }
 
-/// What a build and a test runner leave is there for the next one, also after a restart; the second run finds it new.
+/// Output of a build and cache of an interpreter, found by the next command of the run, also after a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_run_of_a_build_asks_nobody_and_finds_the_cache_of_the_first() {
     let make = "make && cat build/log";

@@ -61,7 +61,7 @@ pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
         let lower = Lower { run_layer: plan.run_layer.as_deref(), workspace: path };
         match &plan.layer {
             Some(layer) if path == plan.workspace => layer.mount(lower, &view.folder(path)?)?,
-            // Where the kernel makes no such mount the command reads the workspace alone.
+            // If the kernel refuses the mount, the command reads the workspace alone.
             None if path == plan.workspace
                 && usage == Use::ReadOnlyNoExec
                 && lower.run_layer.is_some()

@@ -2,8 +2,8 @@
 //! diff. What does not fit is counted, never left out in silence.
 //!
 //! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
-//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. What git keeps for itself is told in the words
-//! of `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
+//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. Changes below `.git` are told in the words of
+//! `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
 
 use std::io;
 
@@ -77,7 +77,7 @@ impl Trial {
     }
 }
 
-/// What a person is told of changes that go into the run's layer: numbers, and the first paths.
+/// Account of the changes of the run's layer: their numbers and the first paths.
 fn of_layer(changes: &[Change]) -> Value {
     let written = || changes.iter().filter(|change| change.is_of_content() && !change.deletes());
     let paths: Vec<&str> =

@@ -37,7 +37,7 @@ fn failed(path: &[u8]) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Unreadable { path, source }
 }
 
-/// Copies the content of a folder into another one. What stands in the way is replaced.
+/// Copies the content of a folder into another one, and replaces entries of the same name.
 pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     let mut left = (limits::COPIED_PATHS, limits::COPIED_BYTES);
     let mut folders = vec![Vec::new()];
@@ -71,7 +71,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what stands at a name, but for a folder where a folder is copied.
+/// Removes the entry of a name, but for a folder if a folder is copied.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {

@@ -23,13 +23,9 @@ pub(crate) fn merge(
     layer: &RunLayer,
     paths: &BTreeSet<String>,
 ) -> io::Result<Trial> {
-    let layer = match layer.open() {
-        Some(layer) => layer,
-        None => {
-            return Err(io::Error::other(
-                "the run has no ignored files: none were written, or they are discarded",
-            ));
-        }
+    let Some(layer) = layer.open() else {
+        let why = "the run has no ignored files: none were written, or they are discarded";
+        return Err(io::Error::other(why));
     };
     let mut changes = Vec::new();
     let mut ahead = vec![Vec::new()];

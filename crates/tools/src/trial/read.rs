@@ -55,7 +55,7 @@ impl Error {
 #[derive(Default)]
 pub(super) struct Left {
     pub changes: Vec<Change>,
-    /// What the run's layer has at those paths.
+    /// Entries of the run's layer at those paths.
     pub in_layer: BTreeMap<String, Entry>,
     /// Changed files that have another name, or had one.
     pub linked: BTreeSet<String>,
@@ -77,13 +77,7 @@ pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: 
         looked_at: 0,
         bytes: 0,
         meanwhile: Vec::new(),
-        ahead: vec![Folder {
-            path: Vec::new(),
-            in_layer: true,
-            in_workspace: true,
-            in_run_layer: below.run_layer.is_some(),
-            hides: notes.is_none(),
-        }],
+        ahead: vec![Folder { path: Vec::new(), in_layer: true, in_workspace: true, hides: notes.is_none() }],
     };
     while let Some(folder) = reader.ahead.pop() {
         reader.compare(&folder)?;
@@ -91,7 +85,7 @@ pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: 
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// What a command saw.
+/// Folders that a command saw, the topmost first.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
@@ -103,7 +97,6 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    in_run_layer: bool,
     /// Whether what the layer does not have is gone.
     hides: bool,
 }
@@ -132,8 +125,8 @@ impl Reader<'_> {
         };
         let above = open(self.layer, at.in_layer)?;
         let below = open(self.below.workspace, at.in_workspace)?;
-        let run_layer = self.below.run_layer.filter(|_| at.in_run_layer);
-        let run_layer = run_layer.map(|root| open(root, true)).transpose()?.flatten();
+        // A layer that can not be read is as good as lost.
+        let run_layer = self.below.run_layer.and_then(|root| root.folder(&at.path).ok());
         let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
         let mut names: BTreeSet<OsString> = BTreeSet::new();
         for folder in above.iter().chain(below.iter().chain(&run_layer).filter(|_| hides)) {
@@ -169,12 +162,12 @@ impl Reader<'_> {
         let run_layer = run_layer.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
         let is_folder = |seen: &Seen| matches!(seen.entry(), Some(Entry::Folder { .. }));
         let (in_layer, in_run_layer) = (is_folder(&above), is_folder(&run_layer));
-        // What the run's layer has instead of a folder hides the folder of the workspace.
+        // A file or a link of the run's layer hides a folder of the workspace.
         let in_workspace = is_folder(&below) && (in_run_layer || run_layer.entry().is_none());
         self.put(&path, &above, &below, run_layer.entry())?;
         if in_layer || in_workspace || in_run_layer {
             let hides = hides || !in_layer;
-            self.ahead.push(Folder { path, in_layer, in_workspace, in_run_layer, hides });
+            self.ahead.push(Folder { path, in_layer, in_workspace, hides });
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
 
 /// Folders that only the layer has, or would have, and that hold what is new in the workspace.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
-    let made: BTreeMap<&str, &Change> =
+    let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();
     let in_layer: BTreeMap<&str, &Entry> = split
         .layer
@@ -71,7 +71,8 @@ fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec
         for (at, _) in change.path.match_indices('/') {
             let folder = &change.path[..at];
             let path = bytes_of(folder).unwrap_or_default();
-            if made.contains_key(folder) || missing.contains_key(folder) || workspace.folder(&path).is_ok() {
+            if changed.contains_key(folder) || missing.contains_key(folder) || workspace.folder(&path).is_ok()
+            {
                 continue;
             }
             let mode = match in_layer.get(folder) {

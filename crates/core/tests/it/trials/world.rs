@@ -38,9 +38,11 @@ impl World {
         let changes = Vec::from(between(&self.files, &files));
         let (cache, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_cache);
         let changeset = Changeset::new(changes).expect("paths of a map");
-        let layer = (!cache.is_empty()).then(|| LayerChanges {
-            changes: Changeset::new(cache).expect("paths of a map"),
-            made_at: Timestamp::from_millis(0),
+        let layer = (!cache.is_empty()).then(|| {
+            Box::new(LayerChanges {
+                changes: Changeset::new(cache).expect("paths of a map"),
+                made_at: Timestamp::from_millis(0),
+            })
         });
         Tried::Yielded(Yielded {
             card: json!({ "files": changeset.changes().len() }),
