@@ -15,7 +15,7 @@ fn server_program() -> PathBuf {
 
 /// Returns what a command of the bench prints; it must succeed.
 fn printed(arguments: &[&str]) -> String {
-    let ran = Command::new(BENCH).args(arguments).output().unwrap();
+    let ran = Command::new(BENCH).args(arguments).output().expect("the bench starts");
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{arguments:?}: {out}{err}");
     out.into_owned()
@@ -72,15 +72,15 @@ impl Drop for Serving {
 
 #[test]
 fn load_on_a_server_that_runs_already() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(server_program());
     command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("data"));
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the server starts");
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
     let _serving = Serving(child);
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let text = |key: &str| ready[key].as_str().unwrap();
+    let ready: Value = serde_json::from_str(&line).expect("JSON");
+    let text = |key: &str| ready[key].as_str().expect("a text");
     let address = text("listening").trim_start_matches("http://");
     let said = printed(&[
         "load",

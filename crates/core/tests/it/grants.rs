@@ -67,7 +67,7 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     world.work();
     let interrupt = first(&world, "call_1");
     let second = first(&world, "call_2");
-    assert_eq!(covered(&world, &interrupt), [second.clone()]);
+    assert_eq!(covered(&world, &interrupt), std::slice::from_ref(&second));
     let operator = Actor::operator("rest");
     let (third, gone) = (first(&world, "call_3"), crate::world::draw(9).id());
     for (also, pointer) in [

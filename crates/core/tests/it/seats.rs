@@ -230,7 +230,6 @@ fn nobody_chooses_who_releases_their_own_work() {
 /// releases the work. An admin or another approver does.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
-    let started = |id: &str, let_in_by: Option<&str>| (id.to_owned(), let_in_by.map(str::to_owned));
     // Starter, author of an edit, caller with the maker of their login link, and true if the caller may hand on.
     type Row = (
         &'static str,
@@ -239,6 +238,7 @@ fn nobody_hands_on_the_release_of_their_own_work() {
         (&'static str, Option<&'static str>),
         bool,
     );
+    let started = |id: &str, let_in_by: Option<&str>| (id.to_owned(), let_in_by.map(str::to_owned));
     let table: [Row; 9] = [
         ("the starter", started("olga", None), None, ("olga", None), false),
         ("the starter, as an approver", started("anna", None), None, ("anna", None), false),

@@ -175,7 +175,6 @@ mod tests {
             ask_because: Vec::new(),
             changeset: Some(Arc::new(changeset)),
             layer: None,
-            layer: None,
             text: Arc::from(""),
             data: Value::Null,
             card: Value::Null,

@@ -266,7 +266,7 @@ async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<
 async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<Order>> {
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
-            let Some(id) = act::resolve(caller, run, resolve).await? else { return Ok(Vec::new()) };
+            let Some(id) = Box::pin(act::resolve(caller, run, resolve)).await? else { return Ok(Vec::new()) };
             let now = Now::of(caller, run).await?;
             return Ok(std::iter::once(now.resolved(&id)).chain(now.open(None)).map(Order::Say).collect());
         }

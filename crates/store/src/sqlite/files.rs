@@ -199,7 +199,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(found, [PathBuf::new(); 0]);
+        assert_eq!(found, Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Guard<'_> {
                 let (folder, below) = end.map_or((&b""[..], &path[..]), |at| (&path[..at], &path[at + 1..]));
                 let Repository { before, after } =
                     *folders.entry(folder).or_insert_with(|| self.repository(folder));
-                (after && !before) || ((after || before) && is_gits(below))
+                (after && !before) || (before && is_gits(below))
             })
         })
     }
@@ -184,7 +184,7 @@ fn is_no_folder(error: &io::Error) -> bool {
 /// Returns true if git takes a folder with these names, in small letters, for a repository.
 fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
-    BARE.iter().all(|name| has(name)) || LINKED.iter().all(|name| has(name))
+    BARE.iter().all(&has) || LINKED.iter().all(&has)
 }
 
 /// Returns true if a path below a repository is one that git takes orders from.
@@ -197,7 +197,7 @@ fn is_gits(below: &[u8]) -> bool {
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();
-        BARE.iter().all(|name| has(name)) || LINKED.iter().all(|name| has(name))
+        BARE.iter().all(&has) || LINKED.iter().all(&has)
     })?;
     let is_git = above.file_name().is_some_and(|name: &OsStr| name.eq_ignore_ascii_case(".git"));
     let below = workspace.strip_prefix(above).ok().filter(|_| !is_git)?;

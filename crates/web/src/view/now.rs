@@ -18,12 +18,11 @@ pub async fn interrupt(
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
     let shown = loaded.and_then(|run| super::interrupt::of_run(&run, id, reader));
-    let mut shown = match shown {
-        Some(shown) => shown,
-        None => {
-            let row = app.interrupt_row(id).await?;
-            super::interrupt::of_page(app, &row, &CallEnds::default(), reader).await?
-        }
+    let mut shown = if let Some(shown) = shown {
+        shown
+    } else {
+        let row = app.interrupt_row(id).await?;
+        super::interrupt::of_page(app, &row, &CallEnds::default(), reader).await?
     };
     super::interrupt::add_covered(app, run, id, reader, &mut shown).await?;
     Ok(shown)

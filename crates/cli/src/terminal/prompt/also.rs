@@ -69,13 +69,11 @@ impl Prompt {
 
     /// The line that answers the list.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
-        match answered(&decision, &self.interrupt.also_covers, line) {
-            Some(decision) => Reaction::Decide(decision),
-            None => {
-                let shown = list(&self.interrupt.also_covers, paint);
-                self.stage = Stage::Also(decision);
-                Reaction::Ask(shown)
-            }
+        if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
+            return Reaction::Decide(decision);
         }
+        let shown = list(&self.interrupt.also_covers, paint);
+        self.stage = Stage::Also(decision);
+        Reaction::Ask(shown)
     }
 }
