@@ -1822,6 +1822,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the refusals of a session, revoked ones too.
+         * @description A refused call asks again in its session, whatever grant or rule allows it. Its card says `refused_before`.
+         */
+        get: operations["list_session_refusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/refusals/{interrupt}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a refusal.
+         * @description From the next start on grants and rules allow the call again. Revoking it twice is the same as once.
+         */
+        delete: operations["revoke_refusal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/resume": {
         parameters: {
             query?: never;
@@ -1979,6 +2019,17 @@ export interface components {
             interrupt: components["schemas"]["Interrupt"];
             /** @description Where it stands among all: the `cursor` and the `Last-Event-ID` to go on from. */
             position: string;
+        };
+        /**
+         * @description An open interrupt that a grant would cover.
+         * @example {
+         *       "interrupt": "int_01k6f0000000000000000000cd",
+         *       "title": "edit_file: src/b.rs"
+         *     }
+         */
+        AlsoCovered: {
+            interrupt: string;
+            title: string;
         };
         /** @description What was approved for an agent that runs elsewhere, and whether it was used. */
         Approval: {
@@ -2355,6 +2406,14 @@ export interface components {
          *     }
          */
         Decision: {
+            /**
+             * @description Open interrupts of the same run to release with the grant: ids out of `also_covers` that you saw and kept. Without
+             *     them `approve_session` releases its own interrupt alone. One that is not open, not covered or not yours to decide
+             *     is refused, and then nothing is released.
+             */
+            also?: string[];
+            /** @description Ids that your client listed before you decided, kept or not. They are recorded with your decision. */
+            also_shown?: string[];
             /** @description Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts. */
             edit?: unknown;
             /** @description Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`). */
@@ -2374,8 +2433,6 @@ export interface components {
              *     your decision, as what your client says; more than a day counts as a day.
              */
             viewed_ms?: number | null;
-            also?: string[];
-            also_shown?: string[];
         };
         /**
          * @description Somebody decides in the place of somebody.
@@ -2933,6 +2990,11 @@ export interface components {
             /** @description SHA-256 of what will run if it is approved. */
             action_digest?: string | null;
             agent?: string | null;
+            /**
+             * @description Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most 100.
+             *     Present on an open interrupt that offers a grant and is read by itself. List them before you send them as `also` of a decision.
+             */
+            also_covers?: components["schemas"]["AlsoCovered"][];
             approval?: components["schemas"]["Approval"] | null;
             assignment: components["schemas"]["Assignment"];
             /** @description Who is at it. That keeps nobody from deciding. */
@@ -3012,7 +3074,6 @@ export interface components {
             /** @description The folder that its run works in. */
             workspace?: string | null;
             you?: components["schemas"]["You"] | null;
-            also_covers?: components["schemas"]["AlsoCovered"][];
         };
         /** @enum {string} */
         InterruptStatus: "open" | "resolved";
@@ -3323,6 +3384,11 @@ export interface components {
                 /** @description SHA-256 of what will run if it is approved. */
                 action_digest?: string | null;
                 agent?: string | null;
+                /**
+                 * @description Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most 100.
+                 *     Present on an open interrupt that offers a grant and is read by itself. List them before you send them as `also` of a decision.
+                 */
+                also_covers?: components["schemas"]["AlsoCovered"][];
                 approval?: components["schemas"]["Approval"] | null;
                 assignment: components["schemas"]["Assignment"];
                 /** @description Who is at it. That keeps nobody from deciding. */
@@ -3571,6 +3637,29 @@ export interface components {
                 version: number;
                 /** @description In order, the first one first. */
                 versions: components["schemas"]["PlanVersion"][];
+            }[];
+            /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
+            next_cursor?: string | null;
+        };
+        /** @description One page of a list. */
+        List_Refusal: {
+            items: {
+                /** @description Person who refused. */
+                by: string;
+                /** @description Interrupt that the person decided on. Names the refusal. */
+                interrupt: string;
+                /** Format: date-time */
+                refused_at: string;
+                /**
+                 * Format: date-time
+                 * @description From then on it holds no longer.
+                 */
+                revoked_at?: string | null;
+                run: string;
+                session: string;
+                tool: string;
+                /** @description The refused call on one line. */
+                words: string;
             }[];
             /** @description Opaque. Where it is absent nothing follows; else the same request with it gives the next page. */
             next_cursor?: string | null;
@@ -4248,11 +4337,11 @@ export interface components {
             roles?: components["schemas"]["Represented"];
         };
         Reason: {
-            /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path` … */
+            /** @description Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` … */
             code: string;
             /** @description The rule's place in its list, from 0. */
             rule?: number | null;
-            /** @description `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `words` or `default`. */
+            /** @description `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or `default`. */
             source: string;
             text: string;
         };
@@ -4295,6 +4384,36 @@ export interface components {
         Redeem: {
             /** @description What follows the `#` of the link. */
             code: string;
+        };
+        /**
+         * @description A remembered refusal: the call asks again in its session, whatever grant or rule allows it.
+         * @example {
+         *       "interrupt": "int_01k6f0000000000000000000cc",
+         *       "session": "ses_01k6f0000000000000000000bb",
+         *       "run": "run_01k6f0000000000000000000aa",
+         *       "tool": "run_command",
+         *       "words": "`touch /work/shop/A`",
+         *       "by": "operator",
+         *       "refused_at": "2026-01-31T09:30:00.000Z"
+         *     }
+         */
+        Refusal: {
+            /** @description Person who refused. */
+            by: string;
+            /** @description Interrupt that the person decided on. Names the refusal. */
+            interrupt: string;
+            /** Format: date-time */
+            refused_at: string;
+            /**
+             * Format: date-time
+             * @description From then on it holds no longer.
+             */
+            revoked_at?: string | null;
+            run: string;
+            session: string;
+            tool: string;
+            /** @description The refused call on one line. */
+            words: string;
         };
         /**
          * @description What somebody who was removed leaves.
@@ -4341,6 +4460,8 @@ export interface components {
          *     }
          */
         Resolution: {
+            /** @description Open interrupts that the decision released with its grant. */
+            also?: string[];
             /** Format: date-time */
             at: string;
             /** @description The people who decided. */
@@ -4363,7 +4484,6 @@ export interface components {
             option?: string | null;
             outcome: components["schemas"]["Outcome"];
             text?: string | null;
-            also?: string[];
         };
         Risk: {
             level: components["schemas"]["Level"];
@@ -5035,10 +5155,6 @@ export interface components {
              */
             snoozed_until?: string | null;
             why?: string | null;
-        };
-        AlsoCovered: {
-            interrupt: string;
-            title: string;
         };
     };
     responses: {
@@ -9543,6 +9659,75 @@ export interface operations {
             429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    list_session_refusals: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description 1 to 200; 50 without it. A page may hold fewer. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refusals */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_Refusal"];
+                };
+            };
+            400: components["responses"]["invalid_query-or-invalid_header"];
+            401: components["responses"]["unauthenticated-or-credential_expired-or-access_ended"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests-or-too_many_streams"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
+        };
+    };
+    revoke_refusal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01k6f0000000000000000000bb */
+                id: string;
+                /** @example int_01k6f0000000000000000000cc */
+                interrupt: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The refusal, revoked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role-or-wrong_origin"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
+            507: components["responses"]["disk_full"];
         };
     };
     resume_session: {

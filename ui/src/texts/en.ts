@@ -137,9 +137,6 @@ export const en = {
   "card.method": "By",
   "card.unencrypted": ": not encrypted",
   "card.does": "It may",
-  "card.script": "It runs",
-  "card.script.bytes": "No text.",
-  "card.script.cut": "Only its beginning is shown here.",
   "card.sandbox": "Sandbox",
   "card.sandbox.full": "full: it can do nothing else, but use a private temporary folder",
   "card.sandbox.partial": "partial: this machine can not confine it fully",
@@ -172,14 +169,8 @@ export const en = {
   "card.grant.in": "in",
   "card.grant.past": "Would have covered",
   "card.grant.refused": "Not covered, refused before",
-  "card.also": "Also open, and covered if you allow it for this session",
-  "card.also.note": "Only that button releases those that are ticked.",
-  "card.also.open": "Card",
   "card.also.more": "and {n} more",
-  "card.also.released": "Other open calls released with it: {n}.",
-  "card.grants": "Take it back: grants",
   "card.full": "The call in full",
-  "card.facts": "In numbers",
   "card.digest": "Digest of what is approved",
 
   "card.diff.title": "Change of {path}",
@@ -204,8 +195,6 @@ export const en = {
   "card.diff.unended": "no line break at the end of the file",
   "card.review": "Held back until you release it",
   "card.findings": "Findings",
-  "card.part.input": "What it would start with",
-  "card.part.results": "Results so far",
   "card.parts.more": "more",
   "card.impact": "What it would change",
 
@@ -236,14 +225,7 @@ export const en = {
   "card.effect.fail_run": "ends the run as failed",
   "card.effect.cancel_run": "ends the run for good",
 
-  "card.confirm": "{option}?",
-  "card.confirm.does": "This {effect}.",
-  "card.confirm.text": "With your words",
-  "card.confirm.judged": "Judged before your change.",
-  "card.confirm.edit": "What you send instead",
-  "card.confirm.unused": "The change that you began is not used.",
   "card.confirm.unseen": "You allow what this card has not shown you.",
-  "card.confirm.back": "Back",
 
   "card.stale": "It has changed while you were deciding.",
   "card.stale.how": "You see it as it is now. What you typed is kept; decide again.",
@@ -251,9 +233,6 @@ export const en = {
 
   "card.edit": "Edit",
 
-  "card.outcome": "Decided",
-  "card.outcome.by": "by {who}",
-  "card.behalf": "(on behalf of {who}, as their client says)",
   "card.letIn": "(signed in with a link of {who})",
   "card.outcome.late": "Somebody was faster.",
   "card.outcome.expired": "The time was over before your decision arrived.",

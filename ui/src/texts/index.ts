@@ -1,5 +1,6 @@
 // The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
 import { en } from "./en";
+import type { also } from "./en-also";
 import type { earlier } from "./en-earlier";
 import type { later } from "./en-later";
 import type { people } from "./en-people";
@@ -9,7 +10,7 @@ import type { system } from "./en-system";
 import type { trial } from "./en-trial";
 import type { voice } from "./en-voice";
 
-export type Key = keyof typeof en | keyof typeof earlier | keyof typeof later | keyof typeof people | keyof typeof plan | keyof typeof session | keyof typeof system | keyof typeof trial | keyof typeof voice;
+export type Key = keyof typeof en | keyof typeof also | keyof typeof earlier | keyof typeof later | keyof typeof people | keyof typeof plan | keyof typeof session | keyof typeof system | keyof typeof trial | keyof typeof voice;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

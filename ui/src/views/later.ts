@@ -17,6 +17,7 @@ export const later = {
   assigned: () => import("./card/assigned/Assigned.svelte"),
   asked: () => import("./card/assigned/Asked.svelte"),
   settled: () => import("./card/decide/Outcome.svelte"),
+  also: () => import("./card/decide/Also.svelte"),
   confirm: () => import("./card/decide/Confirm.svelte"),
   expired: () => import("./Expired.svelte"),
   grants: () => import("./Grants.svelte"),

@@ -184,12 +184,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".config/go", PACKAGES),
     // Wrappers that start a build.
     guarded("tools/bazel*", WRAPPER),
-    guarded("gradlew*", WRAPPER),
     guarded("gradle/wrapper", WRAPPER),
-    guarded("mvnw*", WRAPPER),
-    guarded("millw*", WRAPPER),
-    guarded("sbtx*", WRAPPER),
-    guarded("pleasew*", WRAPPER),
     guarded(".plzconfig*", WRAPPER),
     // Where programs of tools lie.
     guarded(".cargo/bin", PLACE),

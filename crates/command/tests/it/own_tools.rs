@@ -311,7 +311,6 @@ fn names_that_tools_run_are_met() {
                 "tools/bazel.bat",
                 ".bazelrc",
                 "user.bazelrc",
-                "gradlew.bat",
                 "gradle/wrapper/gradle-wrapper.jar",
                 "bunfig.toml",
                 "NuGet.Config",
@@ -423,6 +422,8 @@ fn names_that_tools_run_are_met() {
 fn ordinary_names_are_free() {
     let free = [
         "src/config",
+        "gradlew",
+        "mvnw",
         "config",
         "hooks/x",
         "info",

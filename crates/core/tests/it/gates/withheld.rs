@@ -58,7 +58,8 @@ fn the_first_rule_of_a_list_that_covers_a_path_decides() {
             false,
         ),
         ("asks about each search", vec![paths(Ask, &["search_codebase"], &[])], ".", "src/a", false),
-        ("unreadable", vec![paths(Forbid, &[], &["src/["])], ".", "docs/a", true),
+        // A pattern that can not be read covers every call, so the vote forbids this one.
+        ("unreadable", vec![paths(Forbid, &[], &["src/["])], ".", "docs/a", false),
         ("further down", vec![paths(Forbid, &[], &["**/*.key"])], "src", "src/a/b.key", true),
     ];
     for (about, rules, folder, path, expected) in table {

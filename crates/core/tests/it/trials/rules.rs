@@ -211,8 +211,8 @@ fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
         ("sub/.git/config", None, RuleAction::Allow, ["ask", "ask"]),
         ("src/a.rs", None, RuleAction::Allow, ["allow", "allow"]),
         ("src/a.rs", Some(ChangeScope::None), RuleAction::Allow, ["–", "–"]),
-        // A cache that a command makes is released; a file that an agent names in a cache is not.
-        ("target/x", Some(ChangeScope::Ignored), RuleAction::Allow, ["allow", "–"]),
+        // A change of the workspace is not released as ignored, whoever made it.
+        ("target/x", Some(ChangeScope::Ignored), RuleAction::Allow, ["–", "–"]),
         ("target/x", Some(ChangeScope::Ignored), RuleAction::Forbid, ["forbid", "forbid"]),
     ];
     for (path, scope, action, expected) in table {
