@@ -685,3 +685,32 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
     assert_eq!(scene.model.requests().len(), 0);
     assert_eq!(serving.stop().0, 0);
 }
+
+/// Text that was begun for a card which another person decides is shown back, and is neither an order nor an answer.
+#[test]
+fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([write("a.txt", "a\n"), Scripted::text("Written."), Scripted::text("A letter.")]);
+    let work = scene.work();
+    let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
+    let session = session_of(&one.expect("> "));
+    let mut two = scene.chat(&["--session", &session]);
+    one.type_raw("write it\r");
+    one.expect("d leave");
+    one.expect(PROMPT);
+    two.expect("d leave");
+    two.expect(PROMPT);
+    one.type_raw("no, not that");
+    one.expect("no, not that");
+    two.type_raw("approve\r");
+    two.expect("✓ Allow once");
+    one.expect("Not sent: no, not that");
+    one.expect("Say what is next");
+    // The line is empty: Enter sends nothing, and what is typed now is all that is said.
+    one.type_raw("\r");
+    one.type_raw("what is in it?\r");
+    let told = two.expect("A letter.");
+    assert!(told.contains("operator │ what is in it?") && !told.contains("not that"), "{told}");
+    assert_eq!(serving.stop().0, 0);
+}

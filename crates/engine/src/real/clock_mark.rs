@@ -15,7 +15,7 @@ use holdshort_core::time::{Timestamp, in_words};
 use holdshort_store::{Log, Store};
 
 use super::RealDriver;
-use crate::{Clock, DeadlineClock, Error};
+use crate::{Clock, DeadlineClock};
 
 const NAME: &str = "clock";
 /// Time between two marks.
@@ -26,19 +26,22 @@ const NEWEST: usize = 500;
 pub const BEHIND_MS: u64 = 60_000;
 
 /// Brings a clock to where the installation has come.
-pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) -> Result<(), Error> {
+pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
     }
     let last = *journal.watch().borrow();
-    for positioned in journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await? {
-        // A damaged event is an error where its stream is read.
-        if let Ok(event) = event::decode(&positioned.event) {
-            clock.observe(event.at);
+    match journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await {
+        Ok(newest) => {
+            // A damaged event is an error where its stream is read.
+            for event in newest.iter().filter_map(|positioned| event::decode(&positioned.event).ok()) {
+                clock.observe(event.at);
+            }
         }
+        // Damage in one run must not keep the others from going on.
+        Err(error) => tracing::warn!(%error, "the time of the newest events can not be read"),
     }
     warn(clock);
-    Ok(())
 }
 
 /// Writes marks until it is dropped.

@@ -88,7 +88,7 @@ where
     let clock = DeadlineClock::default();
     // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
     let begun = async {
-        clock_mark::take_up(&clock, &journal, &data).await?;
+        clock_mark::take_up(&clock, &journal, &data).await;
         let people = people_of(&journal, people.as_ref(), clock.now()).await?;
         library(&people).map(Arc::new)
     };

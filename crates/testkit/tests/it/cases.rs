@@ -212,7 +212,7 @@ async fn case_46_every_request_has_one_terminal_entry() {
     let shown = |n: usize| open[n]["action_digest"].clone();
     server.choose(&open[0], "approve").await;
     server.decide(&open[1], &json!({"option": "reject", "text": "no"})).await.ok();
-    let edit = json!({"option": "edit", "edit": {"command": "echo C >> count.txt"}});
+    let edit = json!({"option": "edit", "edit": {"command": "echo C >> other.txt"}});
     server.decide(&open[2], &edit).await.ok();
     server.decide(&open[3], &json!({"option": "respond", "text": "it is there"})).await.ok();
     let question = server.wait_one(&run).await;
@@ -251,7 +251,7 @@ async fn case_46_every_request_has_one_terminal_entry() {
     assert_eq!(digests("tool_started", edited).len(), 1);
     assert_ne!(digests("tool_started", edited)[0], shown(2));
     assert_eq!(digests("tool_started", &open[0]["payload"]["call_id"]), [shown(0)]);
-    assert_eq!(server.lines("count.txt"), 2);
+    assert_eq!((server.lines("count.txt"), server.lines("other.txt")), (1, 1));
     let verified = server.get("/v1/audit/verify").await.ok();
     assert_eq!(verified["intact"], true, "{verified:#}");
 }

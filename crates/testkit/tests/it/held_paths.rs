@@ -82,7 +82,7 @@ async fn no_name_of_a_path_passes_a_rule() {
     ];
     assert_eq!(asked[..4], expected.map(|(title, codes)| (title, codes.to_owned())));
     let of_commands: Vec<_> = asked[4..].iter().map(|(_, codes)| codes.as_str()).collect();
-    assert_eq!(of_commands, ["bare_repository", "link_out"], "{asked:?}");
+    assert_eq!(of_commands, ["bare_repository", "link_out rule"], "{asked:?}");
     let finished = server.events_of(&run, "tool_finished").await;
     let forbidden = finished.iter().filter(|event| event["data"]["code"] == "forbidden").count();
     assert_eq!(forbidden, 2, "{finished:#?}");

@@ -46,7 +46,8 @@ impl Ends {
         let login: Value = entered.json().await.expect("a login");
         Self {
             approval,
-            link: text(&link["url"]).to_owned(),
+            // The port is another one after a restart.
+            link: text(&link["url"]).trim_start_matches(server.base()).to_owned(),
             key: text(&key["secret"]).to_owned(),
             login_link: code().await,
             cookie: cookie.expect("a cookie"),
@@ -65,7 +66,7 @@ impl Ends {
                 "approval",
                 office.server.agent_request(Method::POST, &path(&self.approval, "/consume")).json(&digest),
             ),
-            ("decision link", self.client.get(&self.link)),
+            ("decision link", self.client.get(url(&self.link))),
             ("key", self.client.get(url("/v1/login")).bearer_auth(&self.key)),
             ("sign-in", login.header(COOKIE, &self.cookie).header("x-holdshort-secret", &self.secret)),
             ("login link", self.client.post(url("/v1/login")).json(&json!({"code": self.login_link}))),
