@@ -36,7 +36,7 @@ fn audits() {
 
 #[test]
 fn parked_runs() {
-    assert!(printed(&["parked", "--runs", "20"]).contains("## "));
+    assert!(printed(&["parked", "--runs", "700"]).contains("## "));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn streams() {
 
 #[test]
 fn trials() {
-    assert!(printed(&["trials", "--files", "100", "--rounds", "1"]).contains("## "));
+    assert!(printed(&["trials", "--files", "200", "--rounds", "1"]).contains("## "));
 }
 
 #[test]

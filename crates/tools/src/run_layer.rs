@@ -36,12 +36,22 @@ pub(crate) struct Usage {
 impl Usage {
     /// Returns true if a layer that holds this and these changes is past its limits.
     pub(crate) fn exceeds_with(self, changes: &[Change]) -> bool {
-        let new = |change: &Change| match change.after {
-            Some(Entry::File { bytes, .. }) => bytes,
+        let size = |entry: &Option<Entry>| match entry {
+            Some(Entry::File { bytes, .. }) => *bytes,
             Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => 0,
         };
-        let bytes = changes.iter().map(new).fold(self.bytes, u64::saturating_add);
-        bytes > limits::LAYER_BYTES || self.paths + changes.len() > limits::LAYER_PATHS
+        let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
+        let (gone, new) = (
+            sum(&mut changes.iter().map(|change| size(&change.before))),
+            sum(&mut changes.iter().map(|change| size(&change.after))),
+        );
+        let bytes = self.bytes.saturating_add(new).saturating_sub(gone);
+        let there = |entry: fn(&Change) -> &Option<Entry>| {
+            changes.iter().filter(|change| entry(change).is_some()).count()
+        };
+        let added = self.paths + there(|change| &change.after);
+        let paths = added.saturating_sub(there(|change| &change.before));
+        bytes > limits::LAYER_BYTES || paths > limits::LAYER_PATHS
     }
 }
 
@@ -149,7 +159,8 @@ impl RunLayer {
         for change in changes.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
-                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode))?;
+                // A folder that its owner can not read or change would close the layer to the next command.
+                rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             }
         }
         Ok(())

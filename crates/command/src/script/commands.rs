@@ -86,7 +86,7 @@ impl Parser<'_> {
                 conditions::tests(name, arguments)
             }
             "sh" | "bash" | "dash" if is_line(arguments) => {
-                self.depth < super::MAX_DEPTH && super::reads(&arguments[1].word.text)
+                super::reads_within(&arguments[1].word.text, self.nested)
             }
             _ => {
                 let all: Vec<Word> = words.iter().map(|word| word.word.clone()).collect();
@@ -219,8 +219,11 @@ fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
         ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
         ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
             const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];
-            let is_plain = |word: &&str| {
-                !word.starts_with('-') || KNOWN.contains(word) || Value::of_text(&word[1..]) == Value::Number
+            // Git prints a word that it does not know as it is.
+            let is_name = |word: &str| Value::of_text(word) <= Value::Word && !word.starts_with('/');
+            let is_plain = |word: &&str| match word.strip_prefix('-') {
+                Some(option) => KNOWN.contains(word) || Value::of_text(option) == Value::Number,
+                None => is_name(word),
             };
             if rest.iter().all(is_plain) { Value::Word } else { Value::Unknown }
         }

@@ -10,6 +10,8 @@ mod conditions;
 mod values;
 mod words;
 
+use std::cell::Cell;
+
 pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
 use crate::limits;
@@ -23,11 +25,21 @@ const MAX_PASSES: usize = 8;
 /// Words that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
+/// Number of lines that shells on one line are given, over all passes. Each nesting multiplies the passes.
+const MAX_NESTED: usize = 64;
+
 /// Returns true if all of the grammar is understood and every command reads.
 pub(crate) fn reads(line: &str) -> bool {
+    reads_within(line, &Cell::new(MAX_NESTED))
+}
+
+/// Reads one more line of those that `nested` counts down.
+fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
+    let Some(left) = nested.get().checked_sub(1) else { return false };
+    nested.set(left);
     let mut known = Values::hopeful();
     for _ in 0..MAX_PASSES {
-        let mut parser = Parser::new(line, &known, 0);
+        let mut parser = Parser::new(line, &known, nested, 0);
         let is_read = parser.list(MayBeEmpty::No).is_some() && parser.rest.is_empty();
         if !is_read || !parser.documents.is_empty() {
             return false;
@@ -62,18 +74,21 @@ struct Parser<'l> {
     /// Values of variables that this pass has found.
     assigned: Values,
     documents: Vec<Document>,
+    /// Number of lines that shells of this line may still be given.
+    nested: &'l Cell<usize>,
     depth: u8,
     /// Number of commands that may follow.
     left: usize,
 }
 
 impl<'l> Parser<'l> {
-    fn new(text: &'l str, known: &'l Values, depth: u8) -> Self {
+    fn new(text: &'l str, known: &'l Values, nested: &'l Cell<usize>, depth: u8) -> Self {
         Self {
             rest: text,
             known,
             assigned: Values::none(),
             documents: Vec::new(),
+            nested,
             depth,
             left: limits::PARTS,
         }
@@ -81,7 +96,7 @@ impl<'l> Parser<'l> {
 
     /// Reads another text of the same line, such as a here-document.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
-        let mut inner = Parser::new(text, self.known, self.depth + 1);
+        let mut inner = Parser::new(text, self.known, self.nested, self.depth + 1);
         inner.left = self.left;
         let found = read(&mut inner).filter(|_| inner.rest.is_empty() && inner.documents.is_empty());
         self.left = inner.left;

@@ -85,6 +85,8 @@ impl Building {
             }
             None if self.word.expansion == Expansion::Anything => Value::Unknown,
             None if self.word.text.starts_with("/dev/") => Value::Unknown,
+            // Braces may spell `/dev/tcp`.
+            None if self.word.text.starts_with('/') && self.word.text.contains('{') => Value::Unknown,
             None if !self.is_literal && self.word.text.starts_with('/') => Value::Unknown,
             None if self.begins_as_operand() && (self.is_one || self.is_literal) => Value::Path,
             None => Value::Unknown,

@@ -17,20 +17,21 @@ pub(super) const ROWS: &[Row] = &[
         &["bzip2", "bunzip2"],
         "-# -c -d -f -k -q -s -t -v -z --stdout --decompress --compress --force --keep --quiet --small --test --verbose",
     )
-    .with(Operands::Beside(&["-c", "--stdout", "-t", "--test"])),
+    .with(Operands::Beside(&["-c", "--stdout"])),
     // Without `--files`, which names them where nobody sees them.
     row(
         &["xz", "unxz", "lzma", "unlzma"],
         "-# -c -d -e -f -k -l -q -t -T: -v -z --stdout --to-stdout --decompress --compress --extreme --force --keep --list \
          --quiet --test --threads: --verbose --robot",
     )
-    .with(Operands::Beside(TO_OUTPUT)),
+    // The last of `-d`, `-l`, `-t` and `-z` decides, and `-d` and `-z` replace the file.
+    .with(Operands::Beside(&["-c", "--stdout", "--to-stdout"])),
     row(
         &["zstd", "unzstd"],
         "-# -c -d -f -k -l -q -t -T: -v -z --stdout --decompress --uncompress --compress --force --keep --list --quiet --test \
          --threads: --verbose --no-progress",
     )
-    .with(Operands::Beside(&["-c", "--stdout", "-l", "--list", "-t", "--test"])),
+    .with(Operands::Beside(&["-c", "--stdout"])),
     // Scripts that unpack and then search or show.
     row(
         &["zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],

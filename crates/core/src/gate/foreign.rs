@@ -310,7 +310,11 @@ impl ForeignCall {
     }
 
     /// The call as refusals compare it.
-    pub fn refusable(&self, agent: &str) -> RefusedCall {
+    pub fn to_refuse(&self, agent: &str) -> RefusedCall {
+        RefusedCall::to_refuse(&self.subject(agent, &[]), &self.arguments)
+    }
+
+    fn as_compared(&self, agent: &str) -> RefusedCall {
         RefusedCall::of(&self.subject(agent, &[]), &self.arguments)
     }
 
@@ -345,7 +349,7 @@ impl ForeignCall {
             smart: &[],
             granters: granters.as_ref(),
             covers: GrantCovers::Call,
-            refused: &session.refused_before(&self.refusable(agent)),
+            refused: &session.refused_before(&self.as_compared(agent)),
             asked_at,
             now,
         };

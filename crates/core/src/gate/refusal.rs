@@ -91,6 +91,18 @@ pub struct RefusedBefore {
 }
 
 impl RefusedCall {
+    /// The call as a refusal of it remembers it.
+    pub fn to_refuse(subject: &Subject<'_>, arguments: &Value) -> Self {
+        let called = Self::of(subject, arguments);
+        match subject.command.map(holdshort_command::parse) {
+            Some(command) => {
+                Self { identity: Identity::Programs(programs_to_refuse(&command, subject)), ..called }
+            }
+            None => called,
+        }
+    }
+
+    /// The call as it is compared with refusals.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
         let command = subject.command.map(holdshort_command::parse);
         let reads = subject.category == Category::ReadOnly;
@@ -109,7 +121,7 @@ impl RefusedCall {
         let changes_less = later.reads && !self.reads;
         match (&self.identity, &later.identity) {
             (Identity::Programs(refused), Identity::Programs(called)) => {
-                if refused == called {
+                if self.arguments == later.arguments || refused == called {
                     return Some(Repeat::Same);
                 }
                 let meets = refused.iter().any(|one| called.iter().any(|other| one.meets(other)));
@@ -181,9 +193,10 @@ impl RefusedProgram {
             named.chain(resolved).chain(root).collect::<Vec<String>>()
         };
         let is_file = |text: &str| part.files.iter().any(|file| file == text);
+        let written = part.files.iter().filter(|file| *file != "/dev/null");
         let operands: Vec<(&str, bool)> = part.operands().filter(|(text, _)| !is_file(text)).collect();
         let places = operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect();
-        let files = part.files.iter().flat_map(|file| full_paths(file, false)).collect();
+        let files = written.flat_map(|file| full_paths(file, false)).collect();
         let folders = part.folders.iter().map(|folder| full_path(folder, subject)).collect();
         let is_path = part.program.contains('/');
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
@@ -258,6 +271,12 @@ impl Session {
 
 /// The programs of a line with those that it may run as well.
 fn programs(command: &Command, subject: &Subject<'_>) -> BTreeSet<RefusedProgram> {
+    let all = command.parts.iter().chain(&command.guesses);
+    all.map(|part| RefusedProgram::of(part, subject)).collect()
+}
+
+/// The programs of a line that a refusal of it remembers: those that only read are left out if another one does not.
+fn programs_to_refuse(command: &Command, subject: &Subject<'_>) -> BTreeSet<RefusedProgram> {
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());
     let counted = all().filter(|part| !changes_something || !part.is_read_only());

@@ -142,8 +142,8 @@ impl Run {
     /// The call of a `tool_approval` as refusals compare it.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusedCall> {
         match self.asked_call(interrupt)? {
-            AskedCall::Own(_, call) => Some(RefusedCall::of(&self.subject(call), &call.arguments)),
-            AskedCall::Foreign(call) => Some(call.refusable(self.starter().unwrap_or_default())),
+            AskedCall::Own(_, call) => Some(RefusedCall::to_refuse(&self.subject(call), &call.arguments)),
+            AskedCall::Foreign(call) => Some(call.to_refuse(self.starter().unwrap_or_default())),
         }
     }
 
@@ -213,6 +213,10 @@ impl Draft<'_> {
         let Some(grant) = given.map(|grant| grant.id.clone()) else { return };
         for id in also {
             let Ok(other) = self.interrupt(id) else { continue };
+            // The first release may have ended the run, and the others with it.
+            if !other.is_open() {
+                continue;
+            }
             let Some(offer) = other.offers(APPROVE).cloned() else { continue };
             let cause = Cause::Grant(grant.clone());
             let own = match self.run.asked_call(&other) {

@@ -144,7 +144,7 @@ impl<'a> Draft<'a> {
     }
 
     fn emit_session_by(&mut self, actor: &Actor, fact: session::Fact, content: Content) {
-        let event = Event { content, ..self.session.event(self.cx.now, actor, fact) };
+        let event = Event { content, ..self.session.event(self.now(), actor, fact) };
         self.session.apply(&event);
         self.events.push(event);
     }

@@ -190,7 +190,7 @@ fn what_a_grant_covers() {
         ("chmod 600 a", "chmod 600 b", true),
         ("chown ann a", "chown root a", false),
         ("openssl enc a", "openssl req a", false),
-        ("ip addr", "ip link", false),
+        ("ip addr add 10.0.0.1 dev x", "ip link set x up", false),
         ("aws s3 ls x", "aws s3 rm x", false),
         ("pm2 list", "pm2 kill", false),
         ("supervisorctl status", "supervisorctl stop", false),

@@ -7,6 +7,7 @@ use holdshort_core::actor::Actor;
 use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::event::Fact;
 use holdshort_core::id::RunId;
+use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{self, Erased, Input, Rejection};
 use holdshort_core::system;
 use holdshort_engine::{Clock, Error, audit, rebuild};
@@ -80,7 +81,8 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     // What waits goes on.
     let open = stage.open(&live[0]).await;
     if let Some(shown) = open.first() {
-        stage.decide(&live[0], &shown.opened.interrupt, option("approve")).await.unwrap();
+        let chosen = if shown.opened.kind == Kind::Question { "skip" } else { "approve" };
+        stage.decide(&live[0], &shown.opened.interrupt, option(chosen)).await.unwrap();
     }
 }
 

@@ -166,7 +166,10 @@ impl OpenedFiles {
                         path.display()
                     ));
                 }
-                Err(error) => return Err(format!("{} can not be looked at: {error}", path.display())),
+                // Tells nothing of the file, which stays open.
+                Err(error) => {
+                    tracing::warn!(%error, path = %path.display(), "a file of the journal can not be looked at");
+                }
             }
         }
         Ok(())

@@ -101,6 +101,7 @@ impl Sqlite {
         let files = Files::in_folder(folder);
         let database = files.database();
         let unopened = files.unopened(&lock);
+        rescue::refuse_empty(&files)?;
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;

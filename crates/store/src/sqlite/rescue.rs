@@ -8,6 +8,7 @@ use holdshort_core::head::Head;
 use rusqlite::Connection;
 
 use super::backup;
+use super::files::Files;
 use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
@@ -54,6 +55,19 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
         Err(_) => drop(fs::remove_dir_all(&into)),
     }
     copied
+}
+
+/// Refuses a folder whose database is gone and that holds a copy which a server saved: an empty journal would take its
+/// place.
+pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
+    let copies = copies(files.folder());
+    if copies.is_empty() || files.database().exists() {
+        return Ok(());
+    }
+    Err(Error::Corrupt(format!(
+        "the database is gone, and a server saved its journal in {}: serve that folder (`--data`), or move it elsewhere",
+        copies.join(", ")
+    )))
 }
 
 /// Names of the copies in a data folder.

@@ -25,7 +25,7 @@ pub(super) fn split(left: Left, workspace: &Root, run_layer: Option<&RunLayer>) 
     let mut split = Split { codes, ..Split::default() };
     for change in changes {
         let held = in_layer.get(&change.path);
-        if run_layer.is_some() && goes_to_layer(&change) {
+        if run_layer.is_some() && goes_to_layer(&change) && !leads_into(workspace, &change) {
             split.layer.extend(layer_change(&change, held, change.after.clone()));
             continue;
         }
@@ -49,6 +49,31 @@ pub(super) fn split(left: Left, workspace: &Root, run_layer: Option<&RunLayer>) 
 
 fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
+}
+
+/// Returns true if the change makes a link to something that the workspace has. Rules over paths read the names of the
+/// workspace, so such a link in the layer would be another name that they do not know.
+fn leads_into(workspace: &Root, change: &Change) -> bool {
+    let Some(Entry::Symlink { target }) = &change.after else { return false };
+    let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
+    if target.starts_with(b"/") {
+        return false;
+    }
+    let mut at: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    at.pop();
+    for name in target.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b".")) {
+        if name != b".." {
+            at.push(name);
+        } else if at.pop().is_none() {
+            return false;
+        }
+    }
+    let joined = at.join(&b'/');
+    let stands = |path: &[u8]| {
+        let (folder, name) = workspace.parent(path)?;
+        entry::stat(&folder, name)
+    };
+    joined.is_empty() || matches!(stands(&joined), Ok(Some(_)))
 }
 
 fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> Option<Change> {
