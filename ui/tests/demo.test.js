@@ -90,7 +90,7 @@ test("the demo, from the first question to the released result", async (t) => {
   await t.test("exactly what is shown is released", async () => {
     await next("tool_approval");
     const trial = card(page).getByRole("group", { name: text("trial.title") });
-    await trial.getByText(/^2 files changed, 1 deleted/).waitFor();
+    await trial.getByText(/^1 file changed, 1 deleted/).waitFor();
     const change = trial.getByRole("figure", { name: text("card.diff.title", { path: "examples/quarter.txt" }) });
     await change.getByText("all of it: 133.87").waitFor();
     assert.match(git("status", "--short", "examples"), /^$/, "nothing has happened yet");

@@ -106,6 +106,7 @@ test("how work ends", async (t) => {
     const abort = failed.options.find(({ effect }) => effect === "fail_run");
     await option(page, abort.label).getByText(text("card.effect.fail_run"), { exact: true }).waitFor();
     await option(page, abort.label).click();
+    await page.getByRole("dialog").getByRole("button", { name: abort.label }).click();
     await outcome(page, new RegExp(abort.label)).waitFor();
     assert.equal((await server.api("GET", `/v1/runs/${id}`)).status, "failed");
   });
