@@ -4,7 +4,7 @@ use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
 use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 
-/// What the server itself is called among those who act.
+/// Actor id of the server itself.
 const SERVER: &str = "engine";
 
 /// What a line says. A surface may have labels of its own.
@@ -123,7 +123,7 @@ fn let_in_by(name: &str) -> String {
 }
 
 impl Interrupt {
-    /// Who asks: an agent, the workflow or the server itself, and at which step.
+    /// Returns the asker (an agent, the workflow or the server) and its step.
     pub fn asker(&self) -> String {
         let who = match (&self.agent, self.origin) {
             (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),

@@ -43,7 +43,7 @@ fn is_id(call: &str) -> bool {
 async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let none = || usage(format!("no command of {} is at work", run.id));
-    // Whoever follows a run is told of nothing behind its end.
+    // A run that has ended sends no further events.
     if run.status.is_terminal() {
         return Err(none());
     }

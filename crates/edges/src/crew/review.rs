@@ -59,7 +59,7 @@ fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
 
-/// What a review can be.
+/// Statuses of a review.
 const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
 
 /// Where a review stands, in lower case: the form and the dashboard compare it with `pending` (contract D9).

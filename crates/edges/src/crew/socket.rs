@@ -108,7 +108,7 @@ const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
 
-/// What the client of a socket takes its task for, by what it has been told.
+/// State of the task as the events sent to the client describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     New,

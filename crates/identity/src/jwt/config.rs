@@ -101,7 +101,7 @@ pub struct Wrong {
     pub table: &'static str,
     /// The number of the issuer, from 1, and the key.
     pub at: String,
-    /// The same as the steps to a key below `identity`; empty where none is at fault.
+    /// Path of the key below `identity`. Empty if no key is at fault.
     pub steps: Vec<String>,
     pub why: String,
 }

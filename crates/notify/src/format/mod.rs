@@ -18,7 +18,7 @@ use crate::message::{Message, Several};
 use crate::slack::Call;
 pub(crate) use push::Push;
 
-/// What a program that knows the compliance crew is sent.
+/// Body for clients of the compliance crew.
 pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";

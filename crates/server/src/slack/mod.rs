@@ -57,7 +57,7 @@ pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// What stands on the button of an option, the nth of all options.
+/// Label of the button for the nth option.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { word(option) } else { format!("Option {nth}") }
 }

@@ -90,7 +90,7 @@ impl Command {
         {
             inspection.ask_because.push("unguarded".to_owned());
         }
-        // A command that only reads runs no file of the workspace.
+        // A command that only reads executes nothing in the workspace.
         if scripts.unbound && !holdshort_command::parse(&self.line).is_read_only() {
             inspection.ask_because.push("script_unbound".to_owned());
         }

@@ -211,7 +211,7 @@ fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
         ("sub/.git/config", None, RuleAction::Allow, ["ask", "ask"]),
         ("src/a.rs", None, RuleAction::Allow, ["allow", "allow"]),
         ("src/a.rs", Some(ChangeScope::None), RuleAction::Allow, ["–", "–"]),
-        // A change of the workspace is not released as ignored, whoever made it.
+        // `ignored` releases no change of the workspace.
         ("target/x", Some(ChangeScope::Ignored), RuleAction::Allow, ["–", "–"]),
         ("target/x", Some(ChangeScope::Ignored), RuleAction::Forbid, ["forbid", "forbid"]),
     ];
