@@ -34,6 +34,15 @@ pub const OPEN_INTERRUPTS: usize = 1_000;
 /// Open interrupts that a grant releases with its own one.
 pub const ALSO: usize = 100;
 
+/// Open interrupts that are compared with a grant for [`ALSO`].
+pub const ALSO_COMPARED: usize = 200;
+
+/// Programs of a command line that a refusal of it remembers. A refusal of a longer line covers every call of the tool.
+pub const REFUSED_PROGRAMS: usize = 32;
+
+/// Paths of a program that a refusal of it remembers. A refusal of a program with more covers every path.
+pub const REFUSED_PLACES: usize = 64;
+
 /// The longest that a session waits for something to happen before it expires: a year.
 pub const SESSION_IDLE_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 

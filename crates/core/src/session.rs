@@ -42,7 +42,8 @@ pub enum Fact {
     GrantRevoked {
         grant: GrantId,
     },
-    /// A person refused a call. It asks again until the refusal is revoked, whatever grant or rule allows it.
+    /// A person refused a call. It asks again until the refusal is revoked, whatever grant or rule allows it. text: the
+    /// call on one line.
     RefusalAdded {
         /// Interrupt that the person decided on. Names the refusal.
         interrupt: InterruptId,
@@ -125,6 +126,8 @@ pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
+    /// The call on one line. `None` once it is erased.
+    pub words: Option<String>,
     /// Person who refused.
     pub by: String,
     pub at: Timestamp,
@@ -335,11 +338,14 @@ impl Session {
                     interrupt: interrupt.clone(),
                     run: run.clone(),
                     call: call.clone(),
+                    words: event.content.text.clone(),
                     by: actor.id.clone(),
                     at,
                     seq: self.seq,
                     revoked_at: None,
                 };
+                // The latest refusal of a call stands for the earlier ones.
+                self.refusals.retain(|_, earlier| earlier.revoked_at.is_some() || earlier.call != *call);
                 self.refusals.insert(interrupt.clone(), refusal);
             }
             Fact::RefusalRevoked { interrupt } => {

@@ -19,7 +19,7 @@ pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::guarded::{self, Guarded};
-pub use refusal::{RefusedBefore, RefusedCall};
+pub use refusal::{Refused, RefusedBefore, RefusedCall};
 pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;

@@ -3,11 +3,12 @@
 
 use serde_json::Value;
 
-use super::draft::Draft;
+use super::draft::{Draft, clip};
 use super::fact_part::Authority;
 use super::{Call, CallState, Run};
+use crate::event::Content;
 use crate::gate::foreign::ForeignCall;
-use crate::gate::{Matcher, RefusedCall, Release, Verdict, refusal};
+use crate::gate::{Matcher, Refused, Release, Verdict, refusal};
 use crate::id::{GrantId, Id, InterruptId};
 use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Voter,
@@ -24,6 +25,17 @@ enum AskedCall<'r> {
     Own(&'r str, &'r Call),
     /// Made by an agent that runs elsewhere.
     Foreign(ForeignCall),
+}
+
+impl AskedCall<'_> {
+    /// False if the grant is for another tool.
+    fn is_of(&self, grant: &Matcher) -> bool {
+        let tool = match self {
+            Self::Own(_, call) => &call.tool,
+            Self::Foreign(call) => &call.tool,
+        };
+        grant.category.is_some() || grant.tool == *tool
+    }
 }
 
 /// Option that each of them is released with.
@@ -43,10 +55,14 @@ impl Run {
         let takes_one = interrupt.is_open() && interrupt.assignment.takes_one();
         let grant = self.grant_of(interrupt, session, system, voter.now);
         let Some(grant) = grant.filter(|_| is_offered && takes_one) else { return Vec::new() };
-        let session = self.with_grant(interrupt, grant, voter, session);
-        let covered = self.open_interrupts().filter(|(id, other)| {
-            **id != interrupt.opened.interrupt && self.is_also_covered(other, voter, &session, system)
+        let others = self.open_interrupts().filter(|(id, other)| {
+            **id != interrupt.opened.interrupt
+                && self.asked_call(other).is_some_and(|call| call.is_of(&grant))
         });
+        let others: Vec<_> = others.take(limits::ALSO_COMPARED).collect();
+        let session = self.with_grant(interrupt, grant, voter, session);
+        let covered =
+            others.into_iter().filter(|(_, other)| self.is_also_covered(other, voter, &session, system));
         covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
     }
 
@@ -140,9 +156,9 @@ impl Run {
     }
 
     /// The call of a `tool_approval` as refusals compare it.
-    fn refusable(&self, interrupt: &Interrupt) -> Option<RefusedCall> {
+    fn refusable(&self, interrupt: &Interrupt) -> Option<Refused> {
         match self.asked_call(interrupt)? {
-            AskedCall::Own(_, call) => Some(RefusedCall::to_refuse(&self.subject(call), &call.arguments)),
+            AskedCall::Own(_, call) => Some(Refused::of(&self.subject(call), &call.arguments)),
             AskedCall::Foreign(call) => Some(call.to_refuse(self.starter().unwrap_or_default())),
         }
     }
@@ -239,18 +255,16 @@ impl Draft<'_> {
         if offer.effect.outcome() != Outcome::Rejected {
             return;
         }
-        let Some(call) = self.run.refusable(interrupt) else { return };
-        if self.session.standing_refusals().any(|refusal| refusal.call == call) {
-            return;
-        }
+        let Some(Refused { call, words }) = self.run.refusable(interrupt) else { return };
         let (interrupt, run) = (interrupt.opened.interrupt.clone(), self.run.id.clone());
-        self.emit_session(session::Fact::RefusalAdded { interrupt, run, call });
+        let words = Content::text(clip(&words, limits::TITLE_BYTES));
+        self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
     /// Revokes the refusals of this very call, where its card said that it was refused before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
-        let Some(call) = self.run.refusable(interrupt).filter(|_| is_told) else { return };
+        let Some(Refused { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else { return };
         let is_same = |refusal: &&session::Refusal| {
             refusal.at <= interrupt.opened_at
                 && refusal.call.repeated_by(&call) == Some(refusal::Repeat::Same)

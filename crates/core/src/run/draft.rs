@@ -140,7 +140,11 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn emit_session(&mut self, fact: session::Fact) {
-        self.emit_session_by(&self.cx.actor.clone(), fact, Content::none());
+        self.emit_session_with(fact, Content::none());
+    }
+
+    pub(super) fn emit_session_with(&mut self, fact: session::Fact, content: Content) {
+        self.emit_session_by(&self.cx.actor.clone(), fact, content);
     }
 
     fn emit_session_by(&mut self, actor: &Actor, fact: session::Fact, content: Content) {

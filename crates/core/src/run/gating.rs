@@ -12,8 +12,7 @@ use crate::actor::Actor;
 use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{
-    self, Changes, Checkpoints, Granters, Matcher, Reason, RefusedCall, Rules, Source, Subject, Verdict,
-    WithheldPaths,
+    self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths,
 };
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind, Level};
@@ -145,7 +144,7 @@ impl Run {
         });
         let covers = gates.grants.covers;
         let granters = granters.as_ref();
-        let refused = session.refused_before(&RefusedCall::of(&subject, &call.arguments));
+        let refused = session.refused_before(&subject, &call.arguments);
         let rules = Rules {
             run,
             workflow: &gates.rules,
@@ -262,7 +261,7 @@ impl Run {
             let reasons = asked(call).map_or(&[][..], |interrupt| &interrupt.opened.risk.reasons);
             let subject = self.subject(call);
             let is_refused = || {
-                let refused = session.refused_before(&RefusedCall::of(&subject, &call.arguments));
+                let refused = session.refused_before(&subject, &call.arguments);
                 !refused.reasons.is_empty()
             };
             reasons.iter().all(lifts) && grant.covers(&subject) && !is_refused()

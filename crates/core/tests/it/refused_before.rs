@@ -2,8 +2,10 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{GrantCovers, RuleAction};
+use holdshort_core::event;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::run::Input;
 use holdshort_core::session;
 use holdshort_core::system;
 use serde_json::{Value, json};
@@ -170,4 +172,66 @@ fn only_a_person_refuses() {
     assert_eq!(world.session.standing_refusals().count(), 0);
     world.decide(Kind::ToolApproval, choose("reject"));
     assert_eq!(world.session.standing_refusals().count(), 1);
+}
+
+/// Facts cannot be erased: they hold digests of paths. The line that names the call goes with its content.
+#[test]
+fn the_facts_of_a_refusal_name_no_path() {
+    let long = format!("touch {}", (0..500).map(|n| format!("secret-{n}")).collect::<Vec<_>>().join(" "));
+    let many = (0..500).map(|n| format!("tool{n} secret")).collect::<Vec<_>>().join("; ");
+    for line in ["touch secret-token/a", "touch B > secret", &long, &many] {
+        let mut world =
+            World::started(definition(), vec![calls(&[("run_command", json!({"command": line}))])]);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("reject"));
+        let added = world.log.iter().find_map(|event| match &event.fact {
+            event::Fact::Session(fact @ session::Fact::RefusalAdded { .. }) => Some((fact, &event.content)),
+            _ => None,
+        });
+        let (fact, content) = added.expect("the refusal is remembered");
+        let facts = serde_json::to_string(fact).unwrap();
+        assert!(!facts.contains("secret"), "{facts}");
+        assert!(facts.len() < 10_000, "{} bytes", facts.len());
+        assert!(content.as_text().contains("secret"), "{content:?}");
+    }
+}
+
+/// A refusal of a line or of a program with more paths than it remembers covers more, not less.
+#[test]
+fn a_refusal_of_a_long_line_covers_more() {
+    let paths = format!("touch {}", (0..500).map(|n| format!("f{n}")).collect::<Vec<_>>().join(" "));
+    let programs = (0..500).map(|n| format!("tool{n} f")).collect::<Vec<_>>().join("; ");
+    for (refused, later, asks) in [
+        (&paths, "touch f7", true),
+        (&paths, "touch other", true),
+        (&paths, "make x", false),
+        (&programs, "tool7 f", true),
+        (&programs, "make x", true),
+    ] {
+        let refused = ("run_command", json!({"command": refused}));
+        let granted = if later == "make x" { "make x" } else { "touch B" };
+        assert_eq!(asks_again(refused, command(granted), command(later)), asks, "{later}");
+    }
+}
+
+/// The later of two equal refusals stands also where the card that revokes the earlier one was opened before it.
+#[test]
+fn a_later_equal_refusal_stands() {
+    let script = vec![calls(&[command("touch A")]), calls(&[command("touch A"), command("touch A")])];
+    let mut world = World::started(definition(), script);
+    world.work();
+    world.decide(Kind::ToolApproval, choose("reject"));
+    world.work();
+    let open: Vec<InterruptId> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+    let [first, second] = open.as_slice() else { panic!("two are asked: {open:?}") };
+    let decide = |world: &mut World, interrupt: &InterruptId, option: &str| {
+        let decision = choose(option);
+        world.person(Input::Decide { interrupt: interrupt.clone(), decision, holder: None });
+    };
+    world.now = world.now.plus_ms(1);
+    decide(&mut world, second, "reject");
+    decide(&mut world, first, "approve_session");
+    let standing: Vec<&InterruptId> =
+        world.session.standing_refusals().map(|refusal| &refusal.interrupt).collect();
+    assert_eq!(standing, [second]);
 }

@@ -63,7 +63,7 @@ pub fn refusal(session: &SessionId, refusal: &Refusal) -> wire::Refusal {
         session: session.to_string(),
         run: refusal.run.to_string(),
         tool: refusal.call.tool.clone(),
-        words: refusal.call.words(),
+        words: refusal.words(),
         by: refusal.by.clone(),
         refused_at: refusal.at.to_string(),
         revoked_at: refusal.revoked_at.map(|at| at.to_string()),

@@ -1,0 +1,222 @@
+//! Calls that a person refused, and the test whether a later call does the same again.
+//!
+//! A refusal is compared by what the call does: the programs of a command line and the places that they name, the path
+//! of a file tool, the address of a page. A call that has none of these is compared by its tool alone, as a grant
+//! compares it. In doubt the call asks: that costs one question.
+
+mod paths;
+mod program;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::paths::PathDigest;
+use self::program::{NamedProgram, RefusedProgram};
+use super::{Matcher, Reason, Source, Subject};
+use crate::definition::is_default;
+use crate::digest::Digest;
+use crate::limits;
+use crate::session::{Refusal, Session};
+use crate::tool::Category;
+use crate::web::Target;
+
+/// Code of the reason on the card of a call that was refused before.
+pub const CODE: &str = "refused_before";
+
+/// Number of refusals that one card names.
+pub(crate) const NAMED: usize = 3;
+
+/// A call as refusals compare it. Holds digests of its paths: the journal keeps it where content can be erased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedCall {
+    pub tool: String,
+    /// True if the call only reads.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reads: bool,
+    pub identity: Identity,
+    /// SHA-256 of the arguments as the agent wrote them.
+    pub arguments: Digest,
+}
+
+/// Part of a call that makes two calls the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Identity {
+    /// Programs of a command line. Programs that only read are left out if the line has another one.
+    Programs(BTreeSet<RefusedProgram>),
+    /// File that a tool reads or changes.
+    Path(PathDigest),
+    /// Address of a page without its query.
+    Page(PathDigest),
+    /// The call names nothing that can be compared: every call of the tool.
+    Tool,
+}
+
+/// A refused call, and the line that names it for people.
+pub struct Refused {
+    pub call: RefusedCall,
+    pub words: String,
+}
+
+/// Relation of a later call to a refused one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// The call that was refused, in any spelling.
+    Same,
+    /// A call that contains what was refused, or a part of it.
+    Related,
+}
+
+/// Result of comparing a call with the refusals of its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RefusedBefore {
+    /// One for each refusal, the latest first.
+    pub reasons: Vec<Reason>,
+    /// True if each of them refused this very call. Allowing it for the session takes them back.
+    pub is_same: bool,
+}
+
+impl RefusedCall {
+    /// The call as it is compared with refusals.
+    pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
+        let command = subject.command.map(holdshort_command::parse);
+        let reads = subject.category == Category::ReadOnly;
+        let identity = match (&command, subject.path, subject.url) {
+            (Some(command), _, _) => {
+                let programs = program::all(command, subject);
+                Identity::Programs(programs.iter().map(NamedProgram::digested).collect())
+            }
+            (None, Some(path), _) => Identity::Path(PathDigest::of(&program::full_path(path, subject))),
+            (None, None, Some(url)) => Identity::Page(PathDigest::of(&address(url))),
+            (None, None, None) => Identity::Tool,
+        };
+        Self { tool: subject.tool.to_owned(), reads, identity, arguments: Digest::of_json(arguments) }
+    }
+
+    /// Compares a later call with this one. `None` if it does something else.
+    pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
+        // A file whose change was refused may be read.
+        let changes_less = later.reads && !self.reads;
+        match (&self.identity, &later.identity) {
+            (Identity::Programs(refused), Identity::Programs(called)) => {
+                if self.arguments == later.arguments || refused == called {
+                    return Some(Repeat::Same);
+                }
+                let meets = refused.iter().any(|one| called.iter().any(|other| one.meets(other)));
+                meets.then_some(Repeat::Related)
+            }
+            (Identity::Path(refused), Identity::Path(called)) => {
+                let is_it = refused == called || *called == PathDigest::root();
+                let is_other_read = later.reads && self.tool != later.tool;
+                let repeat = if self.tool == later.tool { Repeat::Same } else { Repeat::Related };
+                (is_it && !changes_less && !is_other_read).then_some(repeat)
+            }
+            (Identity::Page(refused), Identity::Page(called)) => {
+                (refused == called && self.tool == later.tool).then_some(Repeat::Same)
+            }
+            (Identity::Tool, _) | (_, Identity::Tool) if self.tool == later.tool => {
+                let is_same = self.arguments == later.arguments;
+                Some(if is_same { Repeat::Same } else { Repeat::Related })
+            }
+            (Identity::Programs(_), Identity::Path(_) | Identity::Page(_) | Identity::Tool)
+            | (Identity::Path(_), Identity::Programs(_) | Identity::Page(_) | Identity::Tool)
+            | (Identity::Page(_), Identity::Programs(_) | Identity::Path(_) | Identity::Tool)
+            | (
+                Identity::Tool,
+                Identity::Programs(_) | Identity::Path(_) | Identity::Page(_) | Identity::Tool,
+            ) => None,
+        }
+    }
+
+    /// True if a grant may cover it, as far as a card has to say.
+    pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
+        if grant.category.is_some() {
+            return !self.reads;
+        }
+        match &self.identity {
+            Identity::Programs(programs) => programs.iter().any(|refused| {
+                let is_it = |granted: &super::Program| {
+                    granted.program == refused.program && granted.subcommand == refused.subcommand
+                };
+                grant.commands.iter().any(is_it)
+            }),
+            Identity::Path(_) | Identity::Page(_) | Identity::Tool => grant.tool == self.tool,
+        }
+    }
+}
+
+impl Refused {
+    /// The call as a refusal of it remembers it: of a command line the programs that do not only read, unless all do.
+    pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
+        let call = RefusedCall::of(subject, arguments);
+        let words = match (subject.command.map(holdshort_command::parse), subject.path, subject.url) {
+            (Some(command), _, _) => {
+                let programs = program::to_refuse(&command, subject);
+                let lines: Vec<String> = programs.iter().map(NamedProgram::words).collect();
+                let identity = match programs.len() <= limits::REFUSED_PROGRAMS {
+                    true => Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect()),
+                    false => Identity::Tool,
+                };
+                let call = RefusedCall { identity, ..call };
+                return Self { call, words: format!("`{}`", lines.join("; ")) };
+            }
+            (None, Some(path), _) => format!("`{}` on `{}`", subject.tool, program::full_path(path, subject)),
+            (None, None, Some(url)) => format!("`{}` of `{}`", subject.tool, address(url)),
+            (None, None, None) => format!("a call of `{}`", subject.tool),
+        };
+        Self { call, words }
+    }
+}
+
+impl Refusal {
+    /// One line that says what was refused. Names the tool alone once the words are erased.
+    pub fn words(&self) -> String {
+        self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
+    }
+
+    /// One line for the card of a call that meets this refusal.
+    fn reason(&self, repeat: Repeat) -> Reason {
+        let what = match repeat {
+            Repeat::Same => "this call".to_owned(),
+            Repeat::Related => self.words(),
+        };
+        let text = format!("refused before: `{}` refused {what} at {}", self.by, self.at);
+        Reason { source: Source::Refusal, code: CODE.to_owned(), rule: None, text }
+    }
+}
+
+impl Session {
+    /// Compares a call with the refusals that stand.
+    pub(crate) fn refused_before(&self, subject: &Subject<'_>, arguments: &Value) -> RefusedBefore {
+        if self.standing_refusals().next().is_none() {
+            return RefusedBefore::default();
+        }
+        let call = RefusedCall::of(subject, arguments);
+        let mut met: Vec<(&Refusal, Repeat)> = self
+            .standing_refusals()
+            .filter_map(|refusal| Some((refusal, refusal.call.repeated_by(&call)?)))
+            .collect();
+        met.sort_by_key(|(refusal, _)| std::cmp::Reverse(refusal.seq));
+        RefusedBefore {
+            is_same: !met.is_empty() && met.iter().all(|(_, repeat)| *repeat == Repeat::Same),
+            reasons: met.iter().take(NAMED).map(|(refusal, repeat)| refusal.reason(*repeat)).collect(),
+        }
+    }
+
+    /// Refused calls that a grant would cover otherwise, for the card that offers the grant.
+    pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
+        let mut refused: Vec<&Refusal> =
+            self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
+        refused.sort_by_key(|refusal| std::cmp::Reverse(refusal.seq));
+        refused.into_iter().take(NAMED).map(Refusal::words).collect()
+    }
+}
+
+fn address(url: &str) -> String {
+    let read = Target::parse(url);
+    let address = read.as_ref().map_or(url, Target::as_str);
+    address.split(['?', '#']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,83 @@
+//! Digests of paths, and the test whether two sets of paths have a place in common.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::is_default;
+use crate::digest::Digest;
+
+/// Folder that holds every place. Stands for a place that cannot be told.
+pub(super) const ROOT: &str = "/";
+
+/// Hexadecimal digits of a [`PathDigest`].
+const DIGITS: usize = 16;
+
+/// Folders that one path may be within. A deeper path counts as [`ROOT`].
+const DEPTH: usize = 256;
+
+/// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PathDigest(String);
+
+/// Digests of paths and of the folders that they are within.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paths {
+    pub paths: BTreeSet<PathDigest>,
+    /// Every folder above one of the paths.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub above: BTreeSet<PathDigest>,
+}
+
+impl PathDigest {
+    pub(super) fn of(path: &str) -> Self {
+        let mut digits = Digest::of(path.as_bytes()).to_string();
+        digits.truncate(DIGITS);
+        Self(digits)
+    }
+
+    pub(super) fn root() -> Self {
+        Self::of(ROOT)
+    }
+}
+
+impl Paths {
+    pub(super) fn of(paths: &BTreeSet<String>) -> Self {
+        let mut digested = Self::default();
+        let mut folders: BTreeSet<&str> = BTreeSet::new();
+        for path in paths {
+            if path.matches('/').count() > DEPTH {
+                return Self::root();
+            }
+            digested.paths.insert(PathDigest::of(path));
+            let mut rest = path.as_str();
+            while let Some((folder, _)) = rest.rsplit_once('/') {
+                folders.insert(folder);
+                rest = folder;
+            }
+        }
+        folders.remove("");
+        digested.above = folders.into_iter().map(PathDigest::of).collect();
+        digested.above.insert(PathDigest::root());
+        digested.above.retain(|folder| !digested.paths.contains(folder));
+        digested
+    }
+
+    /// Every place.
+    pub(super) fn root() -> Self {
+        Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// True if a path of one is a path of the other, or within one.
+    pub(super) fn overlap(&self, other: &Self) -> bool {
+        !self.paths.is_disjoint(&other.paths)
+            || !self.paths.is_disjoint(&other.above)
+            || !self.above.is_disjoint(&other.paths)
+    }
+}

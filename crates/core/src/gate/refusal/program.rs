@@ -1,0 +1,149 @@
+//! Programs of a command line with the paths that they name.
+
+use std::collections::BTreeSet;
+
+use holdshort_command::{Command, Part, normal};
+use serde::{Deserialize, Serialize};
+
+use super::paths::{Paths, ROOT};
+use crate::definition::is_default;
+use crate::gate::Subject;
+use crate::gate::grant::place;
+use crate::limits;
+
+/// A program, its subcommand, and what it names. Options do not make another call of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedProgram {
+    pub program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subcommand: Option<String>,
+    /// Its words as full paths, with the places that links lead to.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub places: Paths,
+    /// Folders that it runs in.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub folders: Paths,
+    /// Files that it is redirected to and from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub files: Paths,
+}
+
+/// A program of a command line with the paths that it names, in full.
+pub(super) struct NamedProgram {
+    program: String,
+    subcommand: Option<String>,
+    places: BTreeSet<String>,
+    folders: BTreeSet<String>,
+    files: BTreeSet<String>,
+}
+
+impl NamedProgram {
+    fn of(part: &Part, subject: &Subject<'_>) -> Self {
+        let full_paths = |text: &str, expands: bool| {
+            let literal = if expands { literal_folder(text) } else { text };
+            let is_anywhere =
+                part.folders.is_empty() || text.starts_with('~') || (expands && text.contains(".."));
+            let located = part.located(literal);
+            let named = located.iter().map(|path| full_path(path, subject));
+            let resolved = located.iter().map(|path| place(path, subject).unwrap_or_else(|| ROOT.to_owned()));
+            let root = is_anywhere.then(|| ROOT.to_owned());
+            named.chain(resolved).chain(root).collect::<Vec<String>>()
+        };
+        let is_file = |text: &str| part.files.iter().any(|file| file == text);
+        let written = part.files.iter().filter(|file| *file != "/dev/null");
+        let operands: Vec<(&str, bool)> = part.operands().filter(|(text, _)| !is_file(text)).collect();
+        let places = operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect();
+        let files = written.flat_map(|file| full_paths(file, false)).collect();
+        let folders = match part.folders.is_empty() {
+            true => BTreeSet::from([ROOT.to_owned()]),
+            false => part.folders.iter().map(|folder| full_path(folder, subject)).collect(),
+        };
+        let is_path = part.program.contains('/');
+        let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
+        // The script of an interpreter is one of its words.
+        let subcommand = part.subcommand().filter(|sub| operands.iter().all(|(text, _)| text != sub));
+        Self { program, subcommand, places, folders, files }
+    }
+
+    /// The program as it is compared with refusals.
+    pub(super) fn digested(&self) -> RefusedProgram {
+        self.with_paths(usize::MAX)
+    }
+
+    /// The program as a refusal remembers it. One that names more than [`limits::REFUSED_PLACES`] names every place.
+    pub(super) fn to_refuse(&self) -> RefusedProgram {
+        self.with_paths(limits::REFUSED_PLACES)
+    }
+
+    fn with_paths(&self, most: usize) -> RefusedProgram {
+        let paths = |named: &BTreeSet<String>| match named.len() > most {
+            true => Paths::root(),
+            false => Paths::of(named),
+        };
+        RefusedProgram {
+            program: self.program.clone(),
+            subcommand: self.subcommand.clone(),
+            places: paths(&self.places),
+            folders: paths(&self.folders),
+            files: paths(&self.files),
+        }
+    }
+
+    /// The program and its paths on one line.
+    pub(super) fn words(&self) -> String {
+        let name = [Some(self.program.as_str()), self.subcommand.as_deref()];
+        let words = name.into_iter().flatten().chain(self.places.iter().map(String::as_str));
+        let files = self.files.iter().flat_map(|file| [">", file.as_str()]);
+        words.chain(files).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl RefusedProgram {
+    /// True if both run the same program on a common place. A program without words works in its folder.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        if self.program != other.program || self.subcommand != other.subcommand {
+            return false;
+        }
+        let theirs = if other.places.is_empty() { &other.folders } else { &other.places };
+        let on_places = match (self.places.is_empty(), self.files.is_empty()) {
+            (false, _) => self.places.overlap(theirs),
+            (true, false) => false,
+            (true, true) => self.folders.overlap(theirs),
+        };
+        on_places || self.files.overlap(&other.files)
+    }
+}
+
+/// The programs of a line with those that it may run as well.
+pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
+    let all = command.parts.iter().chain(&command.guesses);
+    all.map(|part| NamedProgram::of(part, subject)).collect()
+}
+
+/// The programs of a line that a refusal of it remembers: those that only read are left out if another one does not.
+pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
+    let all = || command.parts.iter().chain(&command.guesses);
+    let changes_something = all().any(|part| !part.is_read_only());
+    let counted = all().filter(|part| !changes_something || !part.is_read_only());
+    counted.map(|part| NamedProgram::of(part, subject)).collect()
+}
+
+/// A path in full, without `.` and `..`. One whose folder is not known may be anywhere.
+pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
+    let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
+    if let Some(place) = known.filter(|_| subject.path.is_some()) {
+        return place.resolved.clone().unwrap_or_else(|| ROOT.to_owned());
+    }
+    if path.starts_with('/') {
+        return normal(path);
+    }
+    let folder = if subject.cwd.is_empty() { subject.workspace } else { subject.cwd };
+    if folder.is_empty() { ROOT.to_owned() } else { normal(&format!("{folder}/{path}")) }
+}
+
+/// The folder of a file pattern, up to its first name that is one.
+fn literal_folder(pattern: &str) -> &str {
+    let names = pattern.split(['*', '?', '[']).next().unwrap_or_default();
+    names.rsplit_once('/').map_or("", |(folder, _)| if folder.is_empty() { ROOT } else { folder })
+}
