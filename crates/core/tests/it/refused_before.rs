@@ -208,9 +208,12 @@ fn a_refusal_of_a_long_line_covers_more() {
         (&programs, "tool7 f", true),
         (&programs, "make x", true),
     ] {
-        let refused = ("run_command", json!({"command": refused}));
-        let granted = if later == "make x" { "make x" } else { "touch B" };
-        assert_eq!(asks_again(refused, command(granted), command(later)), asks, "{later}");
+        let script = vec![calls(&[("run_command", json!({"command": refused}))]), calls(&[command(later)])];
+        let mut world = World::started(definition(), script);
+        world.work();
+        world.decide(Kind::ToolApproval, choose("reject"));
+        world.work();
+        assert_eq!(codes(&world).contains(&"refused_before".to_owned()), asks, "{later}");
     }
 }
 

@@ -127,6 +127,24 @@ async fn a_step_is_told_the_text_that_was_sent() {
     sound(&server, &mars).await;
 }
 
+/// `allow_session` releases its own call: the other open call is still asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_releases_no_other_open_call() {
+    let (model, server) = planned(&[]).await;
+    let both = ["a", "b"].map(|name| write(&format!("{name}.txt"), "x\n"));
+    let calls = both.map(|(tool, arguments)| (tool.to_owned(), arguments)).to_vec();
+    model.script("engineer", [Scripted::Calls { text: String::new(), calls }, done()]);
+    let mut mars = Mars::start(&server, "t1", "Write.", json!({"tool_approval": "prompt"})).await;
+    let first = mars.asked().await;
+    let second = mars.asked().await;
+    mars.resolve(&first, "allow_session", json!({})).await;
+    assert_eq!(server.lines("b.txt"), 0);
+    mars.resolve(&second, "allow", json!({})).await;
+    mars.wait("workflow_completed").await;
+    assert_eq!((server.lines("a.txt"), server.lines("b.txt")), (1, 1));
+    sound(&server, &mars).await;
+}
+
 /// What the server's own workflow asks is asked, whatever a config says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_servers_own_workflow_is_a_floor() {
