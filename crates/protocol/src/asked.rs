@@ -1,4 +1,4 @@
-//! Who asks, who is asked, who has decided, who is missing, and whether you may: in the same words on every surface.
+//! Lines of a card about people: the asker, the people asked, their votes and the missing ones. All surfaces use them.
 
 use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;

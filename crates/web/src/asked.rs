@@ -1,5 +1,4 @@
-//! An interrupt and the run that asks it, and whose it is to decide. Neither of the two ever changes, so whoever knows both
-//! needs no row.
+//! An interrupt with its run and the people who may decide it. Both ids are fixed: a caller that has them reads no row.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};

@@ -1,8 +1,8 @@
 //! The vote of the gates: may this call run, must a person be asked, is it forbidden?
 //!
 //! Gates sit here, in the runtime, never in a prompt. All sources vote and the most severe wins:
-//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). Nothing here can
-//! fail open: what is not understood asks.
+//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail
+//! closed: a call that they cannot read asks.
 
 mod changes;
 pub(crate) mod checkpoint;

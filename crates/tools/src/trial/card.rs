@@ -2,8 +2,8 @@
 //! diff. What does not fit is counted, never left out in silence.
 //!
 //! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
-//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. Changes below `.git` are told in the words of
-//! `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
+//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. `git` describes changes below
+//! `.git`; they are not in the list of files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
 
 use std::io;
 

@@ -13,7 +13,7 @@ pub(super) const ROOT: &str = "/";
 /// Hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Folders that one path may be within. A deeper path counts as [`ROOT`].
+/// Most folders above a path. A deeper path is replaced by [`ROOT`].
 const DEPTH: usize = 256;
 
 /// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.
