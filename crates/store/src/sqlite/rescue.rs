@@ -18,11 +18,23 @@ pub(super) const NAME: &str = "holdshort.rescued-";
 /// Pause after a copy that failed.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Copies the journal of a displaced writer into a new data folder within its own, once.
+/// Copies the journal of a displaced writer into a new data folder within its own, once. Tries again after a pause if
+/// the copy fails.
 pub(super) fn run(status: &Status, connection: &Connection, head: Head) {
+    run_after(PAUSE, status, connection, head);
+}
+
+/// Copies the journal before the process ends, also right after a copy that failed.
+pub(super) fn run_last(status: &Status, connection: &Connection, head: Head) {
+    run_after(Duration::ZERO, status, connection, head);
+}
+
+fn run_after(pause: Duration, status: &Status, connection: &Connection, head: Head) {
     match status.copy() {
         Some(Copy::Pending) => {}
-        Some(Copy::Failed { at, .. }) if at.elapsed() >= PAUSE => {}
+        Some(Copy::Failed { at, .. }) if at.elapsed() >= pause => {}
+        // Another program may have deleted the copy too.
+        Some(Copy::Made { folder, .. }) if !Files::in_folder(&folder).database().exists() => {}
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
     }
     status.set_copy(copy(status, connection, head).unwrap_or_else(|error| {

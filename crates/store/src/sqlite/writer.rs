@@ -158,7 +158,7 @@ impl Writer {
     /// Closes a journal whose files were deleted or replaced. SQLite would copy the log that is gone over what is at
     /// those paths now.
     fn finish_displaced(self) {
-        rescue::run(&self.status, &self.connection, self.head);
+        rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         if let Err(error) = keeps_log {
             tracing::error!(%error, "the journal is closed as SQLite does it");

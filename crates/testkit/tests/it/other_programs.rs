@@ -242,6 +242,25 @@ async fn an_idle_server_notices_that_its_log_was_deleted() {
 }
 
 #[tokio::test]
+async fn a_copy_that_another_program_deleted_is_made_again() {
+    let mut server = TestServer::setup().without_model().start().await;
+    let acknowledged = acknowledge(&server, 2).await;
+    fs::remove_file(server.data().join(LOG)).unwrap();
+    let copy = server.data().join("holdshort.rescued-1");
+    eventually("the copy is made", async || copy.join(DATABASE).exists().then_some(())).await;
+    // The server tells of a copy once it is whole.
+    eventually("the copy is named", async || {
+        detail(&server.get("/readyz").await).contains("holdshort.rescued-1").then_some(())
+    })
+    .await;
+    fs::remove_dir_all(&copy).unwrap();
+    server.stop().await;
+    let mut saved = TestServer::setup().without_model().data(&copy).stopped();
+    saved.start().await;
+    assert_kept(&saved, &acknowledged).await;
+}
+
+#[tokio::test]
 async fn ready_is_refused_while_another_process_holds_the_write_lock() {
     let server = TestServer::setup().without_model().start().await;
     wait_ready(&server, 200).await;
