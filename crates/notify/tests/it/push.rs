@@ -6,7 +6,7 @@ use data_encoding::BASE64URL_NOPAD;
 use holdshort_core::channel::{self, Source, To, Via};
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::Occasion;
-use holdshort_notify::{BadBrowser, Browser, Message, Reader, Sent, Vapid, Verdict};
+use holdshort_notify::{BadBrowser, Browser, Message, Reader, Sent, Vapid, Verdict, title};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
 use web_push_native::p256::SecretKey;
@@ -110,6 +110,24 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     let audience = format!("http://127.0.0.1:{}", sink.port());
     let wanted = json!({"aud": audience, "exp": NOW / 1_000 + 12 * 3_600, "sub": "mailto:ops@example.org"});
     assert_eq!(parts[1], wanted);
+}
+
+/// Each row of the table that the other channels are tested with. A part of a long title is shown.
+#[tokio::test]
+async fn hostile_titles_are_written_as_on_every_channel() {
+    const SHOWN: usize = 150;
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("../../../protocol/tests/hostile.json")).unwrap();
+    let sink = Sink::start(Answer::Bytes(CREATED)).await;
+    let browser = browser(&sink.url(), &vapid());
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap().trim_matches(' ').to_owned();
+    for row in &rows {
+        let told = Message { title: title(&text(row, "given")), ..message() };
+        send(of_browsers(), &[to(browser.clone(), told)]).await;
+        let shown = read(&sink.requests().pop().unwrap().1);
+        let as_line: String = text(row, "as_line").chars().take(SHOWN).collect();
+        assert!(shown["body"].as_str().unwrap().contains(&as_line), "{}: {shown}", row["name"]);
+    }
 }
 
 #[tokio::test]
