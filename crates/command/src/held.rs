@@ -3,7 +3,8 @@
 //! The options may come in another order, joined or separate, long or short, and between other words. In doubt the
 //! rule applies. Nothing here releases a command.
 
-use crate::{Part, fixed, limits, normal, word_matches};
+use crate::part::fixed;
+use crate::{Part, limits, normal, word_matches};
 
 /// Names of one option, as most programs have them.
 const SAME: [(char, &str); 12] = [

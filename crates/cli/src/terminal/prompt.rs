@@ -545,6 +545,8 @@ fn has_blanks(editing: &Editing) -> bool {
 #[cfg(test)]
 mod also_tests;
 #[cfg(test)]
+mod form_tests;
+#[cfg(test)]
 mod number_tests;
 #[cfg(test)]
 mod risk_tests;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::apply_content::{changeset_of, drafted, found, layer_changes, routed};
 use super::fact::Fact;
-use super::fact_part::Returned;
+use super::fact_part::{Returned, RoutedTask};
 use super::history::{self, Summary};
 use super::request::said_about;
 use super::state::{
@@ -433,7 +433,7 @@ impl Run {
                 plan.held = false;
             }),
             Fact::PlanDropped { phase, .. } => self.plan(phase, |plan| plan.held = false),
-            Fact::TaskRouted { phase, route, complexity, agent, simple, .. } => {
+            Fact::TaskRouted(RoutedTask { phase, route, complexity, agent, simple, .. }) => {
                 let routed = routed(*route, *complexity, agent.as_deref(), content);
                 self.rounds(phase, |rounds| {
                     rounds.routings += 1;

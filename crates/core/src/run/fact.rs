@@ -10,7 +10,7 @@ use super::action::ActionId;
 use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
 use super::fact_part::{
-    Authority, Judgement, LayerDigest, Listed, Look, Node, PlanPart, Returned, RoutedBy, is_worker,
+    Authority, Judgement, LayerDigest, Listed, Look, Node, PlanPart, Returned, RoutedTask, is_worker,
 };
 use super::keeping::Erased;
 use super::state::{CallEnd, StepEnd, StepRole};
@@ -22,7 +22,6 @@ use crate::interrupt::{
 };
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
-use crate::routing::Route;
 use crate::time::Timestamp;
 use crate::tool::{CommandEffect, SandboxLevel};
 use crate::trace_parent::TraceParent;
@@ -380,22 +379,7 @@ pub enum Fact {
         version: usize,
     },
     /// How the next task of a copilot is done. text: why; data: `{"questions": […], "proposals": […], "refined_task": …}`.
-    TaskRouted {
-        phase: String,
-        by: RoutedBy,
-        /// The router's step, where one was asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        step: Option<String>,
-        route: Route,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        complexity: Option<u8>,
-        /// Who begins, where it is not the phase's own agent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent: Option<String>,
-        /// No step checkpoints stand around it.
-        #[serde(default, skip_serializing_if = "is_default")]
-        simple: bool,
-    },
+    TaskRouted(RoutedTask),
     /// A person was asked about a task before it began, and answered or said something else. text: what its agent is told.
     TaskExtended {
         phase: String,

@@ -1,9 +1,11 @@
 //! What facts are made of, where that has fields or words of its own.
 
 use super::state::StepRole;
+use crate::definition::is_default;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::InterruptId;
+use crate::routing::Route;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +54,26 @@ pub struct Look {
     pub ask_because: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<ResolvedPath>,
+}
+
+/// Route of a copilot's next task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoutedTask {
+    pub phase: String,
+    pub by: RoutedBy,
+    /// Step of the router, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    pub route: Route,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complexity: Option<u8>,
+    /// Agent that begins, if it is not the phase's own agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// True if no checkpoints of steps apply.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub simple: bool,
 }
 
 /// Changes of a run's layer, as an event names them.

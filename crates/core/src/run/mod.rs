@@ -71,7 +71,7 @@ pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use external::unkeepable;
 pub use fact::Fact;
-pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy};
+pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy, RoutedTask};
 pub use history::{History, SUMMARISER, Summary};
 pub(crate) use hold::said_beside;
 pub use input::{Ask, Begin, Context, FrontStart, Hold, Input, Rejection, Start};

@@ -1,10 +1,11 @@
 //! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
+//! leaving changes nothing. `keyboard.rs` has the terminal, `asked.rs` the card that is shown, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
 //! `turn.rs` whose turn it is, `strike.rs` Ctrl-C, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
 
 mod answer;
+mod asked;
 mod history;
 mod keyboard;
 mod known;
@@ -447,58 +448,6 @@ impl Chat<'_> {
             self.open.pop_front();
         }
         Ok(())
-    }
-
-    /// Prints a card. Returns true if it shows all that is asked.
-    fn ask(&mut self, interrupt: Interrupt) -> bool {
-        let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
-        let view = View { paint: self.paint, uncut: false, alone: false, said };
-        let mut lines = vec![String::new()];
-        lines.extend(card::render(&interrupt, view));
-        lines.extend(card::options(&interrupt, self.paint));
-        let cut_lines = card::cut_lines(&interrupt, view);
-        let prompt = Prompt::new(interrupt, cut_lines);
-        let is_whole = prompt.shows_all();
-        if prompt.digits() > 0 && self.keyboard.is_live() {
-            // A risky card, or one that is cut, asks once more.
-            let is_sent = is_whole && !prompt.interrupt.risk.level.is_risky();
-            let does = if is_sent { "decides" } else { "chooses" };
-            lines.push(self.paint.dim(&format!("  a digit {does} at once")));
-        }
-        lines.extend(prompt.keys(self.paint));
-        self.keyboard.forget();
-        self.keyboard.take_digits(prompt.digits());
-        self.asking = Some(Asking { prompt, shown: Instant::now() });
-        self.is_settled = None;
-        self.keyboard.print(&lines);
-        is_whole
-    }
-
-    /// The card is gone before this person decided. Text that they began for it is shown back and sent nowhere.
-    fn withdraw(&mut self) {
-        if let Some(asking) = &self.asking {
-            self.withdrawn.push((asking.shown, Instant::now()));
-        }
-        self.put_away();
-        if let Some(text) = self.keyboard.take_begun() {
-            self.not_sent(&text);
-        }
-    }
-
-    /// Shows text back that was typed for a card that is gone.
-    fn not_sent(&self, text: &str) {
-        self.note(&format!("Not sent: {}", plain::line(text.trim())));
-    }
-
-    /// Returns true if a line was begun while a card was shown that was withdrawn since.
-    fn was_for_withdrawn(&self, begun: Instant) -> bool {
-        self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
-    }
-
-    fn put_away(&mut self) {
-        self.asking = None;
-        self.is_settled = None;
-        self.keyboard.take_digits(0);
     }
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {

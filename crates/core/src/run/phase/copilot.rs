@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
-use super::super::fact_part::RoutedBy;
+use super::super::fact_part::{RoutedBy, RoutedTask};
 use super::super::state::Rounds;
 use super::super::{Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Copilot, Phase};
@@ -107,7 +107,7 @@ impl Draft<'_> {
             Some(complexity) => complexity <= SIMPLE,
             None => self.run.has_few_words(&phase.id, copilot),
         };
-        let fact = Fact::TaskRouted {
+        let fact = Fact::TaskRouted(RoutedTask {
             phase: phase.id.clone(),
             by,
             step: step.map(str::to_owned),
@@ -115,7 +115,7 @@ impl Draft<'_> {
             complexity: routed.complexity,
             agent,
             simple: simple && copilot.simple_words.is_some(),
-        };
+        });
         let data = json!({
             "questions": routed.questions,
             "proposals": routed.proposals,

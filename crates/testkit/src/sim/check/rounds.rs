@@ -9,7 +9,7 @@ use holdshort_core::definition::{Copilot, Phase};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Cause, Kind, Opened};
 use holdshort_core::routing::{Mode, Route};
-use holdshort_core::run::{CallEnd, Fact, RoutedBy, Run, StepEnd, StepRole};
+use holdshort_core::run::{CallEnd, Fact, RoutedBy, RoutedTask, Run, StepEnd, StepRole};
 use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::Witnessed;
@@ -99,7 +99,7 @@ impl Talk {
     }
 
     fn routed(&mut self, fact: &Fact) -> Result<(), String> {
-        let Fact::TaskRouted { by, step, route, agent, .. } = fact else { return Ok(()) };
+        let Fact::TaskRouted(RoutedTask { by, step, route, agent, .. }) = fact else { return Ok(()) };
         if let Some(why) = self.holds() {
             return Err(format!("a task is routed, and {why}"));
         }
@@ -203,7 +203,7 @@ impl Witnessed {
                 let Some(standing) = self.run.interrupts.get(interrupt) else { return Ok(()) };
                 rounds.resolved(&standing.opened, option.as_deref(), cause)
             }
-            Fact::TaskRouted { phase, .. } => rounds.talk(phase)?.routed(fact),
+            Fact::TaskRouted(RoutedTask { phase, .. }) => rounds.talk(phase)?.routed(fact),
             Fact::TaskExtended { phase, .. } => {
                 let talk = rounds.talk(phase)?;
                 let asked = [Kind::Question, Kind::Choice];

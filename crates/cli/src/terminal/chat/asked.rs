@@ -1,0 +1,63 @@
+//! The card that a conversation shows, until it is decided or withdrawn.
+
+use std::time::Instant;
+
+use holdshort_protocol::{Interrupt, plain};
+
+use super::{Asking, Chat};
+use crate::terminal::card::{self, View};
+use crate::terminal::prompt::Prompt;
+
+impl Chat<'_> {
+    /// Prints a card. Returns true if it shows all that is asked.
+    pub(super) fn ask(&mut self, interrupt: Interrupt) -> bool {
+        let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
+        let view = View { paint: self.paint, uncut: false, alone: false, said };
+        let mut lines = vec![String::new()];
+        lines.extend(card::render(&interrupt, view));
+        lines.extend(card::options(&interrupt, self.paint));
+        let cut_lines = card::cut_lines(&interrupt, view);
+        let prompt = Prompt::new(interrupt, cut_lines);
+        let is_whole = prompt.shows_all();
+        if prompt.digits() > 0 && self.keyboard.is_live() {
+            // A risky card, or one that is cut, asks once more.
+            let is_sent = is_whole && !prompt.interrupt.risk.level.is_risky();
+            let does = if is_sent { "decides" } else { "chooses" };
+            lines.push(self.paint.dim(&format!("  a digit {does} at once")));
+        }
+        lines.extend(prompt.keys(self.paint));
+        self.keyboard.forget();
+        self.keyboard.take_digits(prompt.digits());
+        self.asking = Some(Asking { prompt, shown: Instant::now() });
+        self.is_settled = None;
+        self.keyboard.print(&lines);
+        is_whole
+    }
+
+    /// The card is gone before this person decided. Text that they began for it is shown back and sent nowhere.
+    pub(super) fn withdraw(&mut self) {
+        if let Some(asking) = &self.asking {
+            self.withdrawn.push((asking.shown, Instant::now()));
+        }
+        self.put_away();
+        if let Some(text) = self.keyboard.take_begun() {
+            self.not_sent(&text);
+        }
+    }
+
+    /// Shows text back that was typed for a card that is gone.
+    pub(super) fn not_sent(&self, text: &str) {
+        self.note(&format!("Not sent: {}", plain::line(text.trim())));
+    }
+
+    /// Returns true if a line was begun while a card was shown that was withdrawn since.
+    pub(super) fn was_for_withdrawn(&self, begun: Instant) -> bool {
+        self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
+    }
+
+    pub(super) fn put_away(&mut self) {
+        self.asking = None;
+        self.is_settled = None;
+        self.keyboard.take_digits(0);
+    }
+}

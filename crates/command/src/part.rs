@@ -1,0 +1,98 @@
+//! One program of a line: its arguments, and the patterns of rules that match it.
+
+use crate::{Expansion, Part, Pattern, programs, word_matches};
+
+impl Part {
+    /// Some of its arguments, behind a program.
+    pub(crate) fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
+        let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
+        let folders = self.folders.clone();
+        Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
+    }
+
+    /// The most that file patterns may make of any argument.
+    pub(crate) fn expansion(&self) -> Expansion {
+        self.expansions.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Each argument, and whether the shell expands it.
+    pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
+    }
+
+    /// Each argument, and what it may become where the shell expands it.
+    pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
+        self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
+    }
+
+    /// Returns true if the shell expands none of its words.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.expansion() == Expansion::None
+    }
+
+    pub(crate) fn expands(&self, argument: usize) -> bool {
+        self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
+    }
+
+    /// Where the words begin that a pattern is compared with, behind the program: its subcommand.
+    pub(crate) fn begins(&self) -> usize {
+        let rest = programs::with_subcommands(&self.program)
+            .and_then(|known| known.after_options(&self.arguments))
+            .map_or(self.arguments.len(), <[String]>::len);
+        self.arguments.len() - rest
+    }
+
+    /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any
+    /// characters, and a last `*` word for any further words, none included.
+    pub fn matches(&self, pattern: &str) -> bool {
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let arguments = self.arguments[self.begins()..].iter().map(String::as_str);
+        let words: Vec<&str> = std::iter::once(self.program.as_str()).chain(arguments).collect();
+        (words.len() == fixed.len() || (open && words.len() > fixed.len()))
+            && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
+    }
+
+    /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
+    /// words, and moves those behind it.
+    pub fn may_match(&self, pattern: &str) -> bool {
+        if self.matches(pattern) || self.says_the_same(pattern) || self.may_wrap(pattern) {
+            return true;
+        }
+        let pattern: Vec<&str> = pattern.split_whitespace().collect();
+        let (fixed, open) = fixed(&pattern);
+        let Some((program, fixed)) = fixed.split_first() else { return false };
+        let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
+        let words: Vec<_> = self.arguments_and_patterns().collect();
+        // Which word brings the next one. Where one among the options is expanded, nobody can tell.
+        let begins = self.begins();
+        let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
+            && programs::with_subcommands(&self.program).is_some();
+        let is_moved = first < begins || (first == begins && may_be_an_option);
+        let mut next: Vec<usize> = if is_moved { (first..words.len()).collect() } else { vec![begins] };
+        for pattern in fixed {
+            let fits = |at: &usize| match words.get(*at) {
+                Some((_, Some(becomes))) => becomes.meets(&Pattern::of_word(pattern)),
+                Some((word, None)) => word_matches(pattern, word),
+                None => false,
+            };
+            next.retain(fits);
+            let again: Vec<usize> = next.iter().copied().filter(|at| self.expands(*at)).collect();
+            for at in &mut next {
+                *at += 1;
+            }
+            next.extend(again);
+            next.sort_unstable();
+            next.dedup();
+        }
+        word_matches(program, &self.program) && !next.is_empty() && (open || next.contains(&words.len()))
+    }
+}
+
+/// The words of a pattern without a last `*`, and whether it has one.
+pub(crate) fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
+    match pattern.split_last() {
+        Some((&"*", fixed)) => (fixed, true),
+        Some(_) | None => (pattern, false),
+    }
+}
