@@ -48,6 +48,10 @@ struct Building {
 }
 
 impl Building {
+    fn new() -> Self {
+        Self { word: Word::default(), is_one: true, is_literal: true, only: None, pieces: 0, braces: 0 }
+    }
+
     fn push(&mut self, c: char) {
         self.word.text.push(c);
         self.pieces += 1;
@@ -105,14 +109,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn word(&mut self) -> Option<ScriptWord> {
-        let mut found = Building {
-            word: Word::default(),
-            is_one: true,
-            is_literal: true,
-            only: None,
-            pieces: 0,
-            braces: 0,
-        };
+        let mut found = Building::new();
         let before = self.rest;
         if self.eat("<(") {
             self.substitution()?;
@@ -205,14 +202,7 @@ impl Parser<'_> {
 
     /// The text of a here-document.
     pub(super) fn document(&mut self) -> Option<()> {
-        let mut found = Building {
-            word: Word::default(),
-            is_one: true,
-            is_literal: true,
-            only: None,
-            pieces: 0,
-            braces: 0,
-        };
+        let mut found = Building::new();
         self.quoted(None, &mut found)
     }
 
