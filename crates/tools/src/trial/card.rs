@@ -2,7 +2,7 @@
 //! diff. What does not fit is counted, never left out in silence.
 //!
 //! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
-//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. Changes below `.git` are told in the words of
+//! `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. Changes below `.git` are told in the words of
 //! `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
 
 use std::io;
@@ -129,7 +129,10 @@ fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
         Some(Entry::Symlink { target }) => shown["target"] = json!(target),
         Some(Entry::Folder { .. }) | None => {}
     }
-    // An ignored file that the workspace has is shown as any other: the person's own tools may run it.
+    if change.ignored {
+        shown["ignored"] = json!(true);
+    }
+    // The diff of an ignored file is shown as any other: the person's own tools may run it.
     if is_of_files(change) && *left > 0 {
         match diff(change, source) {
             Ok(diff) => {
