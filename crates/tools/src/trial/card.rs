@@ -1,9 +1,9 @@
-//! What a person is shown of a trial, as data: each path with what becomes of it, deletions first, and of texts the
-//! diff. What does not fit is counted, never left out in silence.
+//! Card of a trial as data: each path with its change, deletions first, and the diffs of texts. Counts what has no room.
 //!
-//! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
-//! `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. Changes below `.git` are told in the words of
-//! `git`, and not as files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
+//! The card is `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown,
+//! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git` describes
+//! the changes below `.git`, which are not in `changes`. `tests` repeats what the output says of tests at its end, in
+//! the command's own words.
 
 use std::io;
 
