@@ -45,6 +45,7 @@ chmod 600 kept.txt
 ln -s runway.txt link
 printf '\\000\\001\\002' > picture.bin
 mkdir -p target && echo x > target/cache && echo y > target/more
+echo newer > cache/kept && rm cache/gone
 exit 3
 `;
 
@@ -55,8 +56,9 @@ const asked = (server, id, command) =>
   });
 
 async function start(server, workspace = server.workspace) {
-  for (const folder of [".git", "src"]) mkdirSync(join(workspace, folder));
-  const files = { ".gitignore": "target/\n", "tidy.sh": TIDY, "old.txt": "old\n", "kept.txt": "kept\n", "runway.txt": "one\ntwo\nthree\n" };
+  for (const folder of [".git", "src", "cache"]) mkdirSync(join(workspace, folder));
+  const ignored = { "cache/kept": "older\n", "cache/gone": "gone\n" };
+  const files = { ".gitignore": "target/\ncache/\n", ...ignored, "tidy.sh": TIDY, "old.txt": "old\n", "kept.txt": "kept\n", "runway.txt": "one\ntwo\nthree\n" };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(workspace, name), content);
   chmodSync(join(workspace, "kept.txt"), 0o644);
   const config = { workspace, model: "rehearsal" };
@@ -73,7 +75,7 @@ test("the card of a command that was tried", async (t) => {
   await t.test("says what it did: in a line, each path with what becomes of it, deletions first", async () => {
     await visitCard(page, await asked(server, id, LINES[0]));
     await trial.getByText(text("trial.exit", { code: 3 }), { exact: true }).waitFor();
-    await trial.getByText(/^\d+ files changed, 1 deleted, 2 of these ignored by git$/).waitFor();
+    await trial.getByText(/^\d+ files changed, 2 deleted, 2 of these ignored by git$/).waitFor();
     await trial.getByText(text("trial.released")).waitFor();
     // What is said of a command that may still do anything is not said of this one.
     assert.equal(await card(page).getByRole("term").filter({ hasText: text("card.does") }).count(), 0);
@@ -82,12 +84,14 @@ test("the card of a command that was tried", async (t) => {
       all.map((each) => [each.querySelector(".does").textContent, each.querySelector("code").textContent].join(" ")),
     );
     assert.deepEqual(heads, [
+      "deleted cache/gone",
       "deleted old.txt",
       "mode kept.txt",
       "created link",
       "created picture.bin",
       "changed runway.txt",
       "created src/fresh.txt",
+      "changed cache/kept",
     ]);
     for (const [path, also] of [["kept.txt", "mode 600"], ["link", "runway.txt"], ["picture.bin", "3 bytes"]]) {
       await changes.filter({ hasText: also }).filter({ has: page.getByText(path, { exact: true }) }).first().waitFor();
@@ -100,7 +104,7 @@ test("the card of a command that was tried", async (t) => {
     const rows = await figure.locator("tr.removed .text, tr.added .text").allInnerTexts();
     assert.deepEqual(rows, ["two", "2"]);
     await trial.getByRole("figure", { name: text("card.diff.title", { path: "old.txt" }) }).waitFor();
-    await changes.filter({ hasText: "changed" }).locator("summary").click();
+    await changes.filter({ hasText: "runway.txt" }).filter({ hasText: "changed" }).locator("summary").click();
     await figure.waitFor({ state: "detached" });
   });
 
@@ -112,11 +116,21 @@ test("the card of a command that was tried", async (t) => {
     await trial.getByRole("button", { name: text("trial.output.less") }).click();
   });
 
-  await t.test("folds what git ignores, and counts it", async () => {
-    const folded = trial.getByText(text("trial.ignored", { n: 2 }), { exact: true });
-    assert.equal(await trial.getByText("target/cache").isVisible(), false);
-    await folded.click();
-    await trial.getByText("target/cache").waitFor();
+  await t.test("shows the change of an ignored file that was there as any other, and marks it", async () => {
+    const marked = changes.filter({ hasText: text("trial.ignored") });
+    assert.deepEqual(await marked.locator("code").allTextContents(), ["cache/gone", "cache/kept"]);
+    const diff = trial.getByRole("figure", { name: text("card.diff.title", { path: "cache/kept" }) });
+    if (!(await diff.isVisible())) await trial.getByText("cache/kept").click();
+    // A person's own tools may run what is in it.
+    await diff.waitFor();
+  });
+
+  await t.test("counts the new ignored files apart, which the run alone gets", async () => {
+    assert.equal(await trial.getByText("target/cache", { exact: true }).isVisible(), false);
+    await trial.getByText(text("trial.layer", { n: 2 }), { exact: true }).click();
+    const kept = trial.getByRole("list", { name: text("trial.layer", { n: 2 }) }).getByRole("listitem");
+    await kept.first().waitFor();
+    assert.deepEqual(await kept.allTextContents(), ["target/cache", "target/more"]);
     await assertSound(page, "a command that was tried");
     await shoot(page, "trial", { fullPage: true });
   });
@@ -130,6 +144,9 @@ test("the card of a command that was tried", async (t) => {
     await asked(server, id, LINES[1]);
     assert(!existsSync(join(server.workspace, "old.txt")));
     assert.equal(readFileSync(join(server.workspace, "runway.txt"), "utf8"), "one\n2\nthree\n");
+    assert.equal(readFileSync(join(server.workspace, "cache/kept"), "utf8"), "newer\n");
+    assert(!existsSync(join(server.workspace, "cache/gone")));
+    assert(!existsSync(join(server.workspace, "target")), "the run alone has it");
   });
 
   await t.test("what the card has no room for is counted on it, and once more where it is released", async () => {
@@ -154,7 +171,7 @@ test("some of what a command did is kept, by file", async (t) => {
   await option(page, "Keep some of the changes").click();
   const boxes = card(page).getByRole("group", { name: text("trial.keep") });
   const box = (path) => boxes.getByRole("checkbox", { name: path });
-  for (const path of ["old.txt", "target/cache", "link"]) await box(path).uncheck();
+  for (const path of ["old.txt", "cache/gone", "link"]) await box(path).uncheck();
   await assertSound(page, "the choice of what is kept");
   await shoot(page, "trial-keep");
   await option(page, "Keep some of the changes").click();
@@ -162,15 +179,15 @@ test("some of what a command did is kept, by file", async (t) => {
   await dialog.getByText("src/fresh.txt").waitFor();
   await dialog.getByRole("heading", { name: text("trial.affected.dropped") }).waitFor();
   const dropped = await dialog.getByRole("listitem").allTextContents();
-  assert.deepEqual(dropped.map((each) => each.trim().split(/\s+/).at(-1)).sort(), ["link", "old.txt", "target/cache"]);
+  assert.deepEqual(dropped.map((each) => each.trim().split(/\s+/).at(-1)).sort(), ["cache/gone", "link", "old.txt"]);
   await assertSound(page, "what is kept and what is dropped");
   await dialog.getByRole("button", { name: "Keep some of the changes" }).click();
   await outcome(page, /approved/).waitFor();
   await asked(server, id, LINES[1]);
   const stands = (path) => existsSync(join(server.workspace, path));
-  assert.deepEqual(["old.txt", "target/cache", "target/more", "link", "src/fresh.txt"].map(stands), [true, false, true, false, true]);
+  assert.deepEqual(["old.txt", "cache/gone", "link", "src/fresh.txt", "target"].map(stands), [true, true, false, true, false]);
   const { items } = await server.api("GET", `/v1/runs/${id}/events?limit=200`);
-  assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, target/cache")));
+  assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, cache/gone")));
 });
 
 test("a command that can not be tried says so, and why", async (t) => {

@@ -22,8 +22,8 @@ mod upkeep;
 pub use clock::{Clock, SystemClock};
 pub use deadline_clock::DeadlineClock;
 pub use driver::{
-    Driver, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say, StartRun,
-    StartedRun, TakesFront,
+    Driver, FollowUp, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say,
+    StartRun, StartedRun, TakesFront,
 };
 pub use ends::Ends;
 pub use error::Error;

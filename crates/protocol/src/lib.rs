@@ -85,7 +85,8 @@ pub use problem::{FieldError, Problem};
 pub use push::{PushSubscription, PushSubscriptions, SubscribePush};
 pub use run::{
     AskingConfig, Category, ChangeScope, ChangeWord, Checkpoint, Finish, Gate, GateConfig, MergeChanges,
-    Message, Note, Rule, RuleAction, Run, RunConfig, RunResult, SmartConfig, StartRun, Status, UndoChanges,
+    Message, Note, Rule, RuleAction, Run, RunConfig, RunLayer, RunResult, SmartConfig, StartRun, Status,
+    UndoChanges,
 };
 pub use session::{
     Delivered, Grant, GrantCommand, GrantStatus, OpenSession, Refusal, Session, SessionMessage, SessionState,

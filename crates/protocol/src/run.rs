@@ -319,6 +319,15 @@ pub struct MergeChanges {
     pub paths: BTreeSet<String>,
 }
 
+/// Ignored files that only a run has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"files": 2}))]
+pub struct RunLayer {
+    /// Number of files and links that the workspace does not have, or has with another size or an earlier time of
+    /// modification.
+    pub files: usize,
+}
+
 /// Ends a run of another framework's agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -148,8 +148,8 @@ impl<'a> TrialCard<'a> {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// What of the changes the card does not show, in words; `None` where all of it is. Files that are no text, that git
-    /// ignores or that git keeps for itself are told by name, and count as shown.
+    /// Describes the changes that the card does not show; `None` if it shows all of them. A file that is no
+    /// text, or that lies below `.git`, is shown by its name alone.
     pub fn unseen(self) -> Option<String> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
@@ -230,7 +230,7 @@ impl<'a> TrialChange<'a> {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
             && !is_of_git(self.path());
-        has_text && ["diff", "not_text", "ignored"].iter().all(|key| self.0.get(key).is_none())
+        has_text && ["diff", "not_text"].iter().all(|key| self.0.get(key).is_none())
     }
 
     /// `created`, `changed`, `deleted`, `replaced` or `mode`.
@@ -305,7 +305,7 @@ mod tests {
             "changed, 2 bytes, ignored by git",
         ];
         assert_eq!(words, expected);
-        let expected = "Not shown here: 3 more paths, what changes in 1 of its files.";
+        let expected = "Not shown here: 3 more paths, what changes in 2 of its files.";
         assert_eq!(trial.unseen().as_deref(), Some(expected));
         let nothing = json!({ "trial": { "files": 0, "deleted": 0, "changes": [] } });
         assert_eq!(TrialCard::of(&nothing).map(TrialCard::words).as_deref(), Some("it changed nothing"));
@@ -324,7 +324,7 @@ mod tests {
         let all = [file(".git/index", json!({})), file("b", json!({ "not_text": true }))];
         let ignored = file("target/x", json!({ "ignored": true }));
         let link = json!({ "path": "l", "does": "created", "kind": "symlink", "target": "a" });
-        let shown = json!([all[0], all[1], ignored, link]);
+        let shown = json!([all[0], all[1], link]);
         let unseen = |changes: Value, not_shown: usize| {
             TrialCard::of(&json!({ "trial": { "changes": changes, "not_shown": not_shown } }))
                 .and_then(TrialCard::unseen)
@@ -334,6 +334,7 @@ mod tests {
             (shown.clone(), 0, None),
             (shown, 7, told("7 more paths")),
             (json!([file("a", json!({}))]), 0, told("what changes in 1 of its files")),
+            (json!([ignored]), 0, told("what changes in 1 of its files")),
             (json!([file("a", json!({ "diff": cut }))]), 0, told("10 lines of changes that are cut")),
         ] {
             assert_eq!(unseen(changes, not_shown), expected);

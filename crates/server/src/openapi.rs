@@ -1,13 +1,13 @@
 //! The `OpenAPI` document: made from the handlers themselves, so that it lists what is routed and nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::actor::Role;
 use holdshort_core::system::keys::KEY_ROLES;
 use holdshort_protocol::{Code, Problem, header};
 use holdshort_web::needs::Needs;
 use holdshort_web::route_limit::RouteLimit;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{
@@ -22,7 +22,19 @@ use crate::routes;
 
 /// The `OpenAPI` 3.1 document of the native API.
 pub fn openapi() -> Value {
-    serde_json::to_value(document()).unwrap_or_default()
+    let mut document = serde_json::to_value(document()).unwrap_or_default();
+    let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    let operations = paths.filter_map(Value::as_object_mut).flat_map(|item| item.values_mut());
+    operations.filter_map(Value::as_object_mut).for_each(sort_extensions);
+    document
+}
+
+/// Puts the `x-` fields of an operation in order. They come from a hash map, which has another order in each process.
+fn sort_extensions(operation: &mut Map<String, Value>) {
+    let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
+    let sorted: Vec<(String, Value)> =
+        names.into_iter().filter_map(|name| operation.remove_entry(&name)).collect();
+    operation.extend(sorted);
 }
 
 pub(crate) fn document() -> Document {

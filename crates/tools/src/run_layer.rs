@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::LayerChanges;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 
 use crate::changeset::{Root, entry, folder};
 use crate::limits;
@@ -81,24 +81,54 @@ impl RunLayer {
     /// Counts what the layer holds. Blocks.
     pub(crate) fn usage(&self) -> io::Result<Usage> {
         let mut usage = Usage::default();
-        let Some(root) = self.open() else { return Ok(usage) };
+        self.visit(|_, stat| {
+            usage.paths += 1;
+            if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+                usage.bytes = usage.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
+            }
+        })?;
+        Ok(usage)
+    }
+
+    /// Counts the files and links of the layer that the workspace does not have, or has with another size or an earlier
+    /// time of modification. Compares no content. Blocks.
+    pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
+        let workspace = Root::open(workspace).ok();
+        let in_workspace = |path: &[u8]| {
+            let (folder, name) = workspace.as_ref()?.parent(path).ok()?;
+            entry::stat(&folder, name).ok()?
+        };
+        let kind = |stat: &Stat| FileType::from_raw_mode(stat.st_mode);
+        let modified = |stat: &Stat| (stat.st_mtime, stat.st_mtime_nsec);
+        let mut files = 0;
+        self.visit(|path, stat| {
+            let is_there = kind(stat) == FileType::Directory
+                || in_workspace(path).is_some_and(|there| {
+                    kind(&there) == kind(stat)
+                        && there.st_size == stat.st_size
+                        && modified(&there) >= modified(stat)
+                });
+            files += usize::from(!is_there);
+        })?;
+        Ok(files)
+    }
+
+    /// Calls the function with each path of the layer.
+    fn visit(&self, mut each: impl FnMut(&[u8], &Stat)) -> io::Result<()> {
+        let Some(root) = self.open() else { return Ok(()) };
         let mut ahead = vec![Vec::new()];
         while let Some(at) = ahead.pop() {
             let folder = root.folder(&at)?;
             for name in folder::list(&folder)? {
                 let Some(stat) = entry::stat(&folder, &name)? else { continue };
-                usage.paths += 1;
-                match FileType::from_raw_mode(stat.st_mode) {
-                    FileType::RegularFile => {
-                        usage.bytes =
-                            usage.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
-                    }
-                    FileType::Directory => ahead.push(folder::join(&at, &name)),
-                    _ => {}
+                let path = folder::join(&at, &name);
+                each(&path, &stat);
+                if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+                    ahead.push(path);
                 }
             }
         }
-        Ok(usage)
+        Ok(())
     }
 
     /// Makes the changes, whatever the layer holds by now. Where that fails the layer is removed: half of a cache may

@@ -1448,6 +1448,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/layer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the ignored files that only a run has.
+         * @description Tried commands write new ignored files to the layer of their run. `POST /v1/runs/{id}/merge` puts them into the
+         *     workspace. With PostgreSQL this is the layer of the node that answers.
+         */
+        get: operations["read_run_layer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/merge": {
         parameters: {
             query?: never;
@@ -4616,6 +4637,19 @@ export interface components {
             without_tools?: string[];
             /** @description The folder that its tools stay beneath: an absolute path on the server's machine. */
             workspace?: string | null;
+        };
+        /**
+         * @description Ignored files that only a run has.
+         * @example {
+         *       "files": 2
+         *     }
+         */
+        RunLayer: {
+            /**
+             * @description Number of files and links that the workspace does not have, or has with another size or an earlier time of
+             *     modification.
+             */
+            files: number;
         };
         /** @description How a run ended. */
         RunResult: {
@@ -8900,6 +8934,36 @@ export interface operations {
             500: components["responses"]["internal-or-journal_damaged"];
             503: components["responses"]["identity_unavailable-or-store_failed-or-stopping-or-store_read_only-or-busy"];
             507: components["responses"]["disk_full"];
+        };
+    };
+    read_run_layer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example run_01k6f0000000000000000000aa */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Files that can be merged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunLayer"];
+                };
+            };
+            401: components["responses"]["unauthenticated-or-credential_expired"];
+            403: components["responses"]["forbidden_role"];
+            404: components["responses"]["not_found"];
+            421: components["responses"]["wrong_host"];
+            429: components["responses"]["too_many_connections-or-too_many_requests"];
+            500: components["responses"]["internal-or-journal_damaged"];
+            503: components["responses"]["identity_unavailable-or-store_failed-or-stopping"];
         };
     };
     merge_run: {

@@ -63,6 +63,9 @@ export const later = {
   "run.interrupt.how": "It stops now, also in the middle of a word or a command, and waits for what you say.",
   "run.undo": "Undo its changes",
   "run.undo.how": "Shows what would be taken back, and waits until a person releases it.",
+  "run.merge": "Merge {n} ignored files",
+  "run.merge.one": "Merge 1 ignored file",
+  "run.merge.how": "Only this run has them. Shows what would be put into the workspace, and waits until a person releases it.",
   "run.stop": "Stop the command",
   "run.stop.title": "Stop this command?",
   "run.stop.tried": "It is only being tried: nothing has changed, and nothing will. The run goes on, and its agent is told.",
@@ -345,7 +348,7 @@ export const later = {
   "new.rehearsal.free": "Workflows without agents of their own, such as external, need no model.",
 
   "grants.title": "Grants",
-  "grants.what": "What people allowed for the rest of a session. A call that one of these covers is not asked about again.",
+  "grants.what": "What people allowed for the rest of a session. A call that one of these covers is not asked about again, unless a person refused it in that session: the page of the session lists what was refused.",
   "grants.list": "Grants that hold",
   "grants.empty": "No grant holds: every call is asked about unless a rule allows it.",
   "grants.empty.how": "A card offers “Allow for this session” where that is safe.",
@@ -365,6 +368,14 @@ export const later = {
   "grants.back.not": "Keep it",
   "grants.back.at": "taken back",
   "grants.more": "Show more",
+
+  "refusals.title": "{n} refused calls ask again",
+  "refusals.title.one": "1 refused call asks again",
+  "refusals.how": "A call that a person refused asks again in this session, whatever grant or rule allows it.",
+  "refusals.list": "Refused calls",
+  "refusals.by": "refused by {who}",
+  "refusals.back.title": "Take this refusal back?",
+  "refusals.back.how": "From the next call on, grants and rules allow it again. A card that is open stays open.",
 
   "keys.title": "Keys",
   "keys.next": "next, previous in the inbox",

@@ -6,6 +6,7 @@
 mod beginnings;
 mod commit;
 mod conversation;
+mod follow_up;
 mod history;
 mod key;
 mod load;
@@ -18,7 +19,6 @@ mod start;
 mod step;
 mod streams;
 mod telling;
-mod undo;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,7 @@ use holdshort_store::{Change, Journal};
 use tokio::sync::{Notify, watch};
 
 pub use conversation::{NextRun, Say};
+pub use follow_up::FollowUp;
 pub use key::IdempotencyKey;
 pub use model_calls::{ModelCall, ModelOutcome};
 pub use sessions::{OpenSession, OpenedSession};

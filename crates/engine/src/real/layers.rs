@@ -23,6 +23,20 @@ pub(super) fn of_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
+impl RealDriver {
+    /// Counts the files of the run's layer on this node that a merge would put into the workspace.
+    pub async fn unmerged(&self, run: &RunId) -> Result<usize, Error> {
+        let state = self.now(run).await?;
+        let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
+            return Ok(0);
+        };
+        let layer = of_run(&self.executor().data, run);
+        let counted = tokio::task::spawn_blocking(move || layer.unmerged(Path::new(&workspace))).await;
+        let counted = counted.map_err(|e| Error::Internal(e.to_string()))?;
+        counted.map_err(|e| Error::Internal(format!("the ignored files of {run} can not be counted: {e}")))
+    }
+}
+
 /// Removes the layers of runs that ended long enough ago, until it is dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     driver.clock().sleep(FIRST).await;

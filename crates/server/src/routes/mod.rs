@@ -65,6 +65,7 @@ pub(crate) fn router() -> OpenApiRouter<AuthState> {
         .routes(needs(any(Read), routes!(runs::read)))
         .routes(needs(any(Read), routes!(runs::result)))
         .routes(needs(all(Read), routes!(runs::work)))
+        .routes(needs(all(Read), routes!(runs::layer)))
         .routes(needs(any(Read), routes!(events::read)))
         .routes(needs(any(Read), routes!(events::all)))
         .routes(needs(crate::socket::NEEDS, routes!(socket::open)))

@@ -9,7 +9,7 @@ use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Config, Origin};
 use holdshort_engine::Error;
-use holdshort_protocol::{Code, List, Run, RunResult, StartRun, Work, header};
+use holdshort_protocol::{Code, List, Run, RunLayer, RunResult, StartRun, Work, header};
 use holdshort_store::{RunFilter, Tables};
 use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
@@ -160,6 +160,21 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
     caller.run(&id).await?;
     let run = caller.app.driver.load(&id).await?;
     Ok(Json(List { items: view::work::of_run(&run), next_cursor: None }))
+}
+
+/// Count the ignored files that only a run has.
+///
+/// Tried commands write new ignored files to the layer of their run. `POST /v1/runs/{id}/merge` puts them into the
+/// workspace. With PostgreSQL this is the layer of the node that answers.
+#[utoipa::path(
+    get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
+    params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
+    responses((status = 200, description = "Files that can be merged", body = RunLayer), ReadsOne)
+)]
+pub(crate) async fn layer(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunLayer>> {
+    caller.run(&id).await?;
+    let files = caller.app.driver.unmerged(&id).await?;
+    Ok(Json(RunLayer { files }))
 }
 
 /// Read how a run ended.

@@ -1,11 +1,13 @@
-//! Steering a run: tell it something, pause, resume, interrupt, cancel; and the end of an external one.
+//! Steering a run: message, pause, resume, interrupt, cancel, stop of a command, undo, merge, and the finish of an
+//! external run.
 
 use axum::Json;
 use axum::response::Response;
 use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::run::Input;
-use holdshort_engine::IdempotencyKey;
+use holdshort_core::trace_parent::TraceParent;
+use holdshort_engine::{FollowUp, IdempotencyKey};
 use holdshort_protocol::pointer::escape;
 use holdshort_protocol::{Finish, MergeChanges, Message, Note, Run, UndoChanges};
 use holdshort_web::app::detached;
@@ -16,7 +18,7 @@ use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Ids};
 use holdshort_web::view;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::runs::{created, replayed};
 use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
@@ -194,15 +196,11 @@ pub(crate) async fn undo(
     Joined(trace): Joined,
     body: Body,
 ) -> Answer<Response> {
-    caller.sees(&id).await?;
-    let value = body.optional().await?.unwrap_or_else(|| json!({}));
-    let UndoChanges { to } = read_strict(&value)?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/undo"), &value);
-    let Caller { app, actor, .. } = caller;
-    let driver = app.driver.clone();
-    let begun = detached(async move { driver.undo(&id, to, key, trace, actor).await }).await?;
-    let shown = view::now::left(&app, &begun).await?;
-    Ok(created(begun.is_replayed(), Json(shown)))
+    let read = |value: &Value| {
+        let UndoChanges { to } = read_strict(value)?;
+        Ok(FollowUp::Undo { to })
+    };
+    follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
 /// Put ignored files that a run has written into its workspace.
@@ -230,13 +228,29 @@ pub(crate) async fn merge(
     Joined(trace): Joined,
     body: Body,
 ) -> Answer<Response> {
+    let read = |value: &Value| {
+        let MergeChanges { paths } = read_strict(value)?;
+        Ok(FollowUp::Merge { paths })
+    };
+    follow_up(caller, id, "merge", (idempotency, trace), body, read).await
+}
+
+/// Begins a follow-up run. `verb` is the last part of the path; `read` reads the purpose of the run from the body.
+async fn follow_up(
+    caller: Caller,
+    id: RunId,
+    verb: &str,
+    (idempotency, trace): (Idempotency, Option<TraceParent>),
+    body: Body,
+    read: impl FnOnce(&Value) -> Answer<FollowUp>,
+) -> Answer<Response> {
     caller.sees(&id).await?;
     let value = body.optional().await?.unwrap_or_else(|| json!({}));
-    let MergeChanges { paths } = read_strict(&value)?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/merge"), &value);
+    let purpose = read(&value)?;
+    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/{verb}"), &value);
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
-    let begun = detached(async move { driver.merge(&id, paths, key, trace, actor).await }).await?;
+    let begun = detached(async move { driver.follow_up(&id, purpose, key, trace, actor).await }).await?;
     let shown = view::now::left(&app, &begun).await?;
     Ok(created(begun.is_replayed(), Json(shown)))
 }

@@ -197,6 +197,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("post /v1/runs/{id}/hold", "administer", "all"),
     ("delete /v1/runs/{id}/hold", "administer", "all"),
     ("post /v1/runs/{id}/interrupt", "steer", "all"),
+    ("get /v1/runs/{id}/layer", "read", "all"),
     ("post /v1/runs/{id}/merge", "steer", "all"),
     ("post /v1/runs/{id}/messages", "steer", "any"),
     ("get /v1/runs/{id}/model-requests", "read", "all"),

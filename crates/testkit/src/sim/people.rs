@@ -12,7 +12,7 @@ use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind, Timing};
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
-use holdshort_engine::{Clock, Error, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
+use holdshort_engine::{Clock, Error, FollowUp, IdempotencyKey, NextRun, OpenSession, Say, StartRun};
 use holdshort_store::Error as StoreError;
 use serde_json::{Value, json};
 
@@ -580,7 +580,9 @@ impl Deed {
                     driver.amend_answer(&run, &id, *input, actor).await?;
                 }
             }
-            Self::Undo { run, to } => drop(driver.undo(&run, to, None, None, someone("alice")).await?),
+            Self::Undo { run, to } => {
+                driver.follow_up(&run, FollowUp::Undo { to }, None, None, someone("alice")).await?;
+            }
             Self::Sweep => drop(driver.sweep().await?),
         }
         Ok(())

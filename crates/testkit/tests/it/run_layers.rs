@@ -251,6 +251,8 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
         );
         begun["id"].as_str().unwrap().to_owned()
     };
+    let left = async || server.get(&format!("/v1/runs/{run}/layer")).await.ok();
+    assert_eq!(left().await, json!({ "files": 3 }));
     let first = merge(json!({ "paths": ["out/deep/b"] })).await;
     let asked = server.wait_one(&first).await;
     let changes = asked["payload"]["trial"]["changes"].as_array().unwrap();
@@ -263,7 +265,7 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     let mut after = before.clone();
     let merged = [("out", "folder"), ("out/deep", "folder"), ("out/deep/b", "2\n")];
     after.extend(merged.map(|(path, content)| (path.to_owned(), content.to_owned())));
-    assert_eq!(tree(&workspace), after);
+    assert_eq!((tree(&workspace), left().await), (after.clone(), json!({ "files": 2 })));
 
     // The rest, which the guard looks at as at any change, and which is refused.
     let second = merge(json!({})).await;
@@ -273,7 +275,7 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     assert!(changes.contains("out/a") && !changes.contains("out/deep"), "{changes}");
     server.choose(&asked, "reject").await;
     server.wait_status(&second, &["completed", "failed"]).await;
-    assert_eq!(tree(&workspace), after);
+    assert_eq!((tree(&workspace), left().await), (after, json!({ "files": 2 })));
 
     let third = merge(json!({ "paths": ["out/deep"] })).await;
     server.wait_status(&third, &["completed"]).await;

@@ -1,9 +1,9 @@
-//! What a person is shown of a trial, as data: each path with what becomes of it, deletions first, and of texts the
-//! diff. What does not fit is counted, never left out in silence.
+//! Card of a trial as data: each path with its change, deletions first, and the diffs of texts. Counts what has no room.
 //!
-//! `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown, git?, layer?}`; a change is
-//! `{path, does, kind, bytes?, mode?, target?, diff?, not_text?}`. `git` describes changes below
-//! `.git`; they are not in the list of files. `tests` is what the output says at its end of tests: the command's own words, as we read them.
+//! The card is `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown,
+//! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git` describes
+//! the changes below `.git`, which are not in `changes`. `tests` repeats what the output says of tests at its end, in
+//! the command's own words.
 
 use std::io;
 
@@ -129,7 +129,10 @@ fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
         Some(Entry::Symlink { target }) => shown["target"] = json!(target),
         Some(Entry::Folder { .. }) | None => {}
     }
-    // An ignored file that the workspace has is shown as any other: the person's own tools may run it.
+    if change.ignored {
+        shown["ignored"] = json!(true);
+    }
+    // The diff of an ignored file is shown as any other: the person's own tools may run it.
     if is_of_files(change) && *left > 0 {
         match diff(change, source) {
             Ok(diff) => {

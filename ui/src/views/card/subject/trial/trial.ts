@@ -39,6 +39,10 @@ export interface Trial {
   changes: Change[];
   /** Nothing ran: it is what an undo would do. */
   isUndo: boolean;
+  /** True if the changes are those of a merge, and no command ran. */
+  isMerge: boolean;
+  /** Files that the command writes to the layer of the run, and not into the workspace. */
+  layer: { files: number; paths: string[] };
   /** What an undo leaves as it is: a path and why, or a call of which nobody knows what it changed. */
   left: { path: string; why: string }[];
   /** How much more is left that has no room on the card. */
@@ -58,6 +62,7 @@ export function isOfGit({ path }: { path: string }): boolean {
 export function readTrial(from: Data): Trial {
   const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
   const keep = data(from.keep);
+  const layer = data(from.layer);
   const left = [
     ...list(from.left).map((each) => ({ path: text(data(each), "path") ?? "", why: text(data(each), "why") ?? "" })),
     ...texts(from.unknown).map((path) => ({ path, why: "unknown" })),
@@ -78,6 +83,8 @@ export function readTrial(from: Data): Trial {
     git: texts(from.git),
     changes: list(from.changes).map((each) => readChange(data(each))),
     isUndo: from.undo !== undefined,
+    isMerge: from.merge !== undefined,
+    layer: { files: number(layer.files) ?? 0, paths: texts(layer.paths) },
     left,
     leftNotShown: Math.max(0, (number(from.not_undone) ?? 0) - left.length),
     notShown: number(from.not_shown) ?? 0,
@@ -101,11 +108,11 @@ function readChange(from: Data): Change {
     isNotText: from.not_text === true,
     isUndrawn: false,
   };
-  const hasText = read.kind === "file" && CONTENT.includes(read.does) && !read.isIgnored && !isOfGit(read);
+  const hasText = read.kind === "file" && CONTENT.includes(read.does) && !isOfGit(read);
   return { ...read, isUndrawn: hasText && !diff && !read.isNotText };
 }
 
-/** What the card has no room for; files that are no text, or that git ignores, are told by name and size. */
+/** Counts of what the card has no room for. A file that is no text is shown by its name and size. */
 export function unseen({ changes, notShown }: Trial): { paths: number; changes: number; lines: number } {
   const cut = changes.map(({ diff }) => (diff?.truncated ? undrawn(diff) : { added: 0, removed: 0 }));
   return {
@@ -138,7 +145,7 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
 const NAMED = 20;
 
 export interface Affected {
-  name: "dropped" | "undone" | "left";
+  name: "dropped" | "undone" | "left" | "unmerged";
   files: { path: string; does?: string; kind?: string }[];
   /** How many more, that are not named. */
   more: number;
@@ -156,7 +163,7 @@ export function affected(trial: Trial, kept: readonly string[] | undefined): Aff
   const lists: Affected[] = [];
   if (kept) {
     const others = trial.parts.filter((part) => !kept.includes(part)).map(named);
-    lists.push(trial.isUndo ? cut("left", [...others, ...left(trial)], trial.partsNotShown + trial.leftNotShown) : cut("dropped", others, trial.partsNotShown));
+    lists.push(trial.isUndo ? cut("left", [...others, ...left(trial)], trial.partsNotShown + trial.leftNotShown) : cut(trial.isMerge ? "unmerged" : "dropped", others, trial.partsNotShown));
   } else if (trial.isUndo) {
     lists.push(cut("undone", trial.changes.map(({ path }) => named(path)), trial.notShown));
     lists.push(cut("left", left(trial), trial.leftNotShown));

@@ -1,0 +1,129 @@
+//! Follow-up runs: an undo or a merge of another run. Each is a run of one call in the workspace of the other run, and
+//! in its session while that is open.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use holdshort_core::actor::Actor;
+use holdshort_core::definition::Definition;
+use holdshort_core::id::{RunId, SessionId};
+use holdshort_core::json;
+use holdshort_core::run::undo::{self, NotUndone};
+use holdshort_core::run::{Config, Origin, Run, merge};
+use holdshort_core::schema::Problem;
+use holdshort_core::session::State;
+use holdshort_core::trace_parent::TraceParent;
+use holdshort_store::{Blob, Journal};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Driver;
+use super::key::IdempotencyKey;
+use super::start::{StartRun, StartedRun};
+use crate::{Clock, Error, Executor};
+
+/// Purpose of a follow-up run. A person is shown its changes, and releases them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowUp {
+    /// Takes back what the run committed after the event `to`.
+    Undo { to: u64 },
+    /// Puts ignored files that only the run has into its workspace.
+    Merge {
+        /// Files and folders that are merged; empty: all of them.
+        paths: BTreeSet<String>,
+    },
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Begins a follow-up of a run.
+    pub async fn follow_up(
+        self: &Arc<Self>,
+        run: &RunId,
+        purpose: FollowUp,
+        key: Option<IdempotencyKey>,
+        trace: Option<TraceParent>,
+        actor: Actor,
+    ) -> Result<StartedRun, Error> {
+        if let Some(known) = self.known(key.as_ref()).await? {
+            return Ok(known);
+        }
+        let of = self.now(run).await?;
+        let (definition, input) = match purpose {
+            FollowUp::Undo { to } => self.undo_of(&of, to).await?,
+            FollowUp::Merge { paths } => {
+                let definition = merge::definition(&of.definition).map_err(Error::Undo)?;
+                (definition, input(&merge::Arguments::new(&of, paths))?)
+            }
+        };
+        let start = StartRun {
+            definition: Arc::new(definition),
+            session: self.open_session_of(&of).await?,
+            config: Config {
+                workspace: of.config().and_then(|config| config.workspace.clone()),
+                ..Config::default()
+            },
+            input,
+            origin: Origin::Native,
+            ask: None,
+            key,
+            front: None,
+            trace,
+        };
+        self.start(start, actor).await.map_err(|error| match error {
+            // The caller named a run. The workspace that is refused is the one of that run.
+            Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(words(&problems))),
+            other => other,
+        })
+    }
+
+    /// Workflow and input of an undo of what the run committed after the event `to`.
+    async fn undo_of(&self, of: &Run, to: u64) -> Result<(Definition, Value), Error> {
+        let undo = of.undo(to).map_err(Error::Undo)?;
+        let since = self.undos_of(of).await?;
+        if undo.is_taken_back(of, &since.iter().map(|run| &**run).collect::<Vec<_>>()) {
+            return Err(Error::Undo(NotUndone::TakenBack));
+        }
+        let definition = undo::definition(&of.definition, &undo.phases).map_err(Error::Undo)?;
+        let changes = Blob::new(json::canonical(&undo));
+        let arguments = undo::Arguments {
+            task: undo::Arguments::task(of, to),
+            run: of.id.clone(),
+            to,
+            changes: changes.digest,
+            seen: of.seq,
+        };
+        // The bytes are in the store before the run that names their digest.
+        self.journal.put_bodies(vec![changes], self.clock.now()).await?;
+        Ok((definition, input(&arguments)?))
+    }
+
+    /// Undos of the run, and undos of these, as the session of the run lists them. An undo that was begun after the
+    /// session was closed is not listed.
+    async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
+        let Some(id) = of.session() else { return Ok(Vec::new()) };
+        let (session, _) = self.session_chain(id).await?;
+        let mut known = BTreeSet::from([of.id.clone()]);
+        let mut undos = Vec::new();
+        for undone in session.undone.iter() {
+            if known.contains(&undone.of) && known.insert(undone.by.clone()) {
+                undos.push(self.now(&undone.by).await?);
+            }
+        }
+        Ok(undos)
+    }
+
+    /// Session of the run; `None` if it is closed and takes no more runs.
+    async fn open_session_of(&self, of: &Run) -> Result<Option<SessionId>, Error> {
+        let Some(id) = of.session() else { return Ok(None) };
+        let (session, _) = self.session_chain(id).await?;
+        Ok((!matches!(session.state, State::Closed(_))).then(|| id.clone()))
+    }
+}
+
+fn input(arguments: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(arguments).map_err(|e| Error::Internal(e.to_string()))
+}
+
+fn words(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+}
