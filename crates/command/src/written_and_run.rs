@@ -18,7 +18,7 @@ const WRITES_CONTENT: [&str; 37] = [
 
 impl Command {
     /// Returns true if a part may run a file that another part writes.
-    pub(crate) fn runs_what_it_writes(&self) -> bool {
+    pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
         let written: Vec<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
         !written.is_empty()

@@ -334,7 +334,7 @@ pub struct Yielded {
     pub changeset: Changeset,
     /// Changes of the run's layer; `None` where there are none.
     pub layer: Option<Box<LayerChanges>>,
-    /// What makes it ask whatever the rules allow: `hard_link`, `special_file`.
+    /// Codes of findings that ask whatever the rules allow: `hard_link`, `special_file`, `layer_full` and those of the guard.
     pub ask_because: Vec<String>,
     /// What the agent reads as the result of the call, once its changes are released.
     pub text: String,

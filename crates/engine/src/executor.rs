@@ -57,6 +57,8 @@ pub enum Work {
         changeset: Option<Arc<Changeset>>,
         /// Changes of the run's layer, made after those of the workspace.
         layer: Option<Arc<LayerChanges>>,
+        /// Run whose layer is merged by these changes.
+        merges: Option<RunId>,
         /// It was begun before a crash.
         is_resumed: bool,
     },

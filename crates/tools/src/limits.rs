@@ -79,6 +79,8 @@ pub const STOP_TIME: Duration = Duration::from_secs(10);
 pub const PROBE_TIME: Duration = Duration::from_secs(10);
 /// Probes of one level before the next lower one is tried: a busy host can fail one.
 pub const PROBES: usize = 3;
+/// Time after which a level below the full one is probed again: a host under load can fail every probe of a series.
+pub const PROBE_AGAIN: Duration = Duration::from_mins(1);
 
 /// Paths of a trial that its card names; the others are counted.
 pub const CARD_PATHS: usize = 500;
@@ -94,10 +96,13 @@ pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;
 pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
 /// Paths that a trial leaves changed, and paths looked at to find them: the list of them is part of the journal.
 pub const CHANGED_PATHS: usize = 100_000;
-/// Files, folders and links of a run's layer. A command that would go past it changes nothing (`layer_full`).
+/// Files, folders and links of a run's layer. A command that would go past it asks (`layer_full`).
 pub const LAYER_PATHS: usize = 200_000;
 /// Bytes of the files of a run's layer: a build and its tests, and less than a disk.
 pub const LAYER_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+/// Bytes of the files of the layers of all runs of a node, those that wait included. A command that would go past it asks
+/// (`layer_full`).
+pub const LAYERS_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Files, folders and links of a workspace that is copied where there can be no overlay.
 pub const COPIED_PATHS: usize = 20_000;
 /// Bytes of such a workspace. Where the file system shares them between files they count all the same.

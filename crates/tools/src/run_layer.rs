@@ -16,7 +16,6 @@ use holdshort_core::tool::LayerChanges;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 
 use crate::changeset::{Root, entry, folder};
-use crate::limits;
 use crate::sandbox::{remove, take_after};
 
 /// Folder of one run, which only the server enters. Cheap to clone.
@@ -25,6 +24,8 @@ pub struct RunLayer(PathBuf);
 
 /// Folder in the folder of a run that is shown over the workspace.
 const CONTENT: &str = "files";
+/// File in the folder of a run with the number of bytes of its content. It is gone while the content changes.
+const SIZE: &str = "bytes";
 
 /// Number and size of what a layer holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,9 +34,16 @@ pub(crate) struct Usage {
     bytes: u64,
 }
 
+/// Limits of what a layer may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    pub paths: usize,
+    pub bytes: u64,
+}
+
 impl Usage {
-    /// Returns true if a layer that holds this and these changes is past its limits.
-    pub(crate) fn exceeds_with(self, changes: &[Change]) -> bool {
+    /// Returns true if these changes make a layer larger that is past its limits with them.
+    pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
             Some(Entry::Symlink { .. } | Entry::Folder { .. }) | None => 0,
@@ -51,7 +59,7 @@ impl Usage {
         };
         let added = self.paths + there(|change| &change.after);
         let paths = added.saturating_sub(there(|change| &change.before));
-        bytes > limits::LAYER_BYTES || paths > limits::LAYER_PATHS
+        (bytes > room.bytes && bytes > self.bytes) || (paths > room.paths && paths > self.paths)
     }
 }
 
@@ -131,15 +139,50 @@ impl RunLayer {
         Ok(())
     }
 
+    /// Counts the bytes of the layers of all other runs of this node. Blocks.
+    pub(crate) fn bytes_of_others(&self) -> io::Result<u64> {
+        let Some(all) = self.0.parent() else { return Ok(0) };
+        let listed = match fs::read_dir(all) {
+            Ok(listed) => listed,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(e) => return Err(e),
+        };
+        let mut bytes = 0_u64;
+        for entry in listed {
+            let other = Self(entry?.path());
+            if other != *self {
+                bytes = bytes.saturating_add(other.bytes()?);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Returns the size of the content as it was written down, and counts it if it was not.
+    fn bytes(&self) -> io::Result<u64> {
+        let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
+        match noted {
+            Some(bytes) => Ok(bytes),
+            None => match self.usage() {
+                // Another task removed the layer.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+                counted => Ok(counted?.bytes),
+            },
+        }
+    }
+
     /// Makes the changes, whatever the layer holds by now. Where that fails the layer is removed: half of a cache may
-    /// mislead a command, and none does not. Blocks.
+    /// mislead a command, and none does not. Leaves out paths that the workspace has by now, which the layer would hide.
+    /// Blocks.
     pub(crate) fn commit(
         &self,
         workspace: &Path,
         layer: &LayerChanges,
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
-        let committed = self.write(workspace, layer, body);
+        let committed = self.write(workspace, layer, body).and_then(|()| {
+            let bytes = self.usage()?.bytes;
+            fs::write(self.0.join(SIZE), bytes.to_string())
+        });
         if committed.is_err() {
             self.remove();
         }
@@ -153,6 +196,10 @@ impl RunLayer {
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
         let root = self.create(workspace)?;
+        match fs::remove_file(self.0.join(SIZE)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
         let below = Root::open(workspace)?;
         let changes = layer.changes.changes();
         // In the order of the paths a folder comes before what is in it.
@@ -161,9 +208,14 @@ impl RunLayer {
         }
         let made_at = SystemTime::UNIX_EPOCH
             + Duration::from_millis(u64::try_from(layer.made_at.as_millis()).unwrap_or_default());
+        let mut written = Vec::new();
         for change in changes {
             let path = bytes_of(&change.path).unwrap_or_default();
             let Some(after) = &change.after else { continue };
+            if hides(&below, &path, after)? {
+                continue;
+            }
+            written.push(change);
             make_folders(&root, &below, folder::split(&path).0)?;
             let (folder, name) = root.parent(&path)?;
             match after {
@@ -186,7 +238,7 @@ impl RunLayer {
                 }
             }
         }
-        for change in changes.iter().rev() {
+        for change in written.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
                 // A folder that its owner can not read or change would close the layer to the next command.
@@ -196,12 +248,16 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes what is committed to the workspace, which the layer would hide. Blocks.
-    pub(crate) fn forget(&self, changeset: &Changeset) -> io::Result<()> {
-        let Some(root) = self.open() else { return Ok(()) };
-        changeset.changes().iter().rev().try_for_each(|change| {
+    /// Removes what is committed to the workspace, which the layer would hide. Where that fails the layer is removed: one
+    /// without these paths is wanted, and an empty one has none of them. Blocks.
+    pub fn forget(&self, changeset: &Changeset) {
+        let Some(root) = self.open() else { return };
+        let taken = changeset.changes().iter().rev().try_for_each(|change| {
             take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))
-        })
+        });
+        if taken.is_err() {
+            self.remove();
+        }
     }
 
     fn create(&self, workspace: &Path) -> io::Result<Root> {
@@ -229,6 +285,20 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     }
     let path = Path::new("/proc/self/fd").join(folder.as_fd().as_raw_fd().to_string()).join(name);
     fs::remove_dir_all(path)
+}
+
+/// Returns true if an entry at this path would hide something of the workspace.
+fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
+    let ends =
+        path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);
+    for end in ends {
+        let (folder, name) = workspace.parent(&path[..end])?;
+        let Some(stat) = entry::stat(&folder, name)? else { return Ok(false) };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            return Ok(true);
+        }
+    }
+    Ok(!matches!(entry, Entry::Folder { .. }))
 }
 
 /// Makes the folders on the way to a path, as they are in the workspace.

@@ -275,11 +275,8 @@ impl Tools {
                 Committed::Failed { text: format!("the workspace can not be opened: {e}"), done: Vec::new() }
             }
         };
-        if let (Some(layer), Committed::Done) = (&self.0.settings.run_layer, &committed)
-            && layer.forget(changeset).is_err()
-        {
-            // A layer without these paths is wanted, and an empty one has none of them.
-            layer.remove();
+        if let (Some(layer), Committed::Done) = (&self.0.settings.run_layer, &committed) {
+            layer.forget(changeset);
         }
         committed
     }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
+use holdshort_command::Command;
 use holdshort_command::guarded::{self, Guarded};
 pub use refusal::{Refused, RefusedBefore, RefusedCall};
 pub use withheld::WithheldPaths;
@@ -254,6 +255,15 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
             asks.push(found("unclear_command", text.to_owned()));
         }
     }
+    let writes_and_runs = || command.is_some_and(Command::runs_what_it_writes);
+    if subject.changes == Changes::Untried
+        && writes_and_runs()
+        && asks_about_commands(&lists, subject, command)
+    {
+        let text =
+            "a rule asks about some, and it runs a file that it writes itself, which may be one of them";
+        asks.push(found("unclear_command", text.to_owned()));
+    }
     let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();
     if let Some(why) = command.filter(|command| command.computes_and_reads).and_then(|command| command.opaque)
         && holds_back(&lists, subject, by_its_words)
@@ -311,6 +321,20 @@ fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&R
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
+/// Returns true if a rule that asks about commands comes before the first match of its list: what the line runs may be
+/// one of those commands.
+fn asks_about_commands(
+    lists: &[(Source, &[Rule])],
+    subject: &Subject<'_>,
+    command: Option<&Command>,
+) -> bool {
+    lists.iter().any(|(_, list)| {
+        let before = rule::first_match(list, subject, command).map_or(list.len(), |(at, _)| at);
+        let speaks = |rule: &&Rule| rule.action == RuleAction::Ask && rule::may_concern(rule, subject);
+        list[..before].iter().filter(speaks).any(|rule| !rule.commands.is_empty())
+    })
+}
+
 fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reason {
     let text = rule.reason.clone().unwrap_or_else(|| fallback.to_owned());
     Reason { source, code: "rule".to_owned(), rule: Some(index), text }
@@ -321,7 +345,7 @@ fn found(code: &str, text: String) -> Reason {
 }
 
 /// Findings that no grant and no rule lifts.
-fn mandatory(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
+fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     match subject.changes {
         // The changeset of the trial says what the line did: the words of the line add nothing.
         Changes::Tried { changes, ask_because, layer: _ } => {
@@ -352,7 +376,7 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
 }
 
 /// Findings in the arguments of a call whose changes are unknown.
-fn mandatory_for_words(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Vec<Reason> {
+fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
     // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
@@ -373,7 +397,7 @@ pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
 }
 
 /// What the call may write to that a person's own tools run by themselves.
-fn guarded(subject: &Subject<'_>, command: Option<&holdshort_command::Command>) -> Option<Guarded> {
+fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> {
     let through_links = || {
         let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
         resolved.find_map(|path| guarded::guards(path.split('/'))).copied()
@@ -419,6 +443,10 @@ fn explain(code: &str) -> &'static str {
         "undo" => "it takes back what was released before",
         "merge" => {
             "it puts ignored files that only the run has seen into the workspace, where your own tools find them"
+        }
+        "layer_full" => {
+            "the layer of the run has no more room for the ignored files that it writes, so they are changes of the \
+             workspace"
         }
         "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
         "sandbox_none" => "this host can not confine commands: they can read and write what the server can",

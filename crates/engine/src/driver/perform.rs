@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{Action, ActionId, Call, CallState, Input, ModelCall, Rejection, Run};
+use holdshort_core::run::{Action, ActionId, Call, CallState, Input, ModelCall, Rejection, Run, merge};
 use holdshort_core::tool::Precondition;
 use holdshort_store::Journal;
 use holdshort_tools::{Follow, Withhold};
+use serde::Deserialize;
 
 use super::Driver;
 use super::run_cache::LoadedRun;
@@ -198,6 +199,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     attempt: call.attempt,
                     changeset: found.changeset.clone(),
                     layer: found.layer.clone(),
+                    merges: merges(call),
                     is_resumed: call.trial.commits > 1,
                 },
                 None => Work::CallTool {
@@ -227,4 +229,10 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
 /// The files that a call relies on, as its last look saw them.
 fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
+}
+
+/// Returns the run whose layer a call merges.
+fn merges(call: &Call) -> Option<RunId> {
+    let arguments = (call.tool == merge::TOOL).then(|| merge::Arguments::deserialize(&call.arguments))?;
+    arguments.ok().map(|arguments| arguments.run)
 }

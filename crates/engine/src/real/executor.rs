@@ -387,14 +387,19 @@ impl Worker {
                 };
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            Work::Commit { call, attempt, changeset, layer, is_resumed } => {
+            Work::Commit { call, attempt, changeset, layer, merges, is_resumed } => {
                 let failed = |text: String| {
                     if *is_resumed { Outcome::Halfway { text } } else { Outcome::Failed { text } }
                 };
                 let outcome = match (tools(), changeset) {
                     (Ok(tools), Some(changeset)) => {
                         let (bodies, changeset) = (self.bodies.clone(), changeset.clone());
-                        trial::commit(tools, bodies, changeset, layer.clone(), *is_resumed).await
+                        let outcome =
+                            trial::commit(tools, bodies, changeset.clone(), layer.clone(), *is_resumed).await;
+                        if let (Outcome::Done { .. }, Some(run)) = (&outcome, merges) {
+                            layers::forget(layers::of_run(&self.data, run), changeset).await;
+                        }
+                        outcome
                     }
                     (Ok(_), None) => failed("the journal has its changes no more".to_owned()),
                     (Err(text), _) => failed(text),

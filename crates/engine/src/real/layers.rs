@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use holdshort_core::changeset::Changeset;
 use holdshort_core::id::RunId;
 use holdshort_core::limits;
 use holdshort_store::Tables as _;
@@ -13,8 +14,6 @@ use super::RealDriver;
 use crate::{Clock, Error};
 
 const FOLDER: &str = "layers";
-/// Wait before the first look.
-const FIRST: Duration = Duration::from_mins(1);
 /// Wait between two looks.
 const SWEEP: Duration = Duration::from_hours(1);
 
@@ -39,7 +38,6 @@ impl RealDriver {
 
 /// Removes the layers of runs that ended long enough ago, until it is dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
-    driver.clock().sleep(FIRST).await;
     loop {
         match remove_old(&driver).await {
             Ok(0) => {}
@@ -50,13 +48,19 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes the layers of runs that ended before the limit, and of runs that the journal does not know. Returns how many.
+/// Removes the layers of runs that ended before the limit, whose content is erased, or that the journal does not know.
+/// Returns how many. An erasure on another node is found here.
 async fn remove_old(driver: &RealDriver) -> Result<usize, Error> {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
     for (run, layer) in found(driver.executor().data.join(FOLDER)).await {
         let row = driver.journal().run(&run).await?;
-        if row.is_none_or(|row| row.status.is_terminal() && row.updated_at < before) {
+        let is_over = match row {
+            None => true,
+            Some(row) if !row.status.is_terminal() => false,
+            Some(row) => row.updated_at < before || driver.is_erased(&row).await?,
+        };
+        if is_over {
             remove(layer).await;
             removed += 1;
         }
@@ -74,6 +78,13 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
         entries.filter_map(layer).collect()
     });
     listed.await.unwrap_or_default()
+}
+
+/// Removes the paths of a merge from the layer that they came from, off the threads that wait.
+pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
+    if let Err(error) = tokio::task::spawn_blocking(move || layer.forget(&merged)).await {
+        tracing::warn!(%error, "the layer of a run still holds what was merged");
+    }
 }
 
 /// Removes a layer, off the threads that wait.

@@ -60,9 +60,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
-        if wrote {
-            self.executor().forget(run);
-        }
+        // Also if all is erased already: by a request that came before, or on another node.
+        self.executor().forget(run);
         Ok(wrote)
     }
 
@@ -143,7 +142,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
         // One that can not be read is told where the run is.
         let Some(last) = last.first().and_then(|sealed| event::decode(sealed).ok()) else { return Ok(true) };
-        let is_erased = matches!(last.fact, event::Fact::Run(Fact::ContentErased { from: 1, .. }));
-        Ok(last.at < before && !is_erased)
+        Ok(last.at < before && !says_all_is_erased(&last.fact))
     }
+
+    /// Returns true if the last event of a run says that all content before it is erased.
+    pub(crate) async fn is_erased(&self, row: &RunRow) -> Result<bool, Error> {
+        let stream = StreamId::Run(row.run.clone());
+        let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
+        let last = last.first().and_then(|sealed| event::decode(sealed).ok());
+        Ok(last.is_some_and(|last| says_all_is_erased(&last.fact)))
+    }
+}
+
+fn says_all_is_erased(fact: &event::Fact) -> bool {
+    matches!(fact, event::Fact::Run(Fact::ContentErased { from: 1, .. }))
 }

@@ -165,7 +165,9 @@ impl Site {
     /// Writes the next path of a commit; `None` while there is more to do.
     pub(super) fn write_on(&mut self, job: &Job, writing: &mut Writing) -> Option<Outcome> {
         let Job { run, action, work, .. } = job;
-        let Work::Commit { call, attempt, changeset, is_resumed, layer: _ } = work else { return None };
+        let Work::Commit { call, attempt, changeset, is_resumed, layer: _, merges: _ } = work else {
+            return None;
+        };
         let Some(changeset) = changeset else {
             return Some(Outcome::Failed { text: "it is not kept".to_owned() });
         };

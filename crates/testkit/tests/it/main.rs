@@ -64,6 +64,7 @@ mod routed;
 mod run_layers;
 mod rush;
 mod sandbox;
+mod second_runs;
 mod sign_in;
 mod sim;
 mod slack;

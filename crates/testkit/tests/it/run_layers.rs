@@ -6,12 +6,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use holdshort_testkit::server::TestServer;
+use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, read, write};
 
-const TRYING: &str = "
+pub(crate) const TRYING: &str = "
 name: solo
 agents:
   solo:
@@ -29,7 +29,7 @@ gates:
 const IGNORED: &str = "__pycache__/\nnode_modules/\n.venv/\n*.log\n.env\n*.sqlite\n/build/\n/out/\n";
 
 /// A repository with files that git ignores, as a person has one after a day of work.
-fn fill(workspace: &Path) {
+pub(crate) fn fill(workspace: &Path) {
     let made = std::process::Command::new("git").args(["init", "-q", "."]).current_dir(workspace).status();
     assert!(made.unwrap().success());
     for (path, content) in [
@@ -281,4 +281,175 @@ async fn a_merge_shows_a_card_and_lands_exactly_what_is_released() {
     server.wait_status(&third, &["completed"]).await;
     let finished = server.events_of(&third, "tool_finished").await;
     assert_eq!(finished[0]["data"]["code"], "nothing_to_merge", "{finished:#?}");
+}
+
+/// A merge takes the paths out of the layer that they came from, so that the run sees what the person makes of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_sees_what_becomes_of_a_merged_file() {
+    let steps = [
+        one(command("mkdir -p out && echo 1 > out/a && echo 2 > out/b")),
+        one(write("b.txt", "")),
+        one(command("cat out/a out/b")),
+        done(),
+    ];
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let run = server.start_run("solo", "Build it.").await;
+    let open = server.wait_one(&run).await;
+    let begun = server.post(&format!("/v1/runs/{run}/merge"), &json!({ "paths": ["out/a"] })).await.ok();
+    let merge = begun["id"].as_str().unwrap();
+    let card = server.wait_one(merge).await;
+    server.choose(&card, "approve").await;
+    server.wait_status(merge, &["completed"]).await;
+    fs::write(workspace.join("out/a"), "by the person\n").unwrap();
+    server.choose(&open, "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(last_told(&model).contains("by the person\n2\n"), "{}", last_told(&model));
+}
+
+/// A person makes a file while a card is open whose command wrote an ignored file of the same name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
+    let steps = [
+        one(command(
+            "mkdir -p out/deep && echo 1 > out/a && echo 2 > out/deep/b && echo 3 > out/c && echo 4 > d.txt",
+        )),
+        one(command("cat out/a out/deep out/c")),
+        done(),
+    ];
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let run = server.start_run("solo", "Build it.").await;
+    let open = server.wait_one(&run).await;
+    fs::create_dir(workspace.join("out")).unwrap();
+    fs::write(workspace.join("out/a"), "by the person\n").unwrap();
+    fs::write(workspace.join("out/deep"), "a file of the person\n").unwrap();
+    server.choose(&open, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    let told = last_told(&model);
+    assert!(told.contains("by the person\na file of the person\n3\n"), "{told}");
+}
+
+/// A link in the layer that leads outward is no way out: for no tool and no command of the run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_tool_writes_through_a_link_of_the_layer() {
+    const LINKS: &str = "ln -s ../outside/kept.txt app.log && ln -s ../outside away.log && ln -s .. up.log";
+    let edit = |path: &str| ("edit_file", json!({ "path": path, "old": "mine", "new": "pwned" }));
+    let calls = [
+        command(LINKS),
+        read("app.log"),
+        read("away.log/kept.txt"),
+        read("up.log/outside/kept.txt"),
+        ("list_directory", json!({ "path": "away.log" })),
+        command("cat app.log || true"),
+        command("echo pwned >> app.log || true"),
+        command("echo pwned > away.log/planted || true"),
+        command("sed -i s/mine/pwned/ app.log || true"),
+        command("cp main.py up.log/outside/planted || true"),
+        write("app.log", "pwned\n"),
+        write("away.log/planted", "pwned\n"),
+        write("up.log/outside/planted", "pwned\n"),
+        edit("app.log"),
+        edit("away.log/kept.txt"),
+    ];
+    let mut steps: Vec<_> = calls.into_iter().map(one).collect();
+    steps.push(done());
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let outside = workspace.parent().unwrap().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("kept.txt"), "mine: 4711\n").unwrap();
+    let before = (tree(&workspace), tree(&outside));
+    let run = server.start_run("solo", "Get out.").await;
+    loop {
+        let at = server.wait_status(&run, &["waiting", "completed"]).await;
+        if at["status"] == "completed" {
+            break;
+        }
+        for open in server.open(&run).await {
+            // A file tool writes the workspace, where no link is.
+            server
+                .choose(&open, if open["title"] == "write_file: app.log" { "approve" } else { "reject" })
+                .await;
+        }
+    }
+    assert_eq!(tree(&outside), before.1);
+    let mut after = before.0;
+    after.insert("app.log".to_owned(), "pwned\n".to_owned());
+    assert_eq!(tree(&workspace), after);
+    let told = last_told(&model);
+    assert!(told.contains("not written to the workspace: app.log") && !told.contains("4711"), "{told}");
+}
+
+/// Makes a sparse file that fills all room for layers.
+fn fill_layer(layer: &Path, bytes: u64) {
+    fs::create_dir_all(layer.join("files")).unwrap();
+    fs::File::create(layer.join("files/large.log")).unwrap().set_len(bytes).unwrap();
+}
+
+/// If a layer, or all of them together, have no more room, the command asks, and releases like any other change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_asks_if_its_ignored_files_have_no_room() {
+    const GIB: u64 = 1024 * 1024 * 1024;
+    let lines = ["echo 1 > a.log", "echo 2 > b.log", "cat b.log && echo 3 > c.log"];
+    let mut steps: Vec<_> = lines.iter().map(|line| one(command(line))).collect();
+    steps.push(done());
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let before = tree(&workspace);
+    let layers = server.data().join("layers");
+    let other = layers.join("run_00000000000000000000000000");
+    fill_layer(&other, 16 * GIB);
+    let run = server.start_run("solo", "Build it.").await;
+    let asked = async |line: &str| {
+        let asked = server.wait_one(&run).await;
+        let codes = asked["risk"]["reasons"].to_string();
+        assert_eq!(asked["payload"]["command"], line);
+        assert!(codes.contains("layer_full") && asked["payload"]["trial"]["files"] == 1, "{asked:#}");
+        asked
+    };
+    let of_all = asked(lines[0]).await;
+    // From now on there is room for all layers, and none in the one of this run.
+    fs::remove_dir_all(&other).unwrap();
+    fill_layer(&layers.join(&run), 4 * GIB);
+    server.choose(&of_all, "reject").await;
+    let of_run = asked(lines[1]).await;
+    assert_eq!(tree(&workspace), before);
+    fs::remove_file(layers.join(&run).join("files/large.log")).unwrap();
+    server.choose(&of_run, "approve").await;
+    server.wait_status(&run, &["completed"]).await;
+    let mut after = before;
+    after.insert("b.log".to_owned(), "2\n".to_owned());
+    assert_eq!(tree(&workspace), after);
+    assert!(last_told(&model).contains("not written to the workspace: c.log"), "{}", last_told(&model));
+}
+
+/// Erasing a run erases its layer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_layer_goes_with_the_content_of_its_run() {
+    let (model, server) = play(TRYING, [one(command("mkdir -p out && echo 1 > out/a")), done()]).await;
+    fill(&server.workspace());
+    let layer = |run: &str| server.data().join("layers").join(run);
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let run = server.start_run("solo", "Build it.").await;
+        server.wait_status(&run, &["completed"]).await;
+        assert!(layer(&run).join("files/out/a").exists());
+        runs.push(run);
+    }
+    drop(model);
+    let gone = async |run: &str| {
+        eventually("the layer is gone", async || (!layer(run).exists()).then_some(())).await;
+    };
+    server.post("/v1/erasures", &json!({ "run": runs[0] })).await.ok();
+    gone(&runs[0]).await;
+    assert!(layer(&runs[1]).exists(), "another run keeps its own");
+    // A layer of a run that is erased already goes too.
+    fs::create_dir_all(layer(&runs[0]).join("files")).unwrap();
+    server.post("/v1/erasures", &json!({ "run": runs[0] })).await.ok();
+    gone(&runs[0]).await;
 }

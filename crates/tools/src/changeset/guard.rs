@@ -30,8 +30,18 @@ const LINK_OUT: &str = "link_out";
 
 /// Returns the codes of the findings in these changes. `path`: where the workspace lies, in full.
 pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
-    let by_path = changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change)));
-    let guard = Guard { workspace, path, changes: by_path.collect() };
+    let by_path: BTreeMap<_, _> =
+        changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change))).collect();
+    let mut by_folder: BTreeMap<Vec<u8>, Vec<EntryChange>> = BTreeMap::new();
+    for (path, change) in &by_path {
+        let (folder, name) = folder::split(path);
+        let name = name.as_bytes().to_ascii_lowercase();
+        by_folder
+            .entry(folder.to_vec())
+            .or_default()
+            .push(EntryChange { name, stays: change.after.is_some() });
+    }
+    let guard = Guard { workspace, path, changes: by_path, by_folder };
     let mut found = BTreeSet::new();
     if guard.meets_a_repository() {
         found.insert(REPOSITORY);
@@ -46,6 +56,16 @@ struct Guard<'a> {
     workspace: &'a Root,
     path: &'a Path,
     changes: BTreeMap<Vec<u8>, &'a Change>,
+    /// Changed entries of each folder.
+    by_folder: BTreeMap<Vec<u8>, Vec<EntryChange>>,
+}
+
+/// Change of one entry of a folder.
+struct EntryChange {
+    /// Name in small letters.
+    name: Vec<u8>,
+    /// True if the entry is there after the change.
+    stays: bool,
 }
 
 /// How git takes a folder before and after the changes.
@@ -83,15 +103,11 @@ impl Guard<'_> {
             Err(_) => return Repository { before: false, after: true },
         };
         let mut after = before.clone();
-        for (path, change) in &self.changes {
-            let (above, name) = folder::split(path);
-            if above == folder {
-                let name = name.as_bytes().to_ascii_lowercase();
-                if change.after.is_some() {
-                    after.insert(name);
-                } else {
-                    after.remove(&name);
-                }
+        for EntryChange { name, stays } in self.by_folder.get(folder).into_iter().flatten() {
+            if *stays {
+                after.insert(name.clone());
+            } else {
+                after.remove(name);
             }
         }
         Repository { before: is_repository(&before), after: is_repository(&after) }

@@ -300,7 +300,8 @@ pub(crate) fn prepare(
     let path = if reads { without(&path, workspace) } else { path };
     launch.pass_environment_on();
     let plan = &mut launch.plan;
-    if reads {
+    // An overlay would hide what is mounted in the workspace.
+    if reads && sandbox::mounted_below(workspace).is_none() {
         plan.run_layer = inner.shown_layer();
     }
     plan.effect = effect;

@@ -1,27 +1,52 @@
-//! The isolation level of this host, found once per process: a probe that fails under load must not change what later
-//! commands run in.
+//! The isolation level of this host. A probe that fails under load must not change what later commands run in: the full
+//! level is found once per process, and a lower one is probed again after a while.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use holdshort_core::tool::SandboxLevel;
 
 use super::launch;
-use crate::limits::PROBES;
+use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Levels found so far, by program and network setting.
-static FOUND: Mutex<BTreeMap<(PathBuf, bool), SandboxLevel>> = Mutex::new(BTreeMap::new());
+/// Levels found so far, by program and network setting. Each has a lock of its own, which a probe holds.
+static FOUND: Mutex<BTreeMap<(PathBuf, bool), Arc<Mutex<Option<Found>>>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the highest level that this host reaches, found by running a command that tries to get out.
+/// A level, and when it was found.
+#[derive(Clone, Copy)]
+struct Found {
+    level: SandboxLevel,
+    at: Instant,
+}
+
+impl Found {
+    /// Returns true if the level is not to be probed again by then.
+    fn holds_at(self, now: Instant) -> bool {
+        self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
+    }
+}
+
+/// Returns the highest level that this host reaches, found by running a command that tries to get out. Blocks.
 ///
-/// The first call for a program blocks for some milliseconds, later ones answer from memory. `program` is the binary that
-/// has the hidden subcommand.
+/// The first call for a program takes some milliseconds, later ones answer from memory. `program` is the binary that has
+/// the hidden subcommand.
 pub fn level(program: &Path, network: bool) -> SandboxLevel {
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    *found
-        .entry((program.to_owned(), network))
-        .or_insert_with(|| highest(|level| (0..PROBES).any(|_| launch::holds(program, level, network))))
+    let found = {
+        let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry((program.to_owned(), network)).or_default().clone()
+    };
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = found.filter(|known| known.holds_at(Instant::now()));
+    let level = known.map_or_else(
+        || highest(|level| (0..PROBES).any(|_| launch::holds(program, level, network))),
+        |known| known.level,
+    );
+    if known.is_none() {
+        *found = Some(Found { level, at: Instant::now() });
+    }
+    level
 }
 
 fn highest(holds: impl Fn(SandboxLevel) -> bool) -> SandboxLevel {
@@ -29,4 +54,21 @@ fn highest(holds: impl Fn(SandboxLevel) -> bool) -> SandboxLevel {
         .into_iter()
         .find(|level| holds(*level))
         .unwrap_or(SandboxLevel::None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_below_the_full_one_is_probed_again_after_a_while() {
+        let at = Instant::now();
+        let holds = |level, later| Found { level, at }.holds_at(at + later);
+        let again = PROBE_AGAIN;
+        let soon = again / 2;
+        assert!(holds(SandboxLevel::Full, again * 100));
+        for level in [SandboxLevel::Partial, SandboxLevel::None] {
+            assert_eq!((holds(level, soon), holds(level, again)), (true, false), "{level:?}");
+        }
+    }
 }

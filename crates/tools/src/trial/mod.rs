@@ -32,8 +32,9 @@ use self::read::{Below, Time};
 use self::split::Split;
 use crate::changeset::{Root, entry, guard};
 use crate::command::{Ended, How};
+use crate::limits;
 use crate::request::RunCommand;
-use crate::run_layer::RunLayer;
+use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
@@ -70,7 +71,8 @@ pub struct Trial {
     pub changeset: Changeset,
     /// Changes of the run's layer, which need no release.
     pub run_layer: Option<LayerChanges>,
-    /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`.
+    /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`,
+    /// `layer_full`.
     pub codes: Vec<String>,
     /// As of a command that ran: what it printed, and how it ended.
     pub text: String,
@@ -122,8 +124,14 @@ pub(crate) async fn run(
     stop: Stop,
     mut output: impl FnMut(&str) + Send,
 ) -> Tried {
-    if let Some(why) = impossible(inner) {
-        return Tried::Impossible { why: why.to_owned() };
+    let looked = {
+        let inner = inner.clone();
+        tokio::task::spawn_blocking(move || impossible(&inner)).await
+    };
+    match looked {
+        Ok(None) => {}
+        Ok(Some(why)) => return Tried::Impossible { why: why.to_owned() },
+        Err(e) => return Tried::Failed { text: format!("the trial could not be prepared: {e}") },
     }
     let kinds: &[MakeLayer] = match inner.settings.layers {
         Layers::Overlay => &[prepare::overlay, prepare::copy],
@@ -158,7 +166,7 @@ pub(crate) async fn run(
     Tried::Impossible { why: whys.join(", and ") }
 }
 
-/// Why no command of these tools can be tried.
+/// Returns why no command of these tools can be tried; `None` if it can. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
         return Some("its commands reach the network, and nothing takes back what leaves");
@@ -259,7 +267,19 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
         Err(e) => return told.not_kept(e.code(), &e.to_string()),
     };
     ignored::mark(&mut left.changes, &workspace);
-    let Split { workspace: changes, layer: in_layer, mut codes } = split::split(left, &workspace, run_layer);
+    let split = match run_layer {
+        None => Ok(split::without_layer(&left)),
+        Some(run_layer) => {
+            let split = split::with_layer(&left, &workspace, run_layer);
+            has_room(run_layer, layer, &split.layer).map(|has_room| {
+                if has_room { split } else { split::with_full_layer(&left, &workspace, run_layer) }
+            })
+        }
+    };
+    let Split { workspace: changes, layer: in_layer, mut codes } = match split {
+        Ok(split) => split,
+        Err(e) => return Tried::Failed { text: format!("the layers of runs can not be read: {e}") },
+    };
     let is_read_only = || {
         rustix::fs::fstatvfs(workspace.as_fd()).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
     };
@@ -267,15 +287,6 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
         return told.not_kept("read_only", "the workspace is on a read-only file system");
     }
     codes.extend(guard::findings(&changes, &workspace, &path));
-    if let Some(run_layer) = run_layer.filter(|_| !in_layer.is_empty()) {
-        match run_layer.usage() {
-            Ok(usage) if usage.exceeds_with(&in_layer) => {
-                return told.not_kept("layer_full", "the ignored files of this run have no more room");
-            }
-            Ok(_) => {}
-            Err(e) => return Tried::Failed { text: format!("the layer of the run can not be read: {e}") },
-        }
-    }
     let over = if layer.notes().is_some() { Layers::Overlay } else { Layers::Copy };
     let text = format!("{}{}", told.text, note_of_layer(&in_layer));
     let layer_changes = match Changeset::new(in_layer) {
@@ -297,6 +308,21 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
         }),
         (Err(e), _) | (_, Err(e)) => Tried::Failed { text: format!("what it left is no changeset: {e}") },
     }
+}
+
+/// Returns true if the run's layer can take these changes.
+fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
+    if changes.is_empty() {
+        return Ok(true);
+    }
+    let room = match layer {
+        Layer::Overlay { .. } => Room { paths: limits::LAYER_PATHS, bytes: limits::LAYER_BYTES },
+        // The next trial copies all of it.
+        Layer::Copy { .. } => Room { paths: limits::COPIED_PATHS, bytes: limits::COPIED_BYTES },
+    };
+    let left = limits::LAYERS_BYTES.saturating_sub(run_layer.bytes_of_others()?);
+    let room = Room { bytes: room.bytes.min(left), ..room };
+    Ok(!run_layer.usage()?.exceeds_with(changes, room))
 }
 
 /// Sentence for the agent about files that the workspace does not get.

@@ -1,6 +1,5 @@
 //! Puts together what a trial needs: the command as it is launched, and its layer.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +14,7 @@ use crate::command::{self, Command};
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
 use crate::run_layer::RunLayer;
-use crate::sandbox::{Launch, Layer};
+use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
 /// Why a command is not tried over a layer.
@@ -109,20 +108,4 @@ pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
         copy_over(&run_layer, &folder).map_err(|e| e.to_string())?;
     }
     Ok(Layer::Copy { folder })
-}
-
-/// The first mount below the workspace, which an overlay would not show. The fifth word of a line is where it is.
-fn mounted_below(workspace: &Path) -> Option<String> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-    let is_below = |place: &&str| {
-        Path::new(&unescaped(place)).strip_prefix(workspace).is_ok_and(|rest| rest != OsStr::new(""))
-    };
-    places.into_iter().find(is_below).map(ToOwned::to_owned)
-}
-
-/// The kernel escapes what would end a word or a line (`proc_pid_mountinfo(5)`).
-fn unescaped(word: &str) -> String {
-    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    escapes.iter().fold(word.to_owned(), |word, (escape, it)| word.replace(escape, it))
 }

@@ -19,31 +19,50 @@ pub(super) struct Split {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Splits the changes. `run_layer` is `None` where the run has no layer: every change is one of the workspace then.
-pub(super) fn split(left: Left, workspace: &Root, run_layer: Option<&RunLayer>) -> Split {
+/// Splits the changes of a run that has no layer: every change is one of the workspace.
+pub(super) fn without_layer(left: &Left) -> Split {
+    by(left, |_| false)
+}
+
+/// Splits the changes of a run whose layer takes new ignored paths.
+pub(super) fn with_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
+    let split = by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
+    with_folders(split, workspace, run_layer)
+}
+
+/// Splits the changes of a run whose layer has no more room: what is new is a change of the workspace, and asks.
+pub(super) fn with_full_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
+    let mut split = with_folders(by(left, |_| false), workspace, run_layer);
+    split.codes.insert("layer_full");
+    split
+}
+
+fn by(left: &Left, goes_to_layer: impl Fn(&Change) -> bool) -> Split {
     let Left { changes, in_layer, linked, codes } = left;
-    let mut split = Split { codes, ..Split::default() };
+    let mut split = Split { codes: codes.clone(), ..Split::default() };
     for change in changes {
         let held = in_layer.get(&change.path);
-        if run_layer.is_some() && goes_to_layer(&change) && !leads_into(workspace, &change) {
-            split.layer.extend(layer_change(&change, held, change.after.clone()));
+        if goes_to_layer(change) {
+            split.layer.extend(layer_change(change, held, change.after.clone()));
             continue;
         }
         // The layer must not hide what is committed to the workspace.
         let is_folder = matches!(change.after, Some(Entry::Folder { .. }));
         let stays = change.after.clone().filter(|_| is_folder && held.is_some());
-        split.layer.extend(layer_change(&change, held, stays));
+        split.layer.extend(layer_change(change, held, stays));
         if change.before != change.after {
             if linked.contains(&change.path) {
                 split.codes.insert("hard_link");
             }
-            split.workspace.push(change);
+            split.workspace.push(change.clone());
         }
     }
-    if let Some(run_layer) = run_layer {
-        let missing = missing_folders(&split, workspace, run_layer);
-        split.workspace.extend(missing);
-    }
+    split
+}
+
+fn with_folders(mut split: Split, workspace: &Root, run_layer: &RunLayer) -> Split {
+    let missing = missing_folders(&split, workspace, run_layer);
+    split.workspace.extend(missing);
     split
 }
 

@@ -4,6 +4,7 @@
 mod back;
 mod ends;
 mod jumps;
+mod layers;
 mod nights;
 mod skew;
 
