@@ -156,9 +156,10 @@ impl Refused {
             (Some(command), _, _) => {
                 let programs = program::to_refuse(&command, subject);
                 let lines: Vec<String> = programs.iter().map(NamedProgram::words).collect();
-                let identity = match programs.len() <= limits::REFUSED_PROGRAMS {
-                    true => Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect()),
-                    false => Identity::Tool,
+                let identity = if programs.len() <= limits::REFUSED_PROGRAMS {
+                    Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect())
+                } else {
+                    Identity::Tool
                 };
                 let call = RefusedCall { identity, ..call };
                 return Self { call, words: format!("`{}`", lines.join("; ")) };

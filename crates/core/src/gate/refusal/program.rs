@@ -55,9 +55,10 @@ impl NamedProgram {
         let operands: Vec<(&str, bool)> = part.operands().filter(|(text, _)| !is_file(text)).collect();
         let places = operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect();
         let files = written.flat_map(|file| full_paths(file, false)).collect();
-        let folders = match part.folders.is_empty() {
-            true => BTreeSet::from([ROOT.to_owned()]),
-            false => part.folders.iter().map(|folder| full_path(folder, subject)).collect(),
+        let folders = if part.folders.is_empty() {
+            BTreeSet::from([ROOT.to_owned()])
+        } else {
+            part.folders.iter().map(|folder| full_path(folder, subject)).collect()
         };
         let is_path = part.program.contains('/');
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
@@ -77,10 +78,8 @@ impl NamedProgram {
     }
 
     fn with_paths(&self, most: usize) -> RefusedProgram {
-        let paths = |named: &BTreeSet<String>| match named.len() > most {
-            true => Paths::root(),
-            false => Paths::of(named),
-        };
+        let paths =
+            |named: &BTreeSet<String>| if named.len() > most { Paths::root() } else { Paths::of(named) };
         RefusedProgram {
             program: self.program.clone(),
             subcommand: self.subcommand.clone(),
