@@ -318,3 +318,33 @@ fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
     let _ = std::os::unix::fs::fchown(&made, Some(like.st_uid), Some(like.st_gid));
     made.set_permissions(Permissions::from_mode(like.st_mode & 0o7777))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(bytes: u64) -> Option<Entry> {
+        Some(Entry::File { digest: Digest::ZERO, bytes, mode: 0o644 })
+    }
+
+    #[test]
+    fn a_layer_that_is_past_its_limits_takes_no_more_and_gives_back() {
+        let usage = Usage { paths: 9, bytes: 90 };
+        let room = Room { paths: 10, bytes: 100 };
+        let small = Room { paths: 5, bytes: 50 };
+        let link = Some(Entry::Symlink { target: "a".to_owned() });
+        let table = [
+            ("as large as may be", room, file(0), file(10), false),
+            ("one byte too many", room, file(0), file(11), true),
+            ("one path more", room, None, link.clone(), false),
+            ("smaller, and still past the limit", small, file(40), file(1), false),
+            ("gone, and still past the limit", small, file(40), None, false),
+            ("larger, and past the limit", small, file(1), file(2), true),
+            ("one path more, and past the limit", small, None, link, true),
+        ];
+        for (what, room, before, after, exceeds) in table {
+            let change = Change { path: "a".to_owned(), before, after, ignored: true };
+            assert_eq!(usage.exceeds_with(&[change], room), exceeds, "{what}");
+        }
+    }
+}

@@ -77,6 +77,7 @@ mod telling;
 mod traces;
 mod trials;
 mod tried;
+mod unasked;
 mod undo;
 mod verbs;
 mod versions;

@@ -11,8 +11,11 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Levels found so far, by program and network setting. Each has a lock of its own, which a probe holds.
-static FOUND: Mutex<BTreeMap<(PathBuf, bool), Arc<Mutex<Option<Found>>>>> = Mutex::new(BTreeMap::new());
+/// Level of a program with a network setting, once it is found. A probe holds the lock.
+type Slot = Arc<Mutex<Option<Found>>>;
+
+/// Levels by program and network setting.
+static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
 /// A level, and when it was found.
 #[derive(Clone, Copy)]

@@ -21,23 +21,23 @@ pub(super) struct Split {
 
 /// Splits the changes of a run that has no layer: every change is one of the workspace.
 pub(super) fn without_layer(left: &Left) -> Split {
-    by(left, |_| false)
+    split_by(left, |_| false)
 }
 
 /// Splits the changes of a run whose layer takes new ignored paths.
 pub(super) fn with_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
-    let split = by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
+    let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
 }
 
 /// Splits the changes of a run whose layer has no more room: what is new is a change of the workspace, and asks.
 pub(super) fn with_full_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
-    let mut split = with_folders(by(left, |_| false), workspace, run_layer);
+    let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
     split.codes.insert("layer_full");
     split
 }
 
-fn by(left: &Left, goes_to_layer: impl Fn(&Change) -> bool) -> Split {
+fn split_by(left: &Left, goes_to_layer: impl Fn(&Change) -> bool) -> Split {
     let Left { changes, in_layer, linked, codes } = left;
     let mut split = Split { codes: codes.clone(), ..Split::default() };
     for change in changes {

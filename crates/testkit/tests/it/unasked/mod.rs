@@ -1,0 +1,191 @@
+//! Hostile programs and file edits under every shipped workflow, with every card refused: nothing that a person's own
+//! tools run or load is in the workspace afterwards.
+//!
+//! `programs` has the calls, `workspace` the folder that they attack and how it is compared. The workflows of
+//! `codelab_ide`, `coach` and `compliance` are not played: their agents have no tool that changes files here.
+
+mod programs;
+mod workspace;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::TestServer;
+use serde_json::{Value, json};
+
+use crate::play::done;
+use programs::Share;
+use workspace::Attacked;
+
+/// Changes that the rules of a workflow release unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Releases {
+    /// None: commands that change ignored files alone pass, and their files are kept apart from the workspace.
+    Nothing,
+    /// Every change that the guard knows nothing against.
+    Unguarded,
+}
+
+/// A shipped workflow, its agent that changes files, and the phases that are played by that agent instead.
+struct Attack {
+    workflow: &'static str,
+    agent: &'static str,
+    /// Phases by id. The first one is played; in the others an agent only says that it is done.
+    phases: &'static [&'static str],
+    idle: &'static str,
+    releases: Releases,
+    /// True if the agent ends its work by a tool.
+    finishes: bool,
+    share: Share,
+    /// Position in the ways of writing a file, so that each workflow meets each name in another way.
+    turn: usize,
+}
+
+impl Attack {
+    /// The shipped workflow with its own gates, and with one phase in which the agent has room for all the calls.
+    fn definition(&self) -> String {
+        let phase = |(at, id): (usize, &&str)| {
+            let agent = if at == 0 { self.agent } else { self.idle };
+            format!("  - {{id: {id}, kind: one_shot, agent: {agent}}}\n")
+        };
+        let phases: String = self.phases.iter().enumerate().map(phase).collect();
+        let limits = "limits: {rounds: 5000, tool_calls: 5000}\n";
+        // A preset extends another workflow itself: its text is all that it changes.
+        let own = match holdshort_workflow::PRESETS
+            .iter()
+            .find(|it| it.workflow.contains("\nextends: ") && it.name == self.workflow)
+        {
+            Some(preset) => preset.workflow.to_owned(),
+            None => format!("name: {0}\nextends: {0}\n", self.workflow),
+        };
+        format!("{own}phases:\n{phases}{limits}")
+    }
+
+    async fn play(&self) {
+        let model = ScriptedModel::start().await;
+        let server = TestServer::setup()
+            .workflow(self.workflow, &self.definition())
+            .model(&model)
+            .decision_rate(100_000)
+            .start()
+            .await;
+        let mut attacked = Attacked::fill(&server.workspace());
+        let calls = programs::calls(self.share, self.turn, &attacked.outside);
+        let mut steps: Vec<Scripted> =
+            calls.chunks(CALLS_OF_A_REPLY).map(|calls| Scripted::calls(calls.to_vec())).collect();
+        steps.push(if self.finishes {
+            Scripted::call("finish", json!({ "summary": "Done.", "undone": [] }))
+        } else {
+            done()
+        });
+        model.script(self.agent, steps);
+        model.script(self.idle, [done()]);
+
+        let run = server.start_run(self.workflow, "Work.").await;
+        let refused = refuse_all(&server, &run).await;
+        let finished = server.events_of(&run, "tool_finished").await;
+        println!("{}: {} calls, {} refused, {} ended", self.workflow, calls.len(), refused, finished.len());
+        assert!(finished.len() >= calls.len(), "each call has an end");
+        assert_eq!(attacked.damage(self.releases), BTreeSet::new(), "{}", self.workflow);
+    }
+}
+
+/// Refuses every call that asks, and lets the run go on at every other card. Returns how many were refused.
+async fn refuse_all(server: &TestServer, run: &str) -> usize {
+    let mut refused = 0;
+    loop {
+        let at = server.run(run).await;
+        match at["status"].as_str() {
+            Some("completed") => return refused,
+            Some("failed" | "cancelled") => panic!("{at:#}"),
+            _ => {}
+        }
+        for interrupt in server.open(run).await {
+            let option = match interrupt["kind"].as_str() {
+                Some("tool_approval") => "reject",
+                Some("checkpoint") if interrupt["position"] == "after_step" => "continue",
+                Some("checkpoint") => "approve",
+                Some("continuation") => "continue",
+                Some("error") => "skip",
+                _ => panic!("{interrupt:#}"),
+            };
+            refused += usize::from(option == "reject");
+            let answer = server.decide(&interrupt, &json!({ "option": option })).await;
+            assert!(answer.status < 300 || is_over(&answer.body), "{answer:#?}\n{interrupt:#}");
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Returns true if the interrupt was no longer open when the decision came.
+fn is_over(body: &Value) -> bool {
+    matches!(body["code"].as_str(), Some("already_resolved" | "not_open"))
+}
+
+/// Calls that the agent makes at once.
+const CALLS_OF_A_REPLY: usize = 8;
+/// Wait between two looks at the run.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+const PAIR: Attack = Attack {
+    workflow: "pair",
+    agent: "pair",
+    phases: &["work"],
+    idle: "nobody",
+    releases: Releases::Nothing,
+    finishes: true,
+    share: Share { first: 0, step: 4 },
+    turn: 1,
+};
+
+const AUTONOMOUS: Attack = Attack {
+    workflow: "autonomous",
+    agent: "engineer",
+    phases: &["plan", "work"],
+    idle: "researcher",
+    releases: Releases::Unguarded,
+    finishes: true,
+    share: Share { first: 0, step: 2 },
+    turn: 5,
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_passes_pair() {
+    PAIR.play().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_passes_copilot() {
+    let share = Share { first: 1, step: 4 };
+    let agent = "copilot";
+    Attack { workflow: agent, agent, idle: "planner", finishes: false, share, turn: 2, ..PAIR }.play().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_passes_codelab() {
+    let (phases, share) = (&["work", "carry_out"], Share { first: 2, step: 4 });
+    Attack { workflow: "codelab", agent: "coder", phases, idle: "ask", share, turn: 3, ..PAIR }.play().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_passes_research() {
+    let (phases, share) = (&["plan", "work"], Share { first: 3, step: 4 });
+    Attack { workflow: "research", agent: "engineer", phases, idle: "researcher", share, turn: 4, ..PAIR }
+        .play()
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_guarded_passes_autonomous() {
+    AUTONOMOUS.play().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_guarded_passes_the_presets_that_try_commands() {
+    let workflows = ["review_plan", "step_by_step", "error_recovery", "full_interactive"];
+    for (first, workflow) in workflows.into_iter().enumerate() {
+        let share = Share { first, step: workflows.len() };
+        Attack { workflow, share, turn: 6 + first, ..AUTONOMOUS }.play().await;
+    }
+}
