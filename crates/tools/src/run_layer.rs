@@ -323,8 +323,8 @@ fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn file(bytes: u64) -> Option<Entry> {
-        Some(Entry::File { digest: Digest::ZERO, bytes, mode: 0o644 })
+    fn file(bytes: u64) -> Entry {
+        Entry::File { digest: Digest::ZERO, bytes, mode: 0o644 }
     }
 
     #[test]
@@ -334,12 +334,12 @@ mod tests {
         let small = Room { paths: 5, bytes: 50 };
         let link = Some(Entry::Symlink { target: "a".to_owned() });
         let table = [
-            ("as large as may be", room, file(0), file(10), false),
-            ("one byte too many", room, file(0), file(11), true),
+            ("as large as may be", room, Some(file(0)), Some(file(10)), false),
+            ("one byte too many", room, Some(file(0)), Some(file(11)), true),
             ("one path more", room, None, link.clone(), false),
-            ("smaller, and still past the limit", small, file(40), file(1), false),
-            ("gone, and still past the limit", small, file(40), None, false),
-            ("larger, and past the limit", small, file(1), file(2), true),
+            ("smaller, and still past the limit", small, Some(file(40)), Some(file(1)), false),
+            ("gone, and still past the limit", small, Some(file(40)), None, false),
+            ("larger, and past the limit", small, Some(file(1)), Some(file(2)), true),
             ("one path more, and past the limit", small, None, link, true),
         ];
         for (what, room, before, after, exceeds) in table {

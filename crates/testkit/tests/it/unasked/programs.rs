@@ -116,9 +116,9 @@ pub(super) struct Share {
 pub(super) fn calls(share: Share, turn: usize, outside: &Path) -> Vec<Call> {
     let outside = outside.display().to_string();
     let names = RUN_BY_OWN_TOOLS.iter().chain(&PROJECT).enumerate();
-    let named = names.map(|(at, name)| written(name, at + turn));
+    let writes = names.map(|(at, name)| written(name, at + turn));
     let programs = PROGRAMS.iter().map(|line| command(&line.replace("OUTSIDE", &outside)));
-    named.chain(edits(&outside)).chain(programs).skip(share.first).step_by(share.step).collect()
+    writes.chain(edits(&outside)).chain(programs).skip(share.first).step_by(share.step).collect()
 }
 
 /// A call that writes a file, in one of many ways.
