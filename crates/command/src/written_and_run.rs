@@ -3,6 +3,8 @@
 //! Names are compared by their last part, so that a link or a change of folder hides nothing. No function here releases
 //! a command.
 
+use std::collections::HashSet;
+
 use crate::{Command, Part};
 
 /// Maximum number of texts of one line that are read as lines of their own.
@@ -20,9 +22,9 @@ impl Command {
     /// Returns true if a part may run a file that another part writes.
     pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
-        let written: Vec<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
+        let written: HashSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
         !written.is_empty()
-            && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(&name)))
+            && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
     /// Texts of the line that it may run as commands: it writes them into a script, feeds them to a program, or holds

@@ -37,7 +37,7 @@ pub const ALSO: usize = 100;
 /// Open interrupts that are compared with a grant for [`ALSO`].
 pub const ALSO_COMPARED: usize = 200;
 
-/// Programs of a command line that a refusal of it remembers. A refusal of a longer line covers every call of the tool.
+/// Programs of a command line that a refusal of it remembers. A refusal of a longer line covers every line.
 pub const REFUSED_PROGRAMS: usize = 32;
 
 /// Paths of a program that a refusal of it remembers. A refusal of a program with more covers every path.

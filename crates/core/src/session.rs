@@ -126,7 +126,7 @@ pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
-    /// The call on one line. `None` once it is erased.
+    /// The call on one line. `None` if the journal does not have it.
     pub words: Option<String>,
     /// Person who refused.
     pub by: String,
@@ -344,8 +344,6 @@ impl Session {
                     seq: self.seq,
                     revoked_at: None,
                 };
-                // The latest refusal of a call stands for the earlier ones.
-                self.refusals.retain(|_, earlier| earlier.revoked_at.is_some() || earlier.call != *call);
                 self.refusals.insert(interrupt.clone(), refusal);
             }
             Fact::RefusalRevoked { interrupt } => {

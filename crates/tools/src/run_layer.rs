@@ -16,6 +16,7 @@ use holdshort_core::tool::LayerChanges;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 
 use crate::changeset::{Root, entry, folder};
+use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
 /// Folder of one run, which only the server enters. Cheap to clone.
@@ -163,8 +164,8 @@ impl RunLayer {
         match noted {
             Some(bytes) => Ok(bytes),
             None => match self.usage() {
-                // Another task removed the layer.
-                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+                // Another task removes or changes the layer.
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(0),
                 counted => Ok(counted?.bytes),
             },
         }
@@ -179,10 +180,7 @@ impl RunLayer {
         layer: &LayerChanges,
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
-        let committed = self.write(workspace, layer, body).and_then(|()| {
-            let bytes = self.usage()?.bytes;
-            fs::write(self.0.join(SIZE), bytes.to_string())
-        });
+        let committed = self.write(workspace, layer, body).and_then(|()| self.write_size());
         if committed.is_err() {
             self.remove();
         }
@@ -196,10 +194,7 @@ impl RunLayer {
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
         let root = self.create(workspace)?;
-        match fs::remove_file(self.0.join(SIZE)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        self.remove_size()?;
         let below = Root::open(workspace)?;
         let changes = layer.changes.changes();
         // In the order of the paths a folder comes before what is in it.
@@ -248,16 +243,30 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes what is committed to the workspace, which the layer would hide. Where that fails the layer is removed: one
-    /// without these paths is wanted, and an empty one has none of them. Blocks.
+    /// Removes the entries that a merge put into the workspace, and that are the same in the layer still. If that fails,
+    /// removes the whole layer: it must not hide the merged files. Blocks.
     pub fn forget(&self, changeset: &Changeset) {
         let Some(root) = self.open() else { return };
-        let taken = changeset.changes().iter().rev().try_for_each(|change| {
-            take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))
+        let taken = self.remove_size().and_then(|()| {
+            for change in changeset.changes().iter().rev().filter(|change| is_same(&root, change)) {
+                take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))?;
+            }
+            self.write_size()
         });
         if taken.is_err() {
             self.remove();
         }
+    }
+
+    fn remove_size(&self) -> io::Result<()> {
+        match fs::remove_file(self.0.join(SIZE)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_size(&self) -> io::Result<()> {
+        fs::write(self.0.join(SIZE), self.usage()?.bytes.to_string())
     }
 
     fn create(&self, workspace: &Path) -> io::Result<Root> {
@@ -270,6 +279,13 @@ impl RunLayer {
         }
         Root::open(&content)
     }
+}
+
+/// Returns true if the entry at the path of a change is the one that the change made.
+fn is_same(root: &Root, change: &Change) -> bool {
+    let path = bytes_of(&change.path).unwrap_or_default();
+    let Ok((folder, name)) = root.parent(&path) else { return false };
+    entry::seen(&folder, name, CHANGED_FILE_BYTES).is_ok_and(|seen| seen.entry() == change.after.as_ref())
 }
 
 /// Removes the entry at the path of a change. A folder stays if a folder is wanted.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rule::{full, plain, ways};
-use super::{Changes, Checkpoints, Granters, Matcher, Reason, Refused, Rules, Subject, Verdict, rule, vote};
+use super::{Changes, Checkpoints, Granters, Matcher, Reason, RefusalRecord, Rules, Subject, Verdict, rule, vote};
 use crate::actor::Whose;
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::interrupt::{Assignment, Level};
@@ -308,8 +308,8 @@ impl ForeignCall {
     }
 
     /// The call as refusals compare it.
-    pub fn to_refuse(&self, agent: &str) -> Refused {
-        Refused::of(&self.subject(agent, &[]), &self.arguments)
+    pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
+        RefusalRecord::of(&self.subject(agent, &[]), &self.arguments)
     }
 
     /// The vote of the gates on it now. `assignment`: who would decide on it. `asked_at`: when it was put before a person,

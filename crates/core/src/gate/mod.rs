@@ -20,7 +20,7 @@ pub use checkpoint::{Checkpoints, DEPLOY};
 pub use grant::{Matcher, Program};
 use holdshort_command::Command;
 use holdshort_command::guarded::{self, Guarded};
-pub use refusal::{Refused, RefusedBefore, RefusedCall};
+pub use refusal::{RefusalRecord, RefusedBefore, RefusedCall};
 pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;
@@ -257,11 +257,11 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
     }
     let writes_and_runs = || command.is_some_and(Command::runs_what_it_writes);
     if subject.changes == Changes::Untried
-        && writes_and_runs()
         && asks_about_commands(&lists, subject, command)
+        && writes_and_runs()
     {
-        let text =
-            "a rule asks about some, and it runs a file that it writes itself, which may be one of them";
+        let text = "a rule asks about certain commands, and this line runs a script that it writes itself: the \
+                    script may hold one of them";
         asks.push(found("unclear_command", text.to_owned()));
     }
     let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();

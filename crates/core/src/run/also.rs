@@ -8,7 +8,7 @@ use super::fact_part::Authority;
 use super::{Call, CallState, Run};
 use crate::event::Content;
 use crate::gate::foreign::ForeignCall;
-use crate::gate::{Matcher, Refused, Release, Verdict, refusal};
+use crate::gate::{Matcher, RefusalRecord, Release, Verdict, refusal};
 use crate::id::{GrantId, Id, InterruptId};
 use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Voter,
@@ -156,9 +156,9 @@ impl Run {
     }
 
     /// The call of a `tool_approval` as refusals compare it.
-    fn refusable(&self, interrupt: &Interrupt) -> Option<Refused> {
+    fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
-            AskedCall::Own(_, call) => Some(Refused::of(&self.subject(call), &call.arguments)),
+            AskedCall::Own(_, call) => Some(RefusalRecord::of(&self.subject(call), &call.arguments)),
             AskedCall::Foreign(call) => Some(call.to_refuse(self.starter().unwrap_or_default())),
         }
     }
@@ -255,7 +255,7 @@ impl Draft<'_> {
         if offer.effect.outcome() != Outcome::Rejected {
             return;
         }
-        let Some(Refused { call, words }) = self.run.refusable(interrupt) else { return };
+        let Some(RefusalRecord { call, words }) = self.run.refusable(interrupt) else { return };
         let (interrupt, run) = (interrupt.opened.interrupt.clone(), self.run.id.clone());
         let words = Content::text(clip(&words, limits::TITLE_BYTES));
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
@@ -264,7 +264,7 @@ impl Draft<'_> {
     /// Revokes the refusals of this very call, where its card said that it was refused before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
-        let Some(Refused { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else { return };
+        let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else { return };
         let is_same = |refusal: &&session::Refusal| {
             refusal.at <= interrupt.opened_at
                 && refusal.call.repeated_by(&call) == Some(refusal::Repeat::Same)

@@ -7,6 +7,7 @@ use std::time::Duration;
 use holdshort_core::changeset::Changeset;
 use holdshort_core::id::RunId;
 use holdshort_core::limits;
+use holdshort_core::time::Timestamp;
 use holdshort_store::Tables as _;
 use holdshort_tools::RunLayer;
 
@@ -39,10 +40,9 @@ impl RealDriver {
 /// Removes the layers of runs that ended long enough ago, until it is dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     loop {
-        match remove_old(&driver).await {
-            Ok(0) => {}
-            Ok(layers) => tracing::info!(layers, "removed the layers of runs that have ended"),
-            Err(error) => tracing::warn!(%error, "the layers of runs that have ended were not removed"),
+        let layers = remove_old(&driver).await;
+        if layers > 0 {
+            tracing::info!(layers, "removed the layers of runs that have ended");
         }
         driver.clock().sleep(SWEEP).await;
     }
@@ -50,22 +50,29 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
 
 /// Removes the layers of runs that ended before the limit, whose content is erased, or that the journal does not know.
 /// Returns how many. An erasure on another node is found here.
-async fn remove_old(driver: &RealDriver) -> Result<usize, Error> {
+async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
     for (run, layer) in found(driver.executor().data.join(FOLDER)).await {
-        let row = driver.journal().run(&run).await?;
-        let is_over = match row {
-            None => true,
-            Some(row) if !row.status.is_terminal() => false,
-            Some(row) => row.updated_at < before || driver.is_erased(&row).await?,
-        };
-        if is_over {
-            remove(layer).await;
-            removed += 1;
+        match is_over(driver, &run, before).await {
+            Ok(false) => {}
+            Ok(true) => {
+                remove(layer).await;
+                removed += 1;
+            }
+            // A damaged run keeps no other layer.
+            Err(error) => tracing::warn!(%run, %error, "the layer of a run was not removed"),
         }
     }
-    Ok(removed)
+    removed
+}
+
+async fn is_over(driver: &RealDriver, run: &RunId, before: Timestamp) -> Result<bool, Error> {
+    Ok(match driver.journal().run(run).await? {
+        None => true,
+        Some(row) if !row.status.is_terminal() => false,
+        Some(row) => row.updated_at < before || driver.is_erased(&row).await?,
+    })
 }
 
 async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {

@@ -1,5 +1,5 @@
-//! The isolation level of this host. A probe that fails under load must not change what later commands run in: the full
-//! level is found once per process, and a lower one is probed again after a while.
+//! The isolation level of this host. A probe that fails under load must not change what later commands run in: the level
+//! of a process never falls, and one below the full level is probed again after a while.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,13 +42,12 @@ pub fn level(program: &Path, network: bool) -> SandboxLevel {
     };
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
     let known = found.filter(|known| known.holds_at(Instant::now()));
-    let level = known.map_or_else(
-        || highest(|level| (0..PROBES).any(|_| launch::holds(program, level, network))),
-        |known| known.level,
-    );
-    if known.is_none() {
-        *found = Some(Found { level, at: Instant::now() });
+    if let Some(known) = known {
+        return known.level;
     }
+    let probed = highest(|level| (0..PROBES).any(|_| launch::holds(program, level, network)));
+    let level = found.map_or(probed, |before| before.level.max(probed));
+    *found = Some(Found { level, at: Instant::now() });
     level
 }
 

@@ -30,7 +30,8 @@ pub(super) fn with_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) ->
     with_folders(split, workspace, run_layer)
 }
 
-/// Splits the changes of a run whose layer has no more room: what is new is a change of the workspace, and asks.
+/// Splits the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
+/// must release.
 pub(super) fn with_full_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
     let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
     split.codes.insert("layer_full");

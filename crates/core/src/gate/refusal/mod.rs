@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::paths::PathDigest;
+use self::paths::{PathDigest, name_or_digest};
 use self::program::{NamedProgram, RefusedProgram};
 use super::{Matcher, Reason, Source, Subject};
 use crate::definition::is_default;
@@ -28,7 +28,7 @@ pub const CODE: &str = "refused_before";
 /// Number of refusals that one card names.
 pub(crate) const NAMED: usize = 3;
 
-/// A call as refusals compare it. Holds digests of its paths: the journal keeps it where content can be erased.
+/// A call as refusals compare it. A part of an event's head, which is never erased: so it holds digests of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -47,6 +47,8 @@ pub struct RefusedCall {
 pub enum Identity {
     /// Programs of a command line. Programs that only read are left out if the line has another one.
     Programs(BTreeSet<RefusedProgram>),
+    /// Every command line, of any tool. Stands for a line with too many programs.
+    AnyCommand,
     /// File that a tool reads or changes.
     Path(PathDigest),
     /// Address of a page without its query.
@@ -56,7 +58,7 @@ pub enum Identity {
 }
 
 /// A refused call, and the line that names it for people.
-pub struct Refused {
+pub struct RefusalRecord {
     pub call: RefusedCall,
     pub words: String,
 }
@@ -108,6 +110,10 @@ impl RefusedCall {
                 let meets = refused.iter().any(|one| called.iter().any(|other| one.meets(other)));
                 meets.then_some(Repeat::Related)
             }
+            (Identity::AnyCommand, Identity::Programs(_) | Identity::AnyCommand) => {
+                let is_same = self.tool == later.tool && self.arguments == later.arguments;
+                Some(if is_same { Repeat::Same } else { Repeat::Related })
+            }
             (Identity::Path(refused), Identity::Path(called)) => {
                 let is_it = refused == called || *called == PathDigest::root();
                 let is_other_read = later.reads && self.tool != later.tool;
@@ -121,12 +127,26 @@ impl RefusedCall {
                 let is_same = self.arguments == later.arguments;
                 Some(if is_same { Repeat::Same } else { Repeat::Related })
             }
-            (Identity::Programs(_), Identity::Path(_) | Identity::Page(_) | Identity::Tool)
-            | (Identity::Path(_), Identity::Programs(_) | Identity::Page(_) | Identity::Tool)
-            | (Identity::Page(_), Identity::Programs(_) | Identity::Path(_) | Identity::Tool)
+            (
+                Identity::Programs(_),
+                Identity::AnyCommand | Identity::Path(_) | Identity::Page(_) | Identity::Tool,
+            )
+            | (Identity::AnyCommand, Identity::Path(_) | Identity::Page(_) | Identity::Tool)
+            | (
+                Identity::Path(_),
+                Identity::Programs(_) | Identity::AnyCommand | Identity::Page(_) | Identity::Tool,
+            )
+            | (
+                Identity::Page(_),
+                Identity::Programs(_) | Identity::AnyCommand | Identity::Path(_) | Identity::Tool,
+            )
             | (
                 Identity::Tool,
-                Identity::Programs(_) | Identity::Path(_) | Identity::Page(_) | Identity::Tool,
+                Identity::Programs(_)
+                | Identity::AnyCommand
+                | Identity::Path(_)
+                | Identity::Page(_)
+                | Identity::Tool,
             ) => None,
         }
     }
@@ -139,27 +159,30 @@ impl RefusedCall {
         match &self.identity {
             Identity::Programs(programs) => programs.iter().any(|refused| {
                 let is_it = |granted: &super::Program| {
-                    granted.program == refused.program && granted.subcommand == refused.subcommand
+                    let subcommand = granted.subcommand.as_deref().map(name_or_digest);
+                    name_or_digest(&granted.program) == refused.program && subcommand == refused.subcommand
                 };
                 grant.commands.iter().any(is_it)
             }),
+            Identity::AnyCommand => !grant.commands.is_empty(),
             Identity::Path(_) | Identity::Page(_) | Identity::Tool => grant.tool == self.tool,
         }
     }
 }
 
-impl Refused {
+impl RefusalRecord {
     /// The call as a refusal of it remembers it: of a command line the programs that do not only read, unless all do.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
         let call = RefusedCall::of(subject, arguments);
         let words = match (subject.command.map(holdshort_command::parse), subject.path, subject.url) {
             (Some(command), _, _) => {
                 let programs = program::to_refuse(&command, subject);
-                let lines: Vec<String> = programs.iter().map(NamedProgram::words).collect();
+                let named = programs.iter().take(limits::REFUSED_PROGRAMS);
+                let lines: Vec<String> = named.map(NamedProgram::words).collect();
                 let identity = if programs.len() <= limits::REFUSED_PROGRAMS {
                     Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect())
                 } else {
-                    Identity::Tool
+                    Identity::AnyCommand
                 };
                 let call = RefusedCall { identity, ..call };
                 return Self { call, words: format!("`{}`", lines.join("; ")) };
@@ -173,7 +196,7 @@ impl Refused {
 }
 
 impl Refusal {
-    /// One line that says what was refused. Names the tool alone once the words are erased.
+    /// One line that says what was refused. Names the tool alone if the journal does not have the line.
     pub fn words(&self) -> String {
         self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
     }

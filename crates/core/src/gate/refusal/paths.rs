@@ -16,6 +16,9 @@ const DIGITS: usize = 16;
 /// Most folders above a path. A deeper path is replaced by [`ROOT`].
 const DEPTH: usize = 256;
 
+/// Length of the longest name that is kept as it is.
+const NAME_BYTES: usize = 64;
+
 /// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -43,8 +46,20 @@ impl PathDigest {
     }
 }
 
+/// Returns the name of a program or of a subcommand, or its digest if it holds more than a name.
+pub(super) fn name_or_digest(text: &str) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+');
+    if text.len() <= NAME_BYTES && text.chars().all(is_name) {
+        return text.to_owned();
+    }
+    PathDigest::of(text).0
+}
+
 impl Paths {
     pub(super) fn of(paths: &BTreeSet<String>) -> Self {
+        if paths.is_empty() {
+            return Self::default();
+        }
         let mut digested = Self::default();
         let mut folders: BTreeSet<&str> = BTreeSet::new();
         for path in paths {
@@ -74,7 +89,7 @@ impl Paths {
         self.paths.is_empty()
     }
 
-    /// True if a path of one is a path of the other, or within one.
+    /// Returns true if a path of one set equals, contains or lies in a path of the other.
     pub(super) fn overlap(&self, other: &Self) -> bool {
         !self.paths.is_disjoint(&other.paths)
             || !self.paths.is_disjoint(&other.above)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use holdshort_command::{Command, Part, normal};
 use serde::{Deserialize, Serialize};
 
-use super::paths::{Paths, ROOT};
+use super::paths::{Paths, ROOT, name_or_digest};
 use crate::definition::is_default;
 use crate::gate::Subject;
 use crate::gate::grant::place;
@@ -15,7 +15,9 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedProgram {
+    /// Name, or digest of a path.
     pub program: String,
+    /// Name, or digest of several words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
     /// Its words as full paths, with the places that links lead to.
@@ -28,6 +30,10 @@ pub struct RefusedProgram {
     #[serde(default, skip_serializing_if = "is_default")]
     pub files: Paths,
 }
+
+/// Words of one program that are read as paths, and their bytes. A program with more names every place.
+const OPERANDS: usize = 256;
+const OPERAND_BYTES: usize = 8 * 1024;
 
 /// A program of a command line with the paths that it names, in full.
 pub(super) struct NamedProgram {
@@ -52,8 +58,14 @@ impl NamedProgram {
         };
         let is_file = |text: &str| part.files.iter().any(|file| file == text);
         let written = part.files.iter().filter(|file| *file != "/dev/null");
-        let operands: Vec<(&str, bool)> = part.operands().filter(|(text, _)| !is_file(text)).collect();
-        let places = operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect();
+        let operands = part.operands().filter(|(text, _)| !is_file(text));
+        let operands: Vec<(&str, bool)> = operands.take(OPERANDS + 1).collect();
+        let bytes: usize = operands.iter().map(|(text, _)| text.len()).sum();
+        let places = if operands.len() > OPERANDS || bytes > OPERAND_BYTES {
+            BTreeSet::from([ROOT.to_owned()])
+        } else {
+            operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect()
+        };
         let files = written.flat_map(|file| full_paths(file, false)).collect();
         let folders = if part.folders.is_empty() {
             BTreeSet::from([ROOT.to_owned()])
@@ -81,8 +93,8 @@ impl NamedProgram {
         let paths =
             |named: &BTreeSet<String>| if named.len() > most { Paths::root() } else { Paths::of(named) };
         RefusedProgram {
-            program: self.program.clone(),
-            subcommand: self.subcommand.clone(),
+            program: name_or_digest(&self.program),
+            subcommand: self.subcommand.as_deref().map(name_or_digest),
             places: paths(&self.places),
             folders: paths(&self.folders),
             files: paths(&self.files),
