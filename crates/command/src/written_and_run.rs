@@ -3,7 +3,7 @@
 //! Names are compared by their last part, so that a link or a change of folder hides nothing. No function here releases
 //! a command.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::{Command, Part};
 
@@ -22,7 +22,7 @@ impl Command {
     /// Returns true if a part may run a file that another part writes.
     pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
-        let written: HashSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
+        let written: BTreeSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
         !written.is_empty()
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }

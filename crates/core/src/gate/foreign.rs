@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rule::{full, plain, ways};
-use super::{Changes, Checkpoints, Granters, Matcher, Reason, RefusalRecord, Rules, Subject, Verdict, rule, vote};
+use super::{
+    Changes, Checkpoints, Granters, Matcher, Reason, RefusalRecord, Rules, Subject, Verdict, rule, vote,
+};
 use crate::actor::Whose;
 use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::interrupt::{Assignment, Level};

@@ -264,7 +264,9 @@ impl Draft<'_> {
     /// Revokes the refusals of this very call, where its card said that it was refused before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
-        let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else { return };
+        let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {
+            return;
+        };
         let is_same = |refusal: &&session::Refusal| {
             refusal.at <= interrupt.opened_at
                 && refusal.call.repeated_by(&call) == Some(refusal::Repeat::Same)

@@ -179,7 +179,9 @@ fn only_a_person_refuses() {
 fn the_facts_of_a_refusal_name_no_path() {
     let long = format!("touch {}", (0..500).map(|n| format!("secret-{n}")).collect::<Vec<_>>().join(" "));
     let many = (0..500).map(|n| format!("tool{n} secret")).collect::<Vec<_>>().join("; ");
-    for line in ["touch secret-token/a", "touch B > secret", "./secret/run.sh x", "make a TOKEN=secret", &long, &many] {
+    for line in
+        ["touch secret-token/a", "touch B > secret", "./secret/run.sh x", "make a TOKEN=secret", &long, &many]
+    {
         let mut world =
             World::started(definition(), vec![calls(&[("run_command", json!({"command": line}))])]);
         world.work();

@@ -34,7 +34,8 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
         Some(Copy::Pending) => {}
         Some(Copy::Failed { at, .. }) if at.elapsed() >= pause => {}
         // Another program may have deleted the copy too.
-        Some(Copy::Made { folder, .. }) if matches!(Files::in_folder(&folder).database().try_exists(), Ok(false)) => {}
+        Some(Copy::Made { folder, .. })
+            if matches!(Files::in_folder(&folder).database().try_exists(), Ok(false)) => {}
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
     }
     status.set_copy(copy(status, connection, head).unwrap_or_else(|error| {
