@@ -177,15 +177,19 @@ impl RefusalRecord {
         let words = match (subject.command.map(holdshort_command::parse), subject.path, subject.url) {
             (Some(command), _, _) => {
                 let programs = program::to_refuse(&command, subject);
-                let named = programs.iter().take(limits::REFUSED_PROGRAMS);
-                let lines: Vec<String> = named.map(NamedProgram::words).collect();
-                let identity = if programs.len() <= limits::REFUSED_PROGRAMS {
+                let is_short = programs.len() <= limits::REFUSED_PROGRAMS;
+                let words = if is_short && programs.iter().all(|program| !program.is_cut) {
+                    programs.iter().map(NamedProgram::words).collect::<Vec<_>>().join("; ")
+                } else {
+                    subject.command.unwrap_or_default().to_owned()
+                };
+                let identity = if is_short {
                     Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect())
                 } else {
                     Identity::AnyCommand
                 };
                 let call = RefusedCall { identity, ..call };
-                return Self { call, words: format!("`{}`", lines.join("; ")) };
+                return Self { call, words: format!("`{words}`") };
             }
             (None, Some(path), _) => format!("`{}` on `{}`", subject.tool, program::full_path(path, subject)),
             (None, None, Some(url)) => format!("`{}` of `{}`", subject.tool, address(url)),

@@ -42,6 +42,8 @@ pub(super) struct NamedProgram {
     places: BTreeSet<String>,
     folders: BTreeSet<String>,
     files: BTreeSet<String>,
+    /// True if it names more paths than are read.
+    pub(super) is_cut: bool,
 }
 
 impl NamedProgram {
@@ -61,7 +63,8 @@ impl NamedProgram {
         let operands = part.operands().filter(|(text, _)| !is_file(text));
         let operands: Vec<(&str, bool)> = operands.take(OPERANDS + 1).collect();
         let bytes: usize = operands.iter().map(|(text, _)| text.len()).sum();
-        let places = if operands.len() > OPERANDS || bytes > OPERAND_BYTES {
+        let is_cut = operands.len() > OPERANDS || bytes > OPERAND_BYTES;
+        let places = if is_cut {
             BTreeSet::from([ROOT.to_owned()])
         } else {
             operands.iter().flat_map(|(text, expands)| full_paths(text, *expands)).collect()
@@ -76,7 +79,7 @@ impl NamedProgram {
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
         // The script of an interpreter is one of its words.
         let subcommand = part.subcommand().filter(|sub| operands.iter().all(|(text, _)| text != sub));
-        Self { program, subcommand, places, folders, files }
+        Self { program, subcommand, places, folders, files, is_cut }
     }
 
     /// The program as it is compared with refusals.
