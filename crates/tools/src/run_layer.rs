@@ -243,12 +243,21 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Removes the entries that a merge put into the workspace, and that are the same in the layer still. If that fails,
-    /// removes the whole layer: it must not hide the merged files. Blocks.
-    pub fn forget(&self, changeset: &Changeset) {
+    /// Removes the paths that the run committed to the workspace. If that fails, removes the whole layer: it must not hide
+    /// the committed files. Blocks.
+    pub(crate) fn forget(&self, changeset: &Changeset) {
+        self.forget_where(changeset, |_, _| true);
+    }
+
+    /// Removes the merged entries that the run has not changed since, like [`forget`](Self::forget). Blocks.
+    pub fn forget_merged(&self, changeset: &Changeset) {
+        self.forget_where(changeset, is_same);
+    }
+
+    fn forget_where(&self, changeset: &Changeset, goes: impl Fn(&Root, &Change) -> bool) {
         let Some(root) = self.open() else { return };
         let taken = self.remove_size().and_then(|()| {
-            for change in changeset.changes().iter().rev().filter(|change| is_same(&root, change)) {
+            for change in changeset.changes().iter().rev().filter(|change| goes(&root, change)) {
                 take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))?;
             }
             self.write_size()
