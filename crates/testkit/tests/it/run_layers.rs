@@ -308,6 +308,35 @@ async fn a_run_sees_what_becomes_of_a_merged_file() {
     assert!(last_told(&model).contains("by the person\n2\n"), "{}", last_told(&model));
 }
 
+/// The run changes a file again while the card of its merge is open.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_merge_leaves_newer_files_to_the_run() {
+    let steps = [
+        one(command("mkdir -p out && echo 1 > out/a")),
+        one(write("b.txt", "")),
+        one(command("echo 2 > out/a")),
+        one(write("c.txt", "")),
+        one(command("cat out/a")),
+        done(),
+    ];
+    let (model, server) = play(TRYING, steps).await;
+    let workspace = server.workspace();
+    fill(&workspace);
+    let run = server.start_run("solo", "Build it.").await;
+    let first = server.wait_one(&run).await;
+    let begun = server.post(&format!("/v1/runs/{run}/merge"), &json!({})).await.ok();
+    let merge = begun["id"].as_str().unwrap();
+    let card = server.wait_one(merge).await;
+    server.choose(&first, "reject").await;
+    let second = server.wait_one(&run).await;
+    server.choose(&card, "approve").await;
+    server.wait_status(merge, &["completed"]).await;
+    assert_eq!(fs::read_to_string(workspace.join("out/a")).unwrap(), "1\n");
+    server.choose(&second, "reject").await;
+    server.wait_status(&run, &["completed"]).await;
+    assert!(last_told(&model).contains("2\n"), "{}", last_told(&model));
+}
+
 /// A person makes a file while a card is open whose command wrote an ignored file of the same name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_layer_takes_no_path_that_the_workspace_has_by_then() {
