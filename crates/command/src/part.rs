@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Where the words begin that a pattern is compared with, behind the program: its subcommand.
+    /// Returns the place of the subcommand, which is the first word that a pattern is compared with.
     pub(crate) fn begins(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -42,8 +42,8 @@ impl Part {
         self.arguments.len() - rest
     }
 
-    /// Whether `pattern` matches this command. Words must be equal; `*` within a word stands for any
-    /// characters, and a last `*` word for any further words, none included.
+    /// Returns true if `pattern` matches this command. Words must be equal. `*` within a word matches any characters; `*`
+    /// as the last word matches any number of words.
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Whether it may be so once the shell has put files in place of its patterns: one pattern becomes any number of
-    /// words, and moves those behind it.
+    /// Returns true if `pattern` may match this command after the shell expands it. A file pattern expands to any number
+    /// of words and moves the words behind it.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.says_the_same(pattern) || self.may_wrap(pattern) {
             return true;
@@ -64,7 +64,7 @@ impl Part {
         let Some((program, fixed)) = fixed.split_first() else { return false };
         let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
         let words: Vec<_> = self.arguments_and_patterns().collect();
-        // Which word brings the next one. Where one among the options is expanded, nobody can tell.
+        // Places of the words that the next word of the pattern may match: any, if an option is expanded.
         let begins = self.begins();
         let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
             && programs::with_subcommands(&self.program).is_some();

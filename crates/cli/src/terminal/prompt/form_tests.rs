@@ -123,7 +123,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
-/// What is typed at a form that is shown back is no reason to drop what was filled in: one part typed there, or a number.
+/// A part or a number that is typed after the form was shown back changes that part alone.
 #[test]
 fn a_form_that_is_shown_back_keeps_its_parts() {
     let edited = r#"{"a": 1, "c": "new"}"#;
