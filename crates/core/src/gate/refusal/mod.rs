@@ -84,18 +84,25 @@ pub struct RefusedBefore {
 impl RefusedCall {
     /// The call as it is compared with refusals.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
-        let command = subject.command.map(holdshort_command::parse);
-        let reads = subject.category == Category::ReadOnly;
-        let identity = match (&command, subject.path, subject.url) {
-            (Some(command), _, _) => {
-                let programs = program::all(command, subject);
+        let identity = match (subject.command, subject.path, subject.url) {
+            (Some(line), _, _) => {
+                let programs = program::all(&holdshort_command::parse(line), subject);
                 Identity::Programs(programs.iter().map(NamedProgram::digested).collect())
             }
             (None, Some(path), _) => Identity::Path(PathDigest::of(&program::full_path(path, subject))),
             (None, None, Some(url)) => Identity::Page(PathDigest::of(&address(url))),
             (None, None, None) => Identity::Tool,
         };
-        Self { tool: subject.tool.to_owned(), reads, identity, arguments: Digest::of_json(arguments) }
+        Self::with_identity(subject, arguments, identity)
+    }
+
+    fn with_identity(subject: &Subject<'_>, arguments: &Value, identity: Identity) -> Self {
+        Self {
+            tool: subject.tool.to_owned(),
+            reads: subject.category == Category::ReadOnly,
+            identity,
+            arguments: Digest::of_json(arguments),
+        }
     }
 
     /// Compares a later call with this one. `None` if it does something else.
@@ -171,31 +178,34 @@ impl RefusedCall {
 }
 
 impl RefusalRecord {
-    /// The call as a refusal of it remembers it: of a command line the programs that do not only read, unless all do.
+    /// Records a refused call. Of a command line it keeps the programs that do not only read, unless all of them do.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
-        let call = RefusedCall::of(subject, arguments);
-        let words = match (subject.command.map(holdshort_command::parse), subject.path, subject.url) {
-            (Some(command), _, _) => {
-                let programs = program::to_refuse(&command, subject);
-                let is_short = programs.len() <= limits::REFUSED_PROGRAMS;
-                let words = if is_short && programs.iter().all(|program| !program.is_cut) {
-                    programs.iter().map(NamedProgram::words).collect::<Vec<_>>().join("; ")
-                } else {
-                    subject.command.unwrap_or_default().to_owned()
-                };
-                let identity = if is_short {
-                    Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect())
-                } else {
-                    Identity::AnyCommand
-                };
-                let call = RefusedCall { identity, ..call };
-                return Self { call, words: format!("`{words}`") };
-            }
-            (None, Some(path), _) => format!("`{}` on `{}`", subject.tool, program::full_path(path, subject)),
-            (None, None, Some(url)) => format!("`{}` of `{}`", subject.tool, address(url)),
-            (None, None, None) => format!("a call of `{}`", subject.tool),
+        if let Some(line) = subject.command {
+            return Self::of_command(line, subject, arguments);
+        }
+        let words = match (subject.path, subject.url) {
+            (Some(path), _) => format!("`{}` on `{}`", subject.tool, program::full_path(path, subject)),
+            (None, Some(url)) => format!("`{}` of `{}`", subject.tool, address(url)),
+            (None, None) => format!("a call of `{}`", subject.tool),
         };
-        Self { call, words }
+        Self { call: RefusedCall::of(subject, arguments), words }
+    }
+
+    fn of_command(line: &str, subject: &Subject<'_>, arguments: &Value) -> Self {
+        let programs = program::to_refuse(&holdshort_command::parse(line), subject);
+        let is_short = programs.len() <= limits::REFUSED_PROGRAMS;
+        let words = if is_short && programs.iter().all(|program| !program.is_cut) {
+            programs.iter().map(NamedProgram::words).collect::<Vec<_>>().join("; ")
+        } else {
+            line.to_owned()
+        };
+        let identity = if is_short {
+            Identity::Programs(programs.iter().map(NamedProgram::to_refuse).collect())
+        } else {
+            Identity::AnyCommand
+        };
+        let call = RefusedCall::with_identity(subject, arguments, identity);
+        Self { call, words: format!("`{words}`") }
     }
 }
 
