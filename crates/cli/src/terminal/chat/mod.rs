@@ -1,14 +1,14 @@
 //! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
 //!
 //! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `asked.rs` the card that is shown, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
+//! leaving changes nothing. `keyboard.rs` has the terminal, `open_card.rs` the card that is shown, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
 //! `turn.rs` whose turn it is, `strike.rs` Ctrl-C, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
 
 mod answer;
-mod asked;
 mod history;
 mod keyboard;
 mod known;
+mod open_card;
 mod slash;
 mod speech;
 mod strike;

@@ -98,7 +98,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
             "a (a whole number)",
             r#"{"a": 3}"#,
         ),
-        // What no line can hold is JSON, and its shape is shown.
+        // An answer with objects in a list is typed as JSON. The prompt shows its shape.
         (
             r#"{"type": "array", "items": {"type": "object", "required": ["d"], "properties": {"d": {"type": "string"}, "n": {"type": "integer"}}}}"#,
             &[r#"[{"d": "mon"}]"#, ""],
