@@ -154,12 +154,17 @@ impl Text {
         self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
     }
 
-    fn holds(&self, phrase: &[String], is_it: impl Fn(&str, &str) -> bool) -> bool {
-        !phrase.is_empty()
-            && self
-                .words
-                .windows(phrase.len())
-                .any(|window| window.iter().zip(phrase).all(|(said, word)| is_it(said, word)))
+    fn holds<'p>(
+        &self,
+        mut phrase: impl Iterator<Item = &'p str> + Clone,
+        is_it: impl Fn(&str, &str) -> bool,
+    ) -> bool {
+        let Some(first) = phrase.next() else { return false };
+        let rest_follows = |at: usize| {
+            let mut after = self.words[at + 1..].iter();
+            phrase.clone().all(|word| after.next().is_some_and(|said| is_it(said, word)))
+        };
+        self.words.iter().enumerate().any(|(at, said)| is_it(said, first) && rest_follows(at))
     }
 }
 
@@ -183,21 +188,22 @@ pub(crate) fn read(text: &str) -> Vec<Text> {
     }
 }
 
+fn split(text: &str) -> impl Iterator<Item = &str> + Clone {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+    split(text).map(str::to_lowercase).collect()
 }
 
 fn says_keyword(texts: &[Text], keyword: &str) -> bool {
     let phrase = words(keyword);
-    texts.iter().any(|text| text.holds(&phrase, is_form_of))
+    texts.iter().any(|text| text.holds(phrase.iter().map(String::as_str), is_form_of))
 }
 
+/// Returns true if a text says a phrase, which is written in small letters.
 pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
-    let phrase = words(phrase);
-    texts.iter().any(|text| text.holds(&phrase, |said, word| said == word))
+    texts.iter().any(|text| text.holds(split(phrase), |said, word| said == word))
 }
 
 /// The word itself, or it with another ending: `deletes`, `deleting`, `dropped`, `deployment`; not `undeleted`.
@@ -206,19 +212,18 @@ pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
         return true;
     }
     // Where letters have no case, words often have no space between them either.
-    if word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
+    if !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
         return said.contains(word);
     }
-    if word.chars().count() < INFLECTED {
+    let Some((last, c)) = word.char_indices().next_back() else { return false };
+    if word.chars().nth(INFLECTED - 1).is_none() {
         return false;
     }
-    let mut stems = vec![word.to_owned()];
-    if let Some((last, c)) = word.char_indices().next_back() {
-        if matches!(c, 'e' | 'y') {
-            stems.push(word[..last].to_owned());
-        } else {
-            stems.push(format!("{word}{c}"));
-        }
+    let is_ending = |ending: &str| ENDINGS.contains(&ending);
+    let Some(after) = said.strip_prefix(&word[..last]) else { return false };
+    if matches!(c, 'e' | 'y') && is_ending(after) {
+        return true;
     }
-    stems.iter().any(|stem| said.strip_prefix(stem.as_str()).is_some_and(|ending| ENDINGS.contains(&ending)))
+    let Some(after) = after.strip_prefix(c) else { return false };
+    is_ending(after) || (!matches!(c, 'e' | 'y') && after.strip_prefix(c).is_some_and(is_ending))
 }

@@ -151,6 +151,9 @@ impl Stage {
     /// Number of different people among the ballots. A person counts once, as voter and as principal, however their
     /// name is written.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
+        if let [] | [_] = agreed {
+            return agreed.len();
+        }
         let by: BTreeSet<_> = agreed.iter().map(|ballot| form(ballot.by)).collect();
         let of: BTreeSet<_> = agreed.iter().map(|ballot| form(ballot.seat.principal(ballot.by))).collect();
         by.len().min(of.len())

@@ -214,7 +214,11 @@ impl Interrupt {
     /// Everybody whose vote counts, where those who did not agree are too few for what lacks and would be enough if nobody had:
     /// somebody has left, and one who has agreed is needed at another stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
-        let (barred, votes) = (self.whose_own(starter, None), self.leading());
+        let votes = self.leading();
+        if votes.is_empty() {
+            return BTreeSet::new();
+        }
+        let barred = self.whose_own(starter, None);
         let is_in_reach = |ballots: &[Ballot<'_>]| self.assignment.is_in_reach(ballots, people, &barred);
         if is_in_reach(&self.counted(&votes)) || !is_in_reach(&[]) {
             return BTreeSet::new();

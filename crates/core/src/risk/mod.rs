@@ -134,12 +134,13 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
         let code = "unread_texts".to_owned();
         risk.reasons.push(Reason { source: Source::Words, code, rule: None, text });
     }
+    let compared: Vec<_> = said.texts.iter().map(Text::compared).collect();
     let mut found = Vec::new();
     for topic in Topic::ALL {
         let mut words: Vec<(String, &str, Level)> = Vec::new();
-        for text in &said.texts {
-            let found = text.found(topic);
-            words.extend(found.into_iter().map(|(word, level)| (word, text.place(), level)));
+        for each in &compared {
+            let found = each.found(topic);
+            words.extend(found.into_iter().map(|(word, level)| (word, each.text.place(), level)));
         }
         let Some(level) = words.iter().map(|(_, _, level)| *level).max() else { continue };
         found.push(topic);

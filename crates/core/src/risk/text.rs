@@ -1,5 +1,7 @@
 //! A text, and what the table finds in it.
 
+use std::borrow::Cow;
+
 use holdshort_command::Part;
 
 use super::host;
@@ -69,28 +71,51 @@ impl Text {
         }
     }
 
-    /// What of it speaks of a topic, as it is written, each with what it is worth.
-    pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
-        let (text, is_line, is_known, words) = match &self.form {
-            Form::Words(text) => (text.clone(), false, false, &[][..]),
-            Form::Line { read, understood, .. } => (read.join(" "), true, *understood, read.as_slice()),
-            Form::Switch(name) => {
-                let name = name.replace('_', "-").to_lowercase();
-                let rows = rows(topic).filter(|row| row.by == By::Flag);
-                let found = rows.filter(|row| row.words.contains(&name.as_str()));
-                return found.map(|row| (name.clone(), row.level)).collect();
-            }
+    /// Returns the text as it is compared with the table.
+    pub(super) fn compared(&self) -> Compared<'_> {
+        let (text, is_known, words) = match &self.form {
+            Form::Words(text) => (Cow::from(text), false, &[][..]),
+            Form::Line { read, understood, .. } => (Cow::from(read.join(" ")), *understood, read.as_slice()),
+            Form::Switch(name) => return Compared { flags: vec![flag_name(name)], ..Compared::of(self) },
         };
-        let readings = smart::read(&text);
-        let flags = flags(&text);
-        // Of a line that is understood a word counts where it is an argument by itself: not within a path or a message.
-        let plain: Vec<String> =
-            words.iter().filter(|word| is_plain(word)).map(|word| word.to_lowercase()).collect();
+        Compared {
+            readings: smart::read(&text),
+            flags: flags(&text),
+            plain: words.iter().filter(|word| is_plain(word)).map(|word| word.to_lowercase()).collect(),
+            recursive_and_forced: recursive_and_forced(&text),
+            host: if is_known { None } else { host::first(&text) },
+            ..Compared::of(self)
+        }
+    }
+}
+
+/// A text in the forms that the rows of the table are compared with.
+pub(super) struct Compared<'t> {
+    pub(super) text: &'t Text,
+    readings: Vec<smart::Text>,
+    /// Names of options, or of the member that is switched on.
+    flags: Vec<String>,
+    /// Words of a line that are arguments by themselves, not within a path or a message.
+    plain: Vec<String>,
+    recursive_and_forced: Option<String>,
+    host: Option<String>,
+}
+
+impl<'t> Compared<'t> {
+    fn of(text: &'t Text) -> Self {
+        let (readings, flags, plain) = (Vec::new(), Vec::new(), Vec::new());
+        Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
+    }
+
+    /// Returns the words that speak of a topic, as they are written, each with its level.
+    pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
+        let form = &self.text.form;
+        let is_known = matches!(form, Form::Line { understood: true, .. });
         let has_form = |word: &str| {
             if is_known {
-                plain.iter().any(|said| smart::is_form_of(said, word))
+                self.plain.iter().any(|said| smart::is_form_of(said, word))
             } else {
-                readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
+                self.readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
             }
         };
         // What its programs delete, and whose rights they change, the reader has said.
@@ -102,24 +127,30 @@ impl Text {
             for word in row.words {
                 let is_there = match row.by {
                     By::Form => has_form(word),
-                    By::Words => !is_told(word) && smart::says_exactly(&readings, word),
-                    By::InLine => is_line && plain.iter().any(|said| said == word),
-                    By::Numbered => readings.iter().any(|read| read.is_numbered(word)),
-                    By::Flag => flags.iter().any(|flag| flag == word),
+                    By::Words => !is_told(word) && smart::says_exactly(&self.readings, word),
+                    By::InLine => self.plain.iter().any(|said| said == word),
+                    By::Numbered => self.readings.iter().any(|read| read.is_numbered(word)),
+                    By::Flag => self.flags.iter().any(|flag| flag == word),
                 };
                 if is_there {
-                    let dashes = if row.by == By::Flag { "--" } else { "" };
+                    let dashes =
+                        if row.by == By::Flag && !matches!(form, Form::Switch(_)) { "--" } else { "" };
                     found.push((format!("{dashes}{word}"), row.level));
                 }
             }
         }
         match topic {
-            Topic::Destructive => found.extend(recursive_and_forced(&text).map(|word| (word, Level::High))),
-            Topic::Network if !is_known => found.extend(host::first(&text).map(|host| (host, Level::Medium))),
-            Topic::Network | Topic::Production | Topic::Privilege => {}
+            Topic::Destructive => found.extend(self.recursive_and_forced.clone().map(|word| (word, Level::High))),
+            Topic::Network => found.extend(self.host.clone().map(|host| (host, Level::Medium))),
+            Topic::Production | Topic::Privilege => {}
         }
         found
     }
+}
+
+/// Returns the name of an option as the table writes it.
+fn flag_name(name: &str) -> String {
+    name.replace('_', "-").to_lowercase()
 }
 
 /// Whether a word of a line is letters, digits and dashes.
@@ -140,7 +171,7 @@ fn flags(text: &str) -> Vec<String> {
         let option = option.trim_start_matches('-');
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let is_off = matches!(value.to_lowercase().as_str(), "false" | "no" | "0" | "off");
-        (!is_off && !name.is_empty()).then(|| name.replace('_', "-").to_lowercase())
+        (!is_off && !name.is_empty()).then(|| flag_name(name))
     };
     options.filter_map(flag).collect()
 }
