@@ -8,7 +8,6 @@ mod bench;
 mod bundle;
 #[cfg(test)]
 mod contract;
-mod counts;
 mod dist;
 #[cfg(test)]
 mod licences;

@@ -24,16 +24,24 @@ pub(crate) fn cargo() -> Command {
 /// Between two signs of life of a step that may print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Says how long a step has been at work, again and again, until it is dropped.
-struct Alive {
+/// Prints a sign of life, again and again, until it is dropped.
+pub(crate) struct Alive {
     _ended: Sender<()>,
 }
 
 impl Alive {
-    fn of(name: &str) -> Self {
-        let (sender, ended) = channel();
+    /// Prints the name of a step.
+    pub(crate) fn of(name: &str) -> Self {
         let name = name.to_owned();
-        thread::spawn(move || signs(&ended, SIGN_OF_LIFE, |seconds| println!("   … {name}: {seconds} s")));
+        Self::saying(move || name.clone())
+    }
+
+    /// Prints what `text` returns.
+    pub(crate) fn saying(text: impl Fn() -> String + Send + 'static) -> Self {
+        let (sender, ended) = channel();
+        thread::spawn(move || {
+            signs(&ended, SIGN_OF_LIFE, |seconds| println!("   … {}: {seconds} s", text()));
+        });
         Self { _ended: sender }
     }
 }

@@ -62,7 +62,7 @@ fn script(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     root().join("ui")
 }
 

@@ -140,7 +140,9 @@ impl<'t> Compared<'t> {
             }
         }
         match topic {
-            Topic::Destructive => found.extend(self.recursive_and_forced.clone().map(|word| (word, Level::High))),
+            Topic::Destructive => {
+                found.extend(self.recursive_and_forced.clone().map(|word| (word, Level::High)));
+            }
             Topic::Network => found.extend(self.host.clone().map(|host| (host, Level::Medium))),
             Topic::Production | Topic::Privilege => {}
         }

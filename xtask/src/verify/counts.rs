@@ -1,6 +1,7 @@
 //! How many tests ran, added up from the closing lines of cargo and of Node's test runner.
 
 use std::fmt;
+use std::ops::AddAssign;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -30,6 +31,14 @@ impl Counts {
             "ignored" | "skipped" | "todo" => self.skipped += number,
             _ => {}
         }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
     }
 }
 

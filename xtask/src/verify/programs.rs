@@ -1,0 +1,193 @@
+//! The test programs of the workspace. Cargo builds them; they are started here, so that the time of every test is
+//! known.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::counts::Counts;
+use crate::run::{Alive, cargo};
+
+/// A program of tests: of a library, or of a folder `tests/`.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// The package, and the target where it is not the library: `core`, `core::it`.
+    pub(crate) name: String,
+    folder: PathBuf,
+    executable: PathBuf,
+}
+
+/// A test that has ended, or a program with all its tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Timed {
+    pub(crate) name: String,
+    pub(crate) took: Duration,
+}
+
+/// Results of the programs that have run.
+#[derive(Default)]
+pub(crate) struct Ran {
+    pub(crate) counts: Counts,
+    pub(crate) tests: Vec<Timed>,
+    pub(crate) programs: Vec<Timed>,
+    /// Names of the programs of which a test failed.
+    pub(crate) failed: Vec<String>,
+    /// Names of the programs that run now.
+    running: Vec<String>,
+}
+
+/// Builds the test programs of these packages; without any, of the workspace.
+pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
+    println!("\n== build of the tests");
+    let _alive = Alive::of("build of the tests");
+    let mut build = cargo();
+    build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
+    if packages.is_empty() {
+        build.arg("--workspace");
+    }
+    build.args(packages.iter().flat_map(|name| ["--package", name]));
+    let output = build.stderr(Stdio::inherit()).output().context("cargo can not be started")?;
+    if !output.status.success() {
+        bail!("the tests do not build");
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    Ok(messages.lines().filter_map(|line| Program::of(&serde_json::from_str(line).ok()?)).collect())
+}
+
+impl Program {
+    /// Returns the program that one of cargo's messages names.
+    fn of(message: &Value) -> Option<Self> {
+        if message["profile"]["test"] != true {
+            return None;
+        }
+        let executable = PathBuf::from(message["executable"].as_str()?);
+        let folder = PathBuf::from(message["manifest_path"].as_str()?).parent()?.to_path_buf();
+        let package = folder.file_name()?.to_str()?;
+        let is_library = message["target"]["kind"].as_array()?.iter().any(|kind| kind == "lib");
+        let target = message["target"]["name"].as_str()?;
+        let name = if is_library { package.to_owned() } else { format!("{package}::{target}") };
+        Some(Self { name, folder, executable })
+    }
+
+    fn command(&self, skips: &[&str]) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command.args(skips.iter().flat_map(|skip| ["--skip", skip]));
+        command
+    }
+
+    /// Returns the number of its tests.
+    fn length(&self, skips: &[&str]) -> Result<usize> {
+        let output = self.command(skips).args(["--list", "--format", "terse"]).output();
+        let output = output.with_context(|| format!("{} can not be started", self.name))?;
+        Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
+    }
+
+    /// Runs its tests, and shows its output if one of them fails.
+    fn run(&self, skips: &[&str], ran: &Mutex<Ran>) -> Result<()> {
+        lock(ran).running.push(self.name.clone());
+        let since = Instant::now();
+        let mut command = self.command(skips);
+        // The harness tells times only with an option that is not stable.
+        command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} can not be started", self.name))?;
+        let mut output = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            for line in BufReader::new(stdout).lines() {
+                let line = line.with_context(|| format!("the output of {} can not be read", self.name))?;
+                let mut ran = lock(ran);
+                ran.counts.take(&line);
+                ran.tests.extend(timed(&self.name, &line));
+                output.push_str(&line);
+                output.push('\n');
+            }
+        }
+        let passed = child.wait().with_context(|| format!("{} can not be awaited", self.name))?.success();
+        let mut ran = lock(ran);
+        ran.running.retain(|name| *name != self.name);
+        ran.programs.push(Timed { name: self.name.clone(), took: since.elapsed() });
+        if !passed {
+            println!("\n{output}");
+            ran.failed.push(self.name.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Runs programs in lanes: those of one lane one after the other, the lanes side by side.
+pub(crate) fn run(lanes: &[Vec<Program>], skips: &[&str]) -> Result<Ran> {
+    let total = lanes.iter().flatten().map(|program| program.length(skips)).sum::<Result<usize>>()?;
+    println!("\n== tests: {total}");
+    let ran = Arc::new(Mutex::new(Ran::default()));
+    let shown = ran.clone();
+    let alive = Alive::saying(move || {
+        let ran = lock(&shown);
+        format!("{} of {total} tests have ended, {} runs", ran.tests.len(), ran.running.join(" and "))
+    });
+    std::thread::scope(|scope| {
+        let ran = &ran;
+        let running: Vec<_> =
+            lanes.iter().map(|lane| scope.spawn(move || run_lane(lane, skips, ran))).collect();
+        running
+            .into_iter()
+            .try_for_each(|lane| lane.join().unwrap_or_else(|_| bail!("a lane of tests broke")))
+    })?;
+    drop(alive);
+    Ok(std::mem::take(&mut *lock(&ran)))
+}
+
+fn run_lane(programs: &[Program], skips: &[&str], ran: &Mutex<Ran>) -> Result<()> {
+    programs.iter().try_for_each(|program| program.run(skips, ran))
+}
+
+/// Returns the test of a line such as `test words::first ... ok <0.012s>`.
+fn timed(program: &str, line: &str) -> Option<Timed> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let (_, seconds) = rest.strip_suffix("s>")?.rsplit_once('<')?;
+    let took = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+    Some(Timed { name: format!("{program} {name}"), took })
+}
+
+/// A lane that broke has been reported by then.
+fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
+    ran.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_harness_tells_the_time_of_a_test() {
+        let of = |line: &str| timed("core", line).map(|timed| (timed.name, timed.took.as_millis()));
+        assert_eq!(of("test words::first ... ok <0.012s>"), Some(("core words::first".to_owned(), 12)));
+        assert_eq!(of("test last ... FAILED <1.500s>"), Some(("core last".to_owned(), 1500)));
+        for other in
+            ["test rest ... ignored, it takes long", "test result: ok. 3 passed; finished in 0.10s", ""]
+        {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_cargo_names_a_program() {
+        let message = |kind: &str, target: &str, test: bool| {
+            serde_json::json!({
+                "manifest_path": "/project/crates/core/Cargo.toml", "executable": "/built/program",
+                "profile": {"test": test}, "target": {"kind": [kind], "name": target},
+            })
+        };
+        let name = |message| Program::of(&message).map(|program| program.name);
+        assert_eq!(name(message("lib", "holdshort_core", true)), Some("core".to_owned()));
+        assert_eq!(name(message("test", "it", true)), Some("core::it".to_owned()));
+        assert_eq!(name(message("bin", "holdshort", false)), None);
+    }
+}
