@@ -1,4 +1,4 @@
-//! What a run of the test command took: its phases, its test programs, its slowest tests.
+//! Times of a run of the test command: of its phases, its test programs and its slowest tests.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
