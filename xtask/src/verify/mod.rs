@@ -45,7 +45,7 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
 fn checks(quick: bool, report: &mut Report) -> Result<bool> {
     if !quick {
         println!(
-            "Everything that must hold, about 45 minutes on two cores: format, lints of all crates, the browser app, all \
+            "Everything that must hold, about 40 minutes on two cores: format, lints of all crates, the browser app, all \
              tests, the tests in a browser. It plays seeds that are known; `cargo xtask sim --fresh MINUTES` plays others."
         );
         report.phase("programs of this machine", machine::prepare)?;

@@ -56,7 +56,12 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
         bail!("the tests do not build");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    Ok(messages.lines().filter_map(|line| Program::of(&serde_json::from_str(line).ok()?)).collect())
+    let programs: Vec<_> =
+        messages.lines().filter_map(|line| Program::of(&serde_json::from_str(line).ok()?)).collect();
+    if programs.is_empty() {
+        bail!("cargo names no test program");
+    }
+    Ok(programs)
 }
 
 impl Program {
@@ -103,6 +108,10 @@ impl Program {
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines() {
                 let line = line.with_context(|| format!("the output of {} can not be read", self.name))?;
+                // The harness names a test that does not end while it waits for it.
+                if line.contains(" has been running for over ") {
+                    println!("   … {}: {line}", self.name);
+                }
                 let mut ran = lock(ran);
                 ran.counts.take(&line);
                 ran.tests.extend(timed(&self.name, &line));
