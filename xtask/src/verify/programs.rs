@@ -82,6 +82,8 @@ impl Program {
     fn command(&self, skips: &[&str]) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        // Read by `testkit/src/server/program.rs`.
+        command.env("HOLDSHORT_PROGRAMS_BUILT", "1");
         command.args(skips.iter().flat_map(|skip| ["--skip", skip]));
         command
     }
