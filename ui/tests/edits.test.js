@@ -102,7 +102,10 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     await editor(page).getByLabel(/^command/).fill("python3 -m unittest -v");
     await page.keyboard.press("Control+Enter");
     await dialog(page).getByRole("heading", { name: `${run}?` }).waitFor();
-    const rows = await dialog(page).getByRole("figure").locator("tbody tr").evaluateAll((all) => all.map((row) => [row.className, row.lastElementChild.textContent]));
+    const lines = dialog(page).getByRole("figure").locator("tbody tr");
+    // The comparison is loaded when it is first shown.
+    await lines.first().waitFor();
+    const rows = await lines.evaluateAll((all) => all.map((row) => [row.className, row.lastElementChild.textContent]));
     assert.deepEqual(rows.map(([tone, line]) => [tone.split(" ")[0], line]), [
       ["removed", "python3 -m unittest"],
       ["added", "python3 -m unittest -v"],
