@@ -67,8 +67,9 @@ test("26 open requests", async (t) => {
     const plan = open.find(({ title }) => title === "Move the archive");
     await row(page, plan).click();
     await shown(page, plan);
-    const subtasks = card(page).getByRole("list", { name: text("card.plan.subtasks") });
-    assert.deepEqual(await subtasks.getByRole("listitem").locator("code").allTextContents(), ["copy", "check", "copy"]);
+    const names = card(page).getByRole("list", { name: text("card.plan.subtasks") }).getByRole("listitem").locator("code");
+    await names.first().waitFor();
+    assert.deepEqual(await names.allTextContents(), ["copy", "check", "copy"]);
     await page.keyboard.press("Escape");
   });
 

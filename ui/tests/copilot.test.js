@@ -29,8 +29,8 @@ test("a copilot offers ways, plans, works, and hears its person after each round
 
   await t.test("a choice names its ways, with what speaks for and against each", async () => {
     const { run } = await waits(server, session, "choice");
-    await card(page).getByText("easy to find").waitFor();
     const ways = card(page).getByRole("list", { name: text("card.proposals"), exact: true }).locator("> li");
+    await ways.getByText("easy to find").waitFor();
     assert.deepEqual(await ways.locator("strong").allTextContents(), ["By name", "By day"]);
     await ways.first().getByRole("list", { name: text("card.proposals.cons") }).getByText("no order of time").waitFor();
     assert.equal(await card(page).getByText("proposals").count(), 0);
@@ -105,7 +105,8 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await page.locator(`article[data-interrupt="${choice.id}"]`).waitFor();
   await chat.expect("d leave");
 
-  // A decision in the browser closes the card in the terminal.
+  // A decision in the browser closes the card in the terminal. Before its ways are shown, it asks once more.
+  await card(page).getByRole("list", { name: text("card.proposals"), exact: true }).waitFor();
   await option(page, "By day").click();
   const told = await chat.expect("plan to approve");
   assert(told.includes("No longer asked:") && told.includes("By day"), told);

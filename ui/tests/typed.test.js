@@ -219,6 +219,7 @@ test("a typed answer is what a person chose", async (t) => {
     const properties = Object.fromEntries(names.map((name) => [name, { type: "integer" }]));
     const asked = await ask({ type: "object", properties, required: names, additionalProperties: false });
     const boxes = form().getByRole("spinbutton");
+    await boxes.last().waitFor();
     assert.equal(await boxes.count(), 200);
     for (let n = 0; n < 199; n += 1) await boxes.nth(n).fill("5");
     await send();

@@ -20,7 +20,7 @@ const ARGS = [
 ];
 
 /** For one step of a person, on a machine that does much else. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = process.env.HOLDSHORT_SLOW_BROWSER ? 60_000 : 20_000;
 
 /** Of the network or the browser, not of the page: a server that is killed, a request that is refused, no push in a profile
  * that is not kept. */
@@ -66,8 +66,16 @@ export async function visit(t, server, { elsewhere, ...options } = {}) {
     await context.close();
     assert.deepEqual(complaints, [], "the page complained");
   });
+  if (process.env.HOLDSHORT_SLOW_BROWSER) await slow(context);
   return context.newPage();
 }
+
+/** Parts of the app that come late, as on a machine that does much else. Finds tests that look before something is there. */
+const slow = (context) =>
+  context.route(/\/assets\/.*\.js/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
 
 /**
  * Through the one-time link, to the inbox.

@@ -21,8 +21,12 @@ use super::turns::Sim;
 /// A run that waits longer than this for nobody is stuck. Deadlines are shorter, and so are the jumps of clocks.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Turns of a calm. The longest that were seen took 40,000: every message that waits for a channel is a turn or two.
-const TURNS: u64 = 300_000;
+/// Turns of a calm in which no channel is told.
+const TURNS: u64 = 20_000;
+
+/// Turns of a calm in which channels are told. The longest that was seen took 40,000: every message that waits for a
+/// channel is a turn or two.
+const TELLING: u64 = 100_000;
 
 /// After this nothing is left behind: leases of the dead are over, and every node has looked at all its runs.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
@@ -35,7 +39,8 @@ impl Sim {
         if self.climate.ends_with_restart {
             self.crash();
         }
-        let until = self.steps + TURNS;
+        let tells = lock(&self.site).witness.telling.plays;
+        let until = self.steps + if tells { TELLING } else { TURNS };
         self.keep_quiet(until);
         let (mut events, mut since) = (0, self.clock.passed_ms());
         while !self.has_problem() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Mutant, OUTBOX_FROM, Played, play, play_beside_postgres, shrink};
+use super::{OUTBOX_FROM, Played, play, play_beside_postgres, shrink, witness};
 
 /// Seeds of one round, unless told otherwise.
 const SEEDS: u64 = 2_000;
@@ -34,7 +34,7 @@ pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
             keep(&failed);
             failed.is_empty()
         }
-        ["--mutants"] => mutants(say),
+        ["--mutants"] => witness::search(say),
         _ => {
             say("cargo xtask sim [--seed N | --seeds N | --fresh MINUTES | --postgres N | --mutants]"
                 .to_owned());
@@ -47,7 +47,7 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     let played = play(seed, None);
     say(format!("seed {seed}: {} steps, {} events", played.steps, played.events));
     if played.problem.is_some() {
-        tell(&played, None, say);
+        tell(&played, say);
     }
     played.problem.is_none()
 }
@@ -106,24 +106,9 @@ fn campaign(
         say(format!("seed {}: {}", played.seed, played.problem.as_deref().unwrap_or_default()));
     }
     if let Some(shortest) = failed.iter().min_by_key(|played| played.turns.len()) {
-        tell(shortest, None, say);
+        tell(shortest, say);
     }
     failed
-}
-
-/// Every mutant must be noticed.
-fn mutants(say: &mut dyn FnMut(String)) -> bool {
-    let mut all = true;
-    for mutant in Mutant::ALL {
-        if let Some(played) = mutant.noticed() {
-            let problem = played.problem.as_deref().unwrap_or_default();
-            say(format!("{mutant:?}: noticed with seed {}: {problem}", played.seed));
-        } else {
-            all = false;
-            say(format!("{mutant:?}: NOT noticed"));
-        }
-    }
-    all
 }
 
 /// Failing seeds are played by the test command from now on.
@@ -137,8 +122,8 @@ fn keep(failed: &[Played]) {
     }
 }
 
-fn tell(played: &Played, mutant: Option<Mutant>, say: &mut dyn FnMut(String)) {
-    let short = shrink(played, mutant);
+fn tell(played: &Played, say: &mut dyn FnMut(String)) {
+    let short = shrink(played, None);
     say(format!("\nseed {}: {}", played.seed, short.problem.as_deref().unwrap_or("the problem went away")));
     say(format!("The shortest history found, of {} turns:", short.turns.len()));
     for line in &short.history {

@@ -5,7 +5,7 @@
 //! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are
 //! told (`outbox.rs`). The witness (`check/`) looks at every append and
 //! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
-//! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`).
+//! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`, `witness.rs`).
 //! Assignments and their time are played by themselves, without a store (`asked/`).
 //! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
 
@@ -36,6 +36,7 @@ mod tasks;
 mod trials;
 mod turns;
 mod twin;
+mod witness;
 mod workflows;
 mod world;
 

@@ -1,0 +1,65 @@
+//! Seeds that show a mutant or a bend: one of each is kept in `witnesses.txt`, so that the test command need not search.
+
+use std::fmt::{self, Display, Formatter, Write};
+use std::path::Path;
+
+use super::{Bend, Mutant};
+
+impl Mutant {
+    /// Returns the seed that is kept for it.
+    pub fn witness(self) -> Option<u64> {
+        seed_of(&self.to_string())
+    }
+}
+
+impl Bend {
+    /// Returns the seed that is kept for it.
+    pub fn witness(self) -> Option<u64> {
+        seed_of(&self.to_string())
+    }
+}
+
+impl Display for Mutant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "mutant {self:?}")
+    }
+}
+
+impl Display for Bend {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "bend {self:?}")
+    }
+}
+
+fn seed_of(name: &str) -> Option<u64> {
+    let mut lines = include_str!("witnesses.txt").lines().filter_map(|line| line.rsplit_once(' '));
+    lines.find(|(of, _)| *of == name)?.1.parse().ok()
+}
+
+/// Searches a seed for each mutant and each bend, keeps those that it finds, and returns whether it found all.
+pub(super) fn search(say: &mut dyn FnMut(String)) -> bool {
+    let mutants = Mutant::ALL.into_iter().map(|mutant| {
+        let noticed = mutant.noticed().map(|played| (played.seed, played.problem));
+        (mutant.to_string(), noticed)
+    });
+    let bends = Bend::ALL.into_iter().map(|bend| {
+        let noticed = bend.noticed().map(|asked| (asked.seed, asked.problem));
+        (bend.to_string(), noticed)
+    });
+    let (mut lines, mut all) = (String::new(), true);
+    for (name, noticed) in mutants.chain(bends) {
+        let Some((seed, problem)) = noticed else {
+            all = false;
+            say(format!("{name}: NOT noticed"));
+            continue;
+        };
+        say(format!("{name}: noticed with seed {seed}: {}", problem.unwrap_or_default()));
+        let _infallible = writeln!(lines, "{name} {seed}");
+    }
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sim/witnesses.txt");
+    if let Err(error) = std::fs::write(kept, lines) {
+        say(format!("the seeds can not be kept: {error}"));
+        return false;
+    }
+    all
+}
