@@ -2,6 +2,7 @@
 //! line that counts the tests.
 
 mod counts;
+mod processors;
 mod programs;
 mod report;
 
@@ -32,6 +33,7 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     let mut report = Report::default();
     let passed = checks(quick, &mut report);
     println!("{report}");
+    report.keep()?;
     if !passed? {
         bail!("tests failed: {}", report.ran.failed.join(", "));
     }

@@ -1,26 +1,48 @@
 //! Times of a run of the test command: of its phases, its test programs and its slowest tests.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write as _};
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
+use super::processors::Processors;
 use super::programs::{Ran, Timed};
 
 const SLOWEST: usize = 20;
 
+/// File with the time of every test, below the target folder.
+pub(crate) const TIMES: &str = "target/tests.txt";
+
 /// The phases of a run, with their times.
 #[derive(Default)]
 pub(crate) struct Report {
-    phases: Vec<Timed>,
+    phases: Vec<Phase>,
     pub(crate) ran: Ran,
+}
+
+struct Phase {
+    timed: Timed,
+    /// Share of the machine's processors that was used, in percent.
+    busy: Option<u64>,
 }
 
 impl Report {
     /// Carries out a phase, and adds its time.
     pub(crate) fn phase<T>(&mut self, name: &str, phase: impl FnOnce() -> T) -> T {
-        let since = Instant::now();
+        let (since, before) = (Instant::now(), Processors::now());
         let done = phase();
-        self.phases.push(Timed { name: name.to_owned(), took: since.elapsed() });
+        let timed = Timed { name: name.to_owned(), took: since.elapsed() };
+        self.phases.push(Phase { timed, busy: before.and_then(Processors::busy) });
         done
+    }
+
+    /// Writes the time of every test into a file, the slowest first.
+    pub(crate) fn keep(&self) -> Result<()> {
+        let mut lines = String::new();
+        for test in slowest(&self.ran.tests, usize::MAX) {
+            writeln!(lines, "{:.3} {}", test.took.as_secs_f64(), test.name)?;
+        }
+        std::fs::write(TIMES, lines).with_context(|| format!("{TIMES} can not be written"))
     }
 }
 
@@ -28,8 +50,12 @@ impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         table(f, "slowest tests", &slowest(&self.ran.tests, SLOWEST))?;
         table(f, "test programs", &slowest(&self.ran.programs, usize::MAX))?;
-        table(f, "phases", &self.phases)?;
-        let whole: Duration = self.phases.iter().map(|phase| phase.took).sum();
+        writeln!(f, "\n== phases, with the use of all processors")?;
+        for Phase { timed, busy } in &self.phases {
+            let busy = busy.map_or(String::new(), |busy| format!("{busy} %"));
+            writeln!(f, "{:>8.1} s  {busy:>5}  {}", timed.took.as_secs_f64(), timed.name)?;
+        }
+        let whole: Duration = self.phases.iter().map(|phase| phase.timed.took).sum();
         writeln!(f, "{:>8.1} s  in all\n", whole.as_secs_f64())?;
         write!(f, "{}", self.ran.counts)
     }
