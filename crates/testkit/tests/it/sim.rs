@@ -48,9 +48,10 @@ fn fixed_seeds() {
     ];
     let of_ranges = ranges.into_iter().flat_map(|from| (from..).take(SEEDS));
     let failed: BTreeSet<u64> = sim::failed_once().collect();
-    let seeds = failed.into_iter().chain(of_ranges).chain((sim::OUTBOX_FROM..).take(WITH_OUTBOX));
+    let seeds: Vec<u64> =
+        failed.into_iter().chain(of_ranges).chain((sim::OUTBOX_FROM..).take(WITH_OUTBOX)).collect();
     let told = Mutex::new(BTreeMap::<&str, u64>::new());
-    on_all_processors(seeds.collect(), |seed| {
+    on_all_processors(&seeds, |seed| {
         let played = sim::play(seed, None);
         if played.problem.is_some() {
             let short = sim::shrink(&played, None);
@@ -68,7 +69,7 @@ fn fixed_seeds() {
 }
 
 /// Calls this with each item: they are most of what these tests take, and none knows of another.
-fn on_all_processors<T: Copy + Sync>(items: Vec<T>, each: impl Fn(T) + Sync) {
+fn on_all_processors<T: Copy + Sync>(items: &[T], each: impl Fn(T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -106,7 +107,7 @@ const SEARCH: &str = "`cargo xtask sim --mutants` searches seeds that show it, a
 #[test]
 fn every_mutant_is_noticed() {
     let lived = Mutex::new(Vec::new());
-    on_all_processors(Mutant::ALL.to_vec(), |mutant| {
+    on_all_processors(&Mutant::ALL, |mutant| {
         let seed = mutant.witness();
         if seed.and_then(|seed| sim::play(seed, Some(mutant)).problem).is_none() {
             lived.lock().unwrap().push(mutant);
