@@ -40,7 +40,7 @@ test("a browser that may show nothing says so, and tells nobody", async (t) => {
 
 test("what is pushed is shown once for each thing, and a click opens its card and decides nothing", async (t) => {
   const server = await serve(t, { channels: CHANNELS });
-  const page = await visit(t, server, { permissions: ["notifications"] });
+  const page = await visit(t, server, { permissions: ["notifications"], whole: true });
   const protocol = await page.context().newCDPSession(page);
   const registered = new Promise((resolve) => {
     protocol.on("ServiceWorker.workerRegistrationUpdated", ({ registrations: [first] }) => first && resolve(first.registrationId));

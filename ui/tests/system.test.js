@@ -180,7 +180,7 @@ test("a card says where a part of it did not load", async (t) => {
 test("an admin makes, rotates and revokes keys; a secret is shown once and stays nowhere", async (t) => {
   const server = await serve(t);
   await set(server, "olga", ["operator"]);
-  const [admin, olga] = [await person(t, server), await as(t, server, "olga")];
+  const [admin, olga] = [await person(t, server, { whole: true }), await as(t, server, "olga")];
   await olga.goto("/system/keys");
   await olga.getByText(text("access.admins")).waitFor();
   await admin.goto("/system/keys");

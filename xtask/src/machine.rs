@@ -10,7 +10,7 @@ use crate::run::step;
 
 /// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
 /// be any (`*`).
-const NEEDED: [(&str, &str); 14] = [
+const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
     // The clients of the examples speak WebSocket.
@@ -24,6 +24,7 @@ const NEEDED: [(&str, &str); 14] = [
     // Tells which programs a command line starts.
     ("strace", "strace"),
     ("chromium", "chromium"),
+    ("chromium-headless-shell", "chromium-headless-shell"),
     // Without a font a browser draws boxes.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
     // The server itself, in a folder of its version; tests start their own and leave Debian's cluster alone.

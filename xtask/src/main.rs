@@ -23,9 +23,12 @@ mod verify;
 
 use std::process::ExitCode;
 
+use verify::Extent;
+
 const USAGE: &str = "\
 cargo xtask verify          everything that must hold before a change lands
 cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
+cargo xtask verify --long   the campaigns: every moment that the other run samples, seeds that nobody has played
 cargo xtask ui              checks the browser app and builds it into ui/dist
 cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
 cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
@@ -36,8 +39,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["verify"] => verify::verify(false),
-        ["verify", "--quick"] => verify::verify(true),
+        ["verify"] => verify::verify(Extent::Whole),
+        ["verify", "--quick"] => verify::verify(Extent::Quick),
+        ["verify", "--long"] => verify::verify(Extent::Long),
         ["ui"] => ui::ui(),
         ["bench", rest @ ..] => bench::bench(rest),
         ["dist", rest @ ..] => dist::dist(rest),

@@ -7,6 +7,9 @@ import { existsSync } from "node:fs";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
 
+/** Chromium's engine without its windows: the same pages at two thirds of the processor time. */
+const SHELL = "/usr/bin/chromium-headless-shell";
+/** With notifications and a clipboard, which belong to the windows. */
 const CHROMIUM = "/usr/bin/chromium";
 
 const ARGS = [
@@ -19,20 +22,24 @@ const ARGS = [
   "--disable-sync",
 ];
 
+/** Set by `cargo xtask verify --long`. */
+export const LATE = process.env.HOLDSHORT_LATE_PARTS === "1";
+
 /** For one step of a person, on a machine that does much else. */
-const PATIENCE_MS = process.env.HOLDSHORT_SLOW_BROWSER ? 60_000 : 20_000;
+const PATIENCE_MS = LATE ? 60_000 : 20_000;
 
 /** Of the network or the browser, not of the page: a server that is killed, a request that is refused, no push in a profile
  * that is not kept. */
 const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed|^Chrome currently does not support the Push API/;
 
-/** @type {Promise<import("playwright-core").Browser> | undefined} */
-let launched;
-after(async () => (await launched)?.close());
+/** The browsers of this file, by their program.
+ * @type {Map<string, Promise<import("playwright-core").Browser>>} */
+const launched = new Map();
+after(() => Promise.all([...launched.values()].map(async (browser) => (await browser).close())));
 
 /** A test without a browser fails: skipped, it would pass for a test. */
-export function launch(executablePath = CHROMIUM) {
-  const how = "`cargo xtask verify` installs it, as does `apt-get install chromium`";
+export function launch(executablePath) {
+  const how = "`cargo xtask verify` installs it, as does `apt-get install chromium chromium-headless-shell`";
   assert(existsSync(executablePath), `there is no Chromium at ${executablePath}: ${how}`);
   return chromium.launch({ executablePath, args: ARGS });
 }
@@ -41,12 +48,13 @@ export function launch(executablePath = CHROMIUM) {
  * A page of a new visitor, who is nobody yet. Closed when the test ends.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
- * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string}} [options] `elsewhere`: another origin
- *   that the test goes to; what its pages do is its own
+ * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string, whole?: boolean}} [options] `elsewhere`:
+ *   another origin that the test goes to, what its pages do is its own; `whole`: a browser with windows
  */
-export async function visit(t, server, { elsewhere, ...options } = {}) {
-  launched ??= launch();
-  const browser = await launched;
+export async function visit(t, server, { elsewhere, whole = false, ...options } = {}) {
+  const program = whole ? CHROMIUM : SHELL;
+  if (!launched.has(program)) launched.set(program, launch(program));
+  const browser = await launched.get(program);
   const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({ baseURL: server.base, viewport, reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -66,14 +74,14 @@ export async function visit(t, server, { elsewhere, ...options } = {}) {
     await context.close();
     assert.deepEqual(complaints, [], "the page complained");
   });
-  if (process.env.HOLDSHORT_SLOW_BROWSER) await slow(context);
+  if (LATE) await bringPartsLate(context);
   return context.newPage();
 }
 
-/** Parts of the app that come late, as on a machine that does much else. Finds tests that look before something is there. */
-const slow = (context) =>
+/** Each part of the app comes late, as on a machine that does much else: finds tests that look before it is there. */
+const bringPartsLate = (context) =>
   context.route(/\/assets\/.*\.js/, async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await new Promise((resolve) => setTimeout(resolve, 300));
     await route.continue();
   });
 

@@ -1,18 +1,32 @@
-//! `cargo xtask verify`: format, lints, the built browser app, tests. Ends with what each phase and test took, and one
-//! line that counts the tests.
+//! `cargo xtask verify`: format, lints, the built browser app, tests; with `--long` the campaigns that take minutes each.
+//! Ends with what each phase and test took, and one line that counts the tests.
 
 mod counts;
 mod processors;
 mod programs;
 mod report;
 
+use std::process::Command;
+
 use anyhow::{Result, bail};
 
 use counts::Counts;
+use programs::Tests;
 use report::Report;
 
-use crate::run::{Beside, cargo, lines, step};
+use crate::run::{Beside, cargo, lines, root, step};
 use crate::{machine, npm, ui};
+
+/// Part of what must hold that a run looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    /// What needs nothing but Rust.
+    Quick,
+    /// What must hold before a change lands.
+    Whole,
+    /// Campaigns: seeds that nobody has played, and every moment of what the whole run samples.
+    Long,
+}
 
 /// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
 const QUICK: [&str; 6] = [
@@ -29,12 +43,20 @@ const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 /// The program that waits more than it works: it runs beside all others.
 const WAITS: &str = "testkit::it";
 
-pub(crate) fn verify(quick: bool) -> Result<()> {
+/// Minutes that the simulator plays fresh seeds in a long run.
+const FRESH: &str = "10";
+
+pub(crate) fn verify(extent: Extent) -> Result<()> {
     let mut report = Report::default();
-    let passed = checks(quick, &mut report);
+    let passed = match extent {
+        Extent::Quick => quick(&mut report),
+        Extent::Whole => whole(&mut report),
+        Extent::Long => long(&mut report),
+    };
     println!("{report}");
     report.keep()?;
-    if !passed? {
+    passed?;
+    if !report.ran.failed.is_empty() {
         bail!("tests failed: {}", report.ran.failed.join(", "));
     }
     if report.ran.counts.passed == 0 {
@@ -43,39 +65,65 @@ pub(crate) fn verify(quick: bool) -> Result<()> {
     Ok(())
 }
 
-/// Carries out all phases; false if a test failed.
-fn checks(quick: bool, report: &mut Report) -> Result<bool> {
-    if !quick {
-        println!(
-            "Everything that must hold, about 40 minutes on two cores: format, lints of all crates, the browser app, all \
-             tests, the tests in a browser. It plays seeds that are known; `cargo xtask sim --fresh MINUTES` plays others."
-        );
-        report.phase("programs of this machine", machine::prepare)?;
-    }
-    report.phase("format", || step("format", cargo().args(["fmt", "--all", "--check"])))?;
+fn quick(report: &mut Report) -> Result<()> {
+    report.phase("format", format)?;
+    report.phase("lints", lints)?;
+    let programs = report.phase("build of the tests", || programs::build(&QUICK))?;
+    report.ran = report.phase("tests", || programs::run(&[programs], Tests::Without(&NOT_QUICK)))?;
+    Ok(())
+}
+
+fn whole(report: &mut Report) -> Result<()> {
+    println!(
+        "Everything that must hold, about 40 minutes on two cores: format, lints of all crates, the browser app, all \
+         tests, the tests in a browser. Seeds are fixed; `cargo xtask verify --long` plays others."
+    );
+    report.phase("programs of this machine", machine::prepare)?;
+    report.phase("format", format)?;
     // It waits for the network, the lints for the processor.
-    let installing = if quick { Vec::new() } else { installing() };
+    let installing = installing();
     let linted = report.phase("lints", lints);
     report.phase("npm", || installing.into_iter().try_for_each(Beside::end))?;
     linted?;
-    if quick {
-        let programs = report.phase("build of the tests", || programs::build(&QUICK))?;
-        report.ran = report.phase("tests", || programs::run(&[programs], &NOT_QUICK))?;
-        return Ok(report.ran.failed.is_empty());
-    }
     report.phase("browser app", ui::verify)?;
+    tests(report, Tests::All)?;
+    browser_tests(report, "browser tests", &mut ui::tests())
+}
+
+fn long(report: &mut Report) -> Result<()> {
+    println!("The campaigns, less than an hour on two cores. Run `cargo xtask verify` first.");
+    report.phase("programs of this machine", machine::prepare)?;
+    report.phase("npm", || installing().into_iter().try_for_each(Beside::end))?;
+    tests(report, Tests::Campaigns)?;
+    let simulator = || Command::new(root().join("target/debug/holdshort-sim"));
+    report.phase("fresh seeds", || step("fresh seeds", simulator().args(["--fresh", FRESH])))?;
+    report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
+    let mut late = ui::tests();
+    late.env("HOLDSHORT_LATE_PARTS", "1");
+    browser_tests(report, "browser tests, with parts of the app that come late", &mut late)
+}
+
+/// Builds the test programs and runs these of their tests.
+fn tests(report: &mut Report, tests: Tests) -> Result<()> {
     // It also builds the programs that black-box tests start: all of a package that has tests are built with them.
     let programs = report.phase("build of the tests", || programs::build(&[]))?;
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
-    report.ran = report.phase("tests", || programs::run(&[waiting, others], &[]))?;
+    report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;
+    Ok(())
+}
+
+fn browser_tests(report: &mut Report, name: &str, command: &mut Command) -> Result<()> {
     let mut counts = Counts::default();
-    let passed = report
-        .phase("browser tests", || lines("browser tests", &mut ui::tests(), |line| counts.take(line)))?;
+    let passed = report.phase(name, || lines(name, command, |line| counts.take(line)))?;
     report.ran.counts += counts;
     if !passed {
-        report.ran.failed.push("browser tests".to_owned());
+        report.ran.failed.push(name.to_owned());
     }
-    Ok(report.ran.failed.is_empty())
+    Ok(())
+}
+
+fn format() -> Result<()> {
+    step("format", cargo().args(["fmt", "--all", "--check"]))
 }
 
 fn installing() -> Vec<Beside> {

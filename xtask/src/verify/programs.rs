@@ -22,6 +22,19 @@ pub(crate) struct Program {
     executable: PathBuf,
 }
 
+/// The tests of a program that are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tests {
+    All,
+    /// All but those whose names contain one of these.
+    Without(&'static [&'static str]),
+    /// Those that take minutes: the short run passes them over.
+    Campaigns,
+}
+
+/// Part of the name of each test that is a campaign.
+const CAMPAIGN: &str = "campaign";
+
 /// A test that has ended, or a program with all its tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timed {
@@ -79,27 +92,35 @@ impl Program {
         Some(Self { name, folder, executable })
     }
 
-    fn command(&self, skips: &[&str]) -> Command {
+    fn command(&self, tests: Tests) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         // Read by `testkit/src/server/program.rs`.
         command.env("HOLDSHORT_PROGRAMS_BUILT", "1");
-        command.args(skips.iter().flat_map(|skip| ["--skip", skip]));
+        match tests {
+            Tests::All => {}
+            Tests::Without(names) => {
+                command.args(names.iter().flat_map(|name| ["--skip", name]));
+            }
+            Tests::Campaigns => {
+                command.args(["--ignored", CAMPAIGN]);
+            }
+        }
         command
     }
 
     /// Returns the number of its tests.
-    fn length(&self, skips: &[&str]) -> Result<usize> {
-        let output = self.command(skips).args(["--list", "--format", "terse"]).output();
+    fn length(&self, tests: Tests) -> Result<usize> {
+        let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} can not be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
     /// Runs its tests, and shows its output if one of them fails.
-    fn run(&self, skips: &[&str], ran: &Mutex<Ran>) -> Result<()> {
+    fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();
-        let mut command = self.command(skips);
+        let mut command = self.command(tests);
         // The harness tells times only with an option that is not stable.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
         let mut child = command
@@ -134,8 +155,8 @@ impl Program {
 }
 
 /// Runs programs in lanes: those of one lane one after the other, the lanes side by side.
-pub(crate) fn run(lanes: &[Vec<Program>], skips: &[&str]) -> Result<Ran> {
-    let total = lanes.iter().flatten().map(|program| program.length(skips)).sum::<Result<usize>>()?;
+pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
+    let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
     let ran = Arc::new(Mutex::new(Ran::default()));
     let shown = ran.clone();
@@ -146,7 +167,7 @@ pub(crate) fn run(lanes: &[Vec<Program>], skips: &[&str]) -> Result<Ran> {
     std::thread::scope(|scope| {
         let ran = &ran;
         let running: Vec<_> =
-            lanes.iter().map(|lane| scope.spawn(move || run_lane(lane, skips, ran))).collect();
+            lanes.iter().map(|lane| scope.spawn(move || run_lane(lane, tests, ran))).collect();
         running
             .into_iter()
             .try_for_each(|lane| lane.join().unwrap_or_else(|_| bail!("a lane of tests broke")))
@@ -155,8 +176,8 @@ pub(crate) fn run(lanes: &[Vec<Program>], skips: &[&str]) -> Result<Ran> {
     Ok(std::mem::take(&mut *lock(&ran)))
 }
 
-fn run_lane(programs: &[Program], skips: &[&str], ran: &Mutex<Ran>) -> Result<()> {
-    programs.iter().try_for_each(|program| program.run(skips, ran))
+fn run_lane(programs: &[Program], tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
+    programs.iter().try_for_each(|program| program.run(tests, ran))
 }
 
 /// Returns the test of a line such as `test words::first ... ok <0.012s>`.

@@ -127,8 +127,8 @@ fn before_the_limit_nothing_is_noticed() {
 
 /// What a resume costs at most is in here, between much else: for a look with a profiler.
 #[test]
-#[ignore = "takes long in a debug build"]
-fn a_run_at_its_limit_replays_to_what_it_was() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+fn campaign_of_a_run_at_its_limit() {
     let mut world = World::new(definition());
     world.start(Config::default());
     let rest = grow(&mut world, EVENTS);

@@ -376,14 +376,14 @@ async fn a_long_queue_is_claimed_in_parts_and_each_once<S: Subject>() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "a campaign: CONTRIBUTING.md"]
-async fn a_hundred_thousand_are_claimed_once_in_sqlite() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_a_hundred_thousand_in_sqlite() {
     all_that_wait_are_claimed_once::<InSqlite>(100_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "a campaign: CONTRIBUTING.md"]
-async fn a_hundred_thousand_are_claimed_once_in_postgres() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_a_hundred_thousand_in_postgres() {
     all_that_wait_are_claimed_once::<InPostgres>(100_000).await;
 }
 

@@ -185,13 +185,13 @@ async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
 /// Beside the first and the last path, one of each kind and some between: all of them are played by the next test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_abort_between_two_files_is_carried_on() {
-    let stops = [1, 2, 4, 5, 6, 19, 32, 36, PATHS - 1, PATHS];
+    let stops = [1, 5, 19, 36, PATHS];
     assert_eq!(play_all(stops.into_iter().map(Stop::InChangeset)).await, stops.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a campaign: CONTRIBUTING.md"]
-async fn every_stop_of_a_commit_is_carried_on() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_every_stop_of_a_commit() {
     assert_eq!(play_all((1..=PATHS).map(Stop::InChangeset)).await, PATHS);
 }
 

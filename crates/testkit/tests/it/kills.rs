@@ -10,7 +10,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::aborts::Look;
 use crate::demo::{check, review, stage, start, undisturbed};
 
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 2;
+const CAMPAIGN: u64 = 40;
 const KILLS: u32 = 6;
 
 async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
@@ -56,13 +57,23 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_demo_survives_being_killed_at_any_moment() {
+    play(ROUNDS).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_kills() {
+    play(CAMPAIGN).await;
+}
+
+async fn play(rounds: u64) {
     const AT_ONCE: u64 = 4;
     let wanted = Arc::new(undisturbed().await);
     let players: Vec<_> = (0..AT_ONCE)
         .map(|player| {
             let wanted = wanted.clone();
             tokio::spawn(async move {
-                for seed in (player..ROUNDS).step_by(usize::try_from(AT_ONCE).unwrap()) {
+                for seed in (player..rounds).step_by(usize::try_from(AT_ONCE).unwrap()) {
                     round(seed, &wanted).await;
                 }
             })

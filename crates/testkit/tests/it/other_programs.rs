@@ -388,7 +388,7 @@ async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
 /// Every verb and every route beside programs that open and close the database all the time; after each the server is
 /// killed, started, and compared with what was acknowledged. Takes minutes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes"]
+#[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
     let mut server = TestServer::setup().without_model().start().await;
     let data = server.data();

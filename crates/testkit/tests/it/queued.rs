@@ -71,8 +71,8 @@ async fn what_waited_while_nothing_was_sent_is_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a campaign: CONTRIBUTING.md"]
-async fn a_hundred_thousand_that_waited_are_each_sent_once() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_a_hundred_thousand_that_waited() {
     all_are_sent_afterwards(100_000).await;
 }
 

@@ -1,4 +1,4 @@
-//! Ten thousand decisions on one interrupt at once: one wins, every other is told what stands, and nothing hangs.
+//! Thousands of decisions on one interrupt at once: one wins, every other is told what stands, and nothing hangs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, count, done, one};
 
-const DECISIONS: usize = 10_000;
 /// Connections at once; on each one request after the other.
 const CONNECTIONS: usize = 200;
 /// Far beyond what it takes, on a machine that does other things too.
@@ -28,7 +27,17 @@ fn decision(n: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_ten_thousand_decisions_at_once_one_wins() {
+async fn of_a_thousand_decisions_at_once_one_wins() {
+    one_wins(1_000).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_ten_thousand_decisions_at_once() {
+    one_wins(10_000).await;
+}
+
+async fn one_wins(decisions: usize) {
     // All of them are of one person, who may decide as often as this.
     let model = ScriptedModel::start().await;
     model.script("solo", [one(count("one")), done()]);
@@ -46,7 +55,7 @@ async fn of_ten_thousand_decisions_at_once_one_wins() {
                 let mut answers = Vec::new();
                 loop {
                     let n = next.fetch_add(1, Ordering::SeqCst);
-                    if n >= DECISIONS {
+                    if n >= decisions {
                         return answers;
                     }
                     answers.push((n, server.decide(&shown, &decision(n)).await));
@@ -71,7 +80,7 @@ async fn of_ten_thousand_decisions_at_once_one_wins() {
             }
         }
     }
-    let wanted = [((200, String::new()), 1), ((409, "already_resolved".to_owned()), DECISIONS - 1)];
+    let wanted = [((200, String::new()), 1), ((409, "already_resolved".to_owned()), decisions - 1)];
     assert_eq!(told, BTreeMap::from(wanted));
     let (n, resolution) = won.pop().unwrap();
     assert_eq!((&resolution["option"], &resolution["text"]), (&decision(n)["option"], &decision(n)["text"]));

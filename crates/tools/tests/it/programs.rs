@@ -161,10 +161,10 @@ async fn a_committed_trial_is_the_program() {
     }
 }
 
-/// `cargo test -p holdshort-tools --test it programs -- --ignored --nocapture`
+/// Seeds from `HOLDSHORT_SEED`, as many as `HOLDSHORT_TRIALS` says; without them 200 that nobody has played.
 #[tokio::test]
-#[ignore = "fresh seeds, from HOLDSHORT_SEED, as many as HOLDSHORT_TRIALS says"]
-async fn a_committed_trial_is_the_program_on_fresh_seeds() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_fresh_seeds() {
     let count = std::env::var("HOLDSHORT_TRIALS").map_or(200, |count| count.parse().unwrap());
     let begun = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() << 20;
     let first = std::env::var("HOLDSHORT_SEED").map_or(begun, |seed| seed.parse().unwrap());

@@ -233,8 +233,8 @@ async fn nothing_guarded_passes_the_presets_that_try_commands() {
 
 /// More than 500 calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes"]
-async fn nothing_passes_any_workflow() {
+#[ignore = "a campaign: cargo xtask verify --long"]
+async fn campaign_of_hostile_calls_in_each_workflow() {
     for attack in [PAIR, COPILOT, CODELAB, RESEARCH, AUTONOMOUS] {
         attack.play().await;
     }
