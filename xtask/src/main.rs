@@ -9,6 +9,7 @@ mod bundle;
 #[cfg(test)]
 mod contract;
 mod dist;
+mod figures;
 #[cfg(test)]
 mod licences;
 mod machine;

@@ -14,15 +14,16 @@ use counts::Counts;
 use programs::Tests;
 use report::Report;
 
+use crate::figures::WHOLE;
 use crate::run::{Beside, cargo, lines, root, step};
 use crate::{machine, npm, ui};
 
 /// Part of what must hold that a run looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
-    /// What needs nothing but Rust.
+    /// Checks that need nothing but Rust.
     Quick,
-    /// What must hold before a change lands.
+    /// Checks before a change lands.
     Whole,
     /// Campaigns: seeds that nobody has played, and every moment of what the whole run samples.
     Long,
@@ -75,8 +76,8 @@ fn quick(report: &mut Report) -> Result<()> {
 
 fn whole(report: &mut Report) -> Result<()> {
     println!(
-        "Everything that must hold, about 40 minutes on two cores: format, lints of all crates, the browser app, all \
-         tests, the tests in a browser. Seeds are fixed; `cargo xtask verify --long` plays others."
+        "Everything that must hold, {WHOLE}: format, lints of all crates, the browser app, all tests, the tests in a \
+         browser. Seeds are fixed; `cargo xtask verify --long` plays others."
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;

@@ -28,7 +28,7 @@ pub(crate) enum Tests {
     All,
     /// All but those whose names contain one of these.
     Without(&'static [&'static str]),
-    /// Those that take minutes: the short run passes them over.
+    /// Ignored tests that take minutes each.
     Campaigns,
 }
 

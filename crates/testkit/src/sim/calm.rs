@@ -21,11 +21,11 @@ use super::turns::Sim;
 /// A run that waits longer than this for nobody is stuck. Deadlines are shorter, and so are the jumps of clocks.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Turns of a calm in which no channel is told.
+/// Turns of a calm without channels.
 const TURNS: u64 = 20_000;
 
-/// Turns of a calm in which channels are told. The longest that was seen took 40,000: every message that waits for a
-/// channel is a turn or two.
+/// Turns of a calm with channels. The longest that was seen took 40,000: each message that waits for a channel takes one
+/// or two.
 const TELLING: u64 = 100_000;
 
 /// After this nothing is left behind: leases of the dead are over, and every node has looked at all its runs.

@@ -148,7 +148,7 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Returns the first seed that shows it. What failed once comes first: it leads to places that few seeds reach.
+    /// Returns the first seed that shows it. The seeds that failed once come first: they lead to places that few seeds reach.
     pub fn noticed(self) -> Option<Played> {
         // Those that it needs people for who talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);

@@ -1,4 +1,4 @@
-//! Thousands of decisions on one interrupt at once: one wins, every other is told what stands, and nothing hangs.
+//! Thousands of decisions on one interrupt at once: one wins, every other gets its resolution, and nothing hangs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -511,7 +511,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     }
     let events = server.get("/v1/audit/events?type=signed_out_by_provider").await.ok();
     assert_eq!(events["items"].as_array().expect("a list").len(), 1, "{events}");
-    // As a word: a digest may hold the letters.
+    // A digest may hold these letters within a longer word.
     let text = events.to_string();
     assert!(text.split(|c: char| !c.is_alphanumeric()).all(|word| word != "ada"), "{text}");
     // Whoever signs in again is signed in.
