@@ -307,7 +307,6 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.type_raw("/pause\r");
     terminal.expect("Paused: what you say is kept, and heard after /resume.");
     terminal.type_raw("use tabs\r");
-    terminal.expect("use tabs");
     terminal.type_raw("/grants\r");
     terminal.expect("1 ");
     terminal.expect("/grants revoke N takes one back");
