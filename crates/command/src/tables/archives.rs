@@ -37,5 +37,5 @@ pub(super) const ROWS: &[Row] = &[
         &["zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
         "-A: -B: -C: -c -e: -E -F -h -H -i -l -L -m: -n -o -q -s -v -w -x --ignore-case --count --line-number",
     ),
-    row(&["zless", "zmore", "bzless", "xzless"], "").with(Operands::Without("+")),
+    row(&["zless", "zmore", "xzless"], "").with(Operands::Without("+")),
 ];
