@@ -14,6 +14,7 @@ mod mail;
 mod message;
 mod push;
 mod retry_after;
+mod seal;
 mod send;
 mod sign;
 mod slack;

@@ -11,13 +11,12 @@ use holdshort_core::digest::Digest;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::time::Timestamp;
 use reqwest::Url;
-use web_push_native::p256::PublicKey;
-use web_push_native::{Auth, encrypt};
 
 use crate::channel::Channel;
 use crate::format::{Push, Request};
 use crate::limits::PUSH_AUTH_BYTES;
 use crate::message::Reader;
+use crate::seal::Point;
 use crate::send::{Sent, Verdict};
 use crate::vapid::Vapid;
 
@@ -25,7 +24,7 @@ use crate::vapid::Vapid;
 #[derive(Clone)]
 pub struct Browser {
     endpoint: Url,
-    key: PublicKey,
+    key: Point,
     auth: [u8; PUSH_AUTH_BYTES],
     vapid: Arc<Vapid>,
 }
@@ -57,7 +56,7 @@ impl Browser {
     pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
         let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        let key = bytes(p256dh).and_then(|bytes| PublicKey::from_sec1_bytes(&bytes).ok());
+        let key = bytes(p256dh).and_then(|bytes| Point::of(&bytes));
         let auth = bytes(auth).and_then(|bytes| bytes.try_into().ok());
         Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
     }
@@ -119,8 +118,7 @@ impl Channel {
         let Some(authorization) = browser.vapid.authorization(&browser.endpoint, contact, now) else {
             return unsent("it can not be signed");
         };
-        let auth = Auth::from(browser.auth);
-        let Ok(body) = encrypt(push.payload.to_string().into_bytes(), &browser.key, &auth) else {
+        let Ok(body) = browser.key.seal(&browser.auth, push.payload.to_string().into_bytes()) else {
             return unsent("it can not be encrypted");
         };
         let topic = push.topic.map(|topic| ("Topic", topic));
