@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::pin::Pin;
 use std::time::Duration;
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
@@ -176,6 +177,9 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
+/// Future behind a pointer, so that no caller compiles what a store does.
+type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// The same call on whichever store it is.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
@@ -184,12 +188,13 @@ macro_rules! on {
             Store::Postgres(store, _) => store.$method($($argument),*),
         }
     };
-    ($store:expr, $method:ident($($argument:expr),*).await) => {
-        match $store {
-            Store::Sqlite(store) => store.$method($($argument),*).await,
-            Store::Postgres(store, _) => store.$method($($argument),*).await,
-        }
-    };
+    ($store:expr, $method:ident($($argument:expr),*).await) => {{
+        let answer: Answer<'_, _> = match $store {
+            Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
+            Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),
+        };
+        answer.await
+    }};
 }
 
 impl Log for Store {

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use counts::Counts;
-use programs::Tests;
+use programs::{LINTED, Program, Tests};
 use report::Report;
 
 use crate::figures::WHOLE;
@@ -69,7 +69,7 @@ pub(crate) fn verify(extent: Extent) -> Result<()> {
 fn quick(report: &mut Report) -> Result<()> {
     report.phase("format", format)?;
     report.phase("lints", lints)?;
-    let programs = report.phase("build of the tests", || programs::build(&QUICK))?;
+    let programs = report.phase(LINTED, || programs::build(&QUICK))?;
     report.ran = report.phase("tests", || programs::run(&[programs], Tests::Without(&NOT_QUICK)))?;
     Ok(())
 }
@@ -81,13 +81,13 @@ fn whole(report: &mut Report) -> Result<()> {
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
-    // It waits for the network, the lints for the processor.
+    // It waits for the network, the compiler for the processor.
     let installing = installing();
-    let linted = report.phase("lints", lints);
+    let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(Beside::end))?;
-    linted?;
+    let programs = built?;
     report.phase("browser app", ui::verify)?;
-    tests(report, Tests::All)?;
+    tests(report, programs, Tests::All)?;
     browser_tests(report, "browser tests", &mut ui::tests())
 }
 
@@ -97,7 +97,8 @@ fn long(report: &mut Report) -> Result<()> {
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("npm", || installing().into_iter().try_for_each(Beside::end))?;
-    tests(report, Tests::Campaigns)?;
+    let programs = report.phase(LINTED, || programs::build(&[]))?;
+    tests(report, programs, Tests::Campaigns)?;
     let simulator = || Command::new(root().join("target/debug/holdshort-sim"));
     report.phase("fresh seeds", || step("fresh seeds", simulator().args(["--fresh", FRESH])))?;
     report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
@@ -106,10 +107,9 @@ fn long(report: &mut Report) -> Result<()> {
     browser_tests(report, "browser tests, with parts of the app that come late", &mut late)
 }
 
-/// Builds the test programs and runs these of their tests.
-fn tests(report: &mut Report, tests: Tests) -> Result<()> {
-    // It also builds the programs that black-box tests start: all of a package that has tests are built with them.
-    let programs = report.phase("build of the tests", || programs::build(&[]))?;
+/// Runs these tests of the programs. The programs that black-box tests start are built with them: Cargo builds all of a
+/// package that has tests in `tests/`.
+fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;
     Ok(())

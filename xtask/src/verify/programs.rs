@@ -32,6 +32,9 @@ pub(crate) enum Tests {
     Campaigns,
 }
 
+/// Phase in which the tests are built.
+pub(crate) const LINTED: &str = "lints and build of the tests";
+
 /// Part of the name of each test that is a campaign.
 const CAMPAIGN: &str = "campaign";
 
@@ -54,12 +57,18 @@ pub(crate) struct Ran {
     running: Vec<String>,
 }
 
-/// Builds the test programs of these packages; without any, of the workspace.
+/// Builds the test programs of these packages with Clippy as their compiler, which refuses what it warns of; without any
+/// packages, of the workspace.
+///
+/// One pass: `cargo clippy` and a build would each compile every dependency, and read every crate of ours.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
-    println!("\n== build of the tests");
-    let _alive = Alive::of("build of the tests");
+    println!("\n== {LINTED}");
+    let _alive = Alive::of(LINTED);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
+    // As `cargo clippy -- -D warnings` starts the compiler.
+    build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
     if packages.is_empty() {
         build.arg("--workspace");
     }

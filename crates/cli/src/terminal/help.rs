@@ -1,6 +1,6 @@
 //! What options do, in words: the answer to `?`.
 
-use holdshort_protocol::{Interrupt, Kind, Offer, plain};
+use holdshort_protocol::{Interrupt, Kind, Offer, TrialCard, plain};
 
 use super::paint::Paint;
 use super::{naming, time};
@@ -12,9 +12,11 @@ const HANG: usize = 19;
 /// Every option with its effect, then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
+    let is_tried = TrialCard::of(&interrupt.payload).is_some();
     for offer in &interrupt.options {
         let id = format!("{:16}", plain::line(&offer.id));
-        out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), effect(interrupt.kind, offer)), HANG));
+        let effect = effect(interrupt.kind, is_tried, offer);
+        out.extend(paint.fold(&format!("  {} {effect}", paint.bold(&id)), HANG));
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
@@ -59,9 +61,12 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     out
 }
 
-/// What one option does.
-fn effect(kind: Kind, offer: &Offer) -> String {
+/// What one option does. `is_tried`: the card shows the changes of a command that has run apart from the workspace.
+fn effect(kind: Kind, is_tried: bool, offer: &Offer) -> String {
     let what = match (offer.effect.as_str(), kind) {
+        ("proceed", Kind::ToolApproval) if is_tried => {
+            "the changes that are shown happen, and no others; the command does not run again"
+        }
         ("proceed", Kind::ToolApproval) => "it runs, exactly as shown, this once",
         ("proceed", Kind::PlanApproval) => "the agent goes on with this plan",
         ("proceed", Kind::Continuation) => "it goes on, with a fresh budget where a limit stopped it",

@@ -74,6 +74,9 @@ fn a_person_plays_it_to_its_end() {
     let card = terminal.expect(PROMPT);
     assert!(card.contains("$ python3 -m examples.render") && card.contains("files changed"), "{card}");
     assert!(card.contains("+ all of it: 133.87"), "{card}");
+    terminal.type_line("?");
+    let help = terminal.expect(PROMPT);
+    assert!(help.contains("the changes that are shown happen"), "{help}");
     terminal.type_line("the examples can wait");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Refuse:") && shown.contains("the examples can wait"), "{shown}");
@@ -84,6 +87,8 @@ fn a_person_plays_it_to_its_end() {
     let card = terminal.expect(PROMPT);
     assert!(card.contains("a review before release") && card.contains("all tests pass"), "{card}");
     assert!(card.contains("Not written anew."), "{card}");
+    // Not the note about files that git ignores, which is the last line of that result.
+    assert!(card.contains("unittest -v`: exit code 0."), "{card}");
     terminal.type_line("1");
     terminal.expect("! Completed in part: some of the work was not done.");
     let (code, rest) = terminal.end();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use futures::future::BoxFuture;
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain, Event};
@@ -54,20 +55,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// A chain whose last events were taken away is intact; the row, which was written with them, knows better.
-    pub(super) async fn replay(&self, id: &RunId) -> Result<(Run, Chain), Error> {
-        let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
-        let told = row?.map_or(0, |row| row.seq);
-        if !is_behind(&replayed, told) {
-            return replayed;
-        }
-        // Others may have written between the two reads.
-        let replayed = self.fold_run(id).await;
-        if !is_behind(&replayed, told) {
-            return replayed;
-        }
-        let found = replayed.map_or(0, |(_, chain)| chain.seq);
-        let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
-        Err(Error::Damaged { run: id.to_string(), source })
+    pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
+        Box::pin(async move {
+            let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
+            let told = row?.map_or(0, |row| row.seq);
+            if !is_behind(&replayed, told) {
+                return replayed;
+            }
+            // Others may have written between the two reads.
+            let replayed = self.fold_run(id).await;
+            if !is_behind(&replayed, told) {
+                return replayed;
+            }
+            let found = replayed.map_or(0, |(_, chain)| chain.seq);
+            let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
+            Err(Error::Damaged { run: id.to_string(), source })
+        })
     }
 
     /// What the model was sent with its nth call of the run, counted from 1, and for which step; `None`: there was

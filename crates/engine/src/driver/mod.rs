@@ -24,6 +24,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use futures::future::BoxFuture;
 use holdshort_core::actor::Actor;
 use holdshort_core::channel::Channel;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -142,18 +143,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// The same; `key` goes into the append of the input.
-    async fn give(
-        self: &Arc<Self>,
-        run: &RunId,
+    fn give<'a>(
+        self: &'a Arc<Self>,
+        run: &'a RunId,
         input: Input,
-        key: Option<&IdempotencyKey>,
+        key: Option<&'a IdempotencyKey>,
         actor: Actor,
-    ) -> Result<Stepped, Error> {
-        let entry = self.cache.get(run);
-        let mut slot = entry.lock().await;
-        let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
-        self.release(run, &entry, &slot);
-        result
+    ) -> BoxFuture<'a, Result<Stepped, Error>> {
+        Box::pin(async move {
+            let entry = self.cache.get(run);
+            let mut slot = entry.lock().await;
+            let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
+            self.release(run, &entry, &slot);
+            result
+        })
     }
 
     /// Drives every run that could go on without a person and that nothing is under way for: what a crash left

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use futures::future::BoxFuture;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Rule;
 use holdshort_core::delivery::Delivery;
@@ -148,22 +149,27 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.session_chain(id).await?.0)
     }
 
-    pub(super) async fn session_chain(&self, id: &SessionId) -> Result<(Arc<Session>, Chain), Error> {
-        let stream = StreamId::Session(id.clone());
-        let known = lock(&self.streams.sessions).get(id).map(|kept| (kept.state.clone(), kept.stale));
-        let (session, chain) = match known {
-            Some((Some((session, chain)), stale)) => {
-                if !stale && !self.streams.may_have_more(&stream, chain.seq) {
-                    return Ok((session, chain));
+    pub(super) fn session_chain<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<(Arc<Session>, Chain), Error>> {
+        Box::pin(async move {
+            let stream = StreamId::Session(id.clone());
+            let known = lock(&self.streams.sessions).get(id).map(|kept| (kept.state.clone(), kept.stale));
+            let (session, chain) = match known {
+                Some((Some((session, chain)), stale)) => {
+                    if !stale && !self.streams.may_have_more(&stream, chain.seq) {
+                        return Ok((session, chain));
+                    }
+                    (session, chain)
                 }
-                (session, chain)
-            }
-            Some((None, _)) | None => (Arc::new(Session::new(id.clone())), Chain::START),
-        };
-        let (session, chain) = fold(&*self.journal, &stream, session, chain, Session::apply).await?;
-        self.clock.observe(session.last_at);
-        self.streams.keep_session(session.clone(), chain);
-        Ok((session, chain))
+                Some((None, _)) | None => (Arc::new(Session::new(id.clone())), Chain::START),
+            };
+            let (session, chain) = fold(&*self.journal, &stream, session, chain, Session::apply).await?;
+            self.clock.observe(session.last_at);
+            self.streams.keep_session(session.clone(), chain);
+            Ok((session, chain))
+        })
     }
 
     /// The same as far as this node knows: what another one has just written may be missing. What is written down on it
@@ -180,14 +186,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Without the keys that have expired by now. Where one has just expired, what names it is looked at by `keep_up`.
-    pub(super) async fn system_chain(&self) -> Result<(Arc<System>, Chain), Error> {
-        let (system, chain) = self.folded_system().await?;
-        let Some(now) = system.without_expired(self.clock.now()).map(Arc::new) else {
-            return Ok((system, chain));
-        };
-        lock(&self.streams.system).keep(now.clone(), chain);
-        self.look_later();
-        Ok((now, chain))
+    pub(super) fn system_chain(&self) -> BoxFuture<'_, Result<(Arc<System>, Chain), Error>> {
+        Box::pin(async move {
+            let (system, chain) = self.folded_system().await?;
+            let Some(now) = system.without_expired(self.clock.now()).map(Arc::new) else {
+                return Ok((system, chain));
+            };
+            lock(&self.streams.system).keep(now.clone(), chain);
+            self.look_later();
+            Ok((now, chain))
+        })
     }
 
     async fn folded_system(&self) -> Result<(Arc<System>, Chain), Error> {
