@@ -61,7 +61,7 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     out
 }
 
-/// What one option does. `is_tried`: the card shows the changes of a command that has run apart from the workspace.
+/// Effect of one option in words. `is_tried`: the card shows the changes of a command that ran apart from the workspace.
 fn effect(kind: Kind, is_tried: bool, offer: &Offer) -> String {
     let what = match (offer.effect.as_str(), kind) {
         ("proceed", Kind::ToolApproval) if is_tried => {
