@@ -137,6 +137,21 @@ fn what_is_promised_names_tests_that_exist() {
 }
 
 /// A harness without tests is built and linked for nothing; one that is switched off must miss none.
+/// `cargo xtask verify --long` runs the ignored tests by this part of their names.
+#[test]
+fn each_campaign_has_its_name() {
+    const REASON: &str = "#[ignore = \"a campaign: cargo xtask verify --long\"]";
+    let mut campaigns = 0;
+    for (path, text) in all(".rs").into_iter().filter(|(path, _)| path.contains("/tests/")) {
+        for after in text.split(REASON).skip(1) {
+            campaigns += 1;
+            let name = after.split("fn ").nth(1).and_then(|rest| rest.split('(').next()).unwrap_or_default();
+            assert!(name.starts_with("campaign"), "{path}: {name}");
+        }
+    }
+    assert!(campaigns > 0, "no campaign was found");
+}
+
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";

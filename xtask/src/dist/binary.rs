@@ -37,13 +37,13 @@ pub(super) fn build() -> Result<PathBuf> {
     let folder = root().join("target/dist");
     let mut build = cargo();
     build
-        .args(["build", "--release", "--locked", "--package", "holdshort-cli", "--target-dir"])
+        .args(["build", "--profile", "dist", "--locked", "--package", "holdshort-cli", "--target-dir"])
         .arg(&folder)
         // Separated as paths may not be: by a byte that no path has.
         .env("CARGO_ENCODED_RUSTFLAGS", maps("--remap-path-prefix").join("\u{1f}"))
         .env("CFLAGS", maps("-ffile-prefix-map").join(" "));
     step("the binary, with optimisation", &mut build)?;
-    Ok(folder.join("release/holdshort"))
+    Ok(folder.join("dist/holdshort"))
 }
 
 /// The oldest glibc that has every symbol that a program takes from it.
