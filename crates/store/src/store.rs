@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::pin::Pin;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Chain, Sealed};
@@ -177,9 +177,6 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
-/// Future behind a pointer, so that no caller compiles what a store does.
-type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 /// The same call on whichever store it is.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
@@ -189,7 +186,8 @@ macro_rules! on {
         }
     };
     ($store:expr, $method:ident($($argument:expr),*).await) => {{
-        let answer: Answer<'_, _> = match $store {
+        // Behind a pointer, so that no caller compiles what a store does.
+        let answer: BoxFuture<'_, _> = match $store {
             Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
             Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),
         };
