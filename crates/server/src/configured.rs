@@ -8,6 +8,7 @@ use holdshort_identity::jwt::Issuers;
 use holdshort_identity::oidc::Provider;
 use holdshort_models::Source;
 use holdshort_notify::Channels;
+use holdshort_workflow::Library;
 
 use crate::server::{Options, StartError};
 use crate::tls::Tls;
@@ -28,8 +29,8 @@ pub(crate) struct Configured {
     pub(crate) model: Source,
     /// Other machines reach it, and the configuration itself says of nobody who they are.
     pub(crate) needs_identity: bool,
-    /// There is no journal yet.
-    is_new: bool,
+    /// The workflows, and the people that they were read for. Only where there is no journal yet.
+    pub(crate) library: Option<(People, Library)>,
 }
 
 impl Configured {
@@ -51,10 +52,13 @@ impl Configured {
         let rules = options.rules.as_deref().map(library::rules).transpose()?;
         let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
         // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
-        if is_new {
+        let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
-            library::open(options.workflows.as_deref(), &people)?;
-        }
+            let library = library::open(options.workflows.as_deref(), &people)?;
+            Some((people, library))
+        } else {
+            None
+        };
         let env = |name: &str| std::env::var(name).ok();
         let issuers = Issuers::open(&options.issuers)?;
         let issuers = match &options.provider {
@@ -69,7 +73,7 @@ impl Configured {
         if options.checkpoints.as_ref().is_some_and(|to| to.file.is_none()) && !tells {
             return Err(StartError::NoCheckpoints);
         }
-        Ok(Self { tls, people, rules, channels, tells, issuers, provider, model, needs_identity, is_new })
+        Ok(Self { tls, people, rules, channels, tells, issuers, provider, model, needs_identity, library })
     }
 }
 
@@ -80,7 +84,9 @@ pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartErro
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {
         checkpoints::could_write(&file).map_err(|source| StartError::Checkpoints { file, source })?;
     }
-    let Some(folder) = options.workflows.as_deref().filter(|_| !configured.is_new) else { return Ok(()) };
+    let Some(folder) = options.workflows.as_deref().filter(|_| configured.library.is_none()) else {
+        return Ok(());
+    };
     let Some(known) = people else { return Ok(library::can_be_read(folder)?) };
     let mut all: Vec<_> = known.iter().map(|(id, person)| (id.to_owned(), person.clone())).collect();
     all.extend(configured.people.map(|roster| roster.people).unwrap_or_default());

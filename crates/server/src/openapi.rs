@@ -38,7 +38,7 @@ fn sort_extensions(operation: &mut Map<String, Value>) {
 }
 
 pub(crate) fn document() -> Document {
-    routes::router().into_openapi()
+    routes::router(Base::openapi()).into_openapi()
 }
 
 /// Says of an operation what it needs, and with which credentials of a local start that is there.

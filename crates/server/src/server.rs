@@ -186,8 +186,18 @@ pub struct Tuning {
 
 /// The same, tuned.
 pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
-    let Configured { tls, people, rules, channels, tells, issuers, provider, model, needs_identity, .. } =
-        Configured::read(&options)?;
+    let Configured {
+        tls,
+        people,
+        rules,
+        channels,
+        tells,
+        issuers,
+        provider,
+        model,
+        needs_identity,
+        library: read,
+    } = Configured::read(&options)?;
     let (model, described) = match model {
         Source::Provider(model) => {
             let described = model.describe();
@@ -233,8 +243,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         people,
         rules,
         channels: channels.definitions(),
-        library: |people: &People| -> Result<_, StartError> {
-            Ok(library::open(workflows.as_deref(), people)?)
+        library: |people: &People| match read {
+            Some((of, library)) if of == *people => Ok(library),
+            _ => library::open(workflows.as_deref(), people).map_err(StartError::from),
         },
         model,
         sandbox_program: options.sandbox_program,

@@ -3,7 +3,7 @@
 //! Takes texts; the caller has read the files. Either everything is valid or there is no library.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use holdshort_core::definition::{Definition, EXTERNAL};
 use holdshort_core::system::people::Deciders;
@@ -23,7 +23,15 @@ pub type Override = (String, String, Option<String>);
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
-    rehearsals: BTreeMap<String, Script>,
+    rehearsals: BTreeMap<String, Rehearsal>,
+}
+
+/// The rehearsal of one workflow. A shipped one is known to be valid, and is parsed when it is first played: a start does
+/// not wait for it.
+#[derive(Clone, Debug)]
+enum Rehearsal {
+    Parsed(Script),
+    Shipped { text: &'static str, parsed: OnceLock<Option<Script>> },
 }
 
 impl Library {
@@ -37,12 +45,14 @@ impl Library {
         let mut library = Self::default();
         let mut problems = Vec::new();
         library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
-        let rehearsals: BTreeMap<&str, &str> = rehearsals().collect();
         for (name, text) in texts() {
             let file = format!("workflows/{name}/workflow.yaml");
-            let rehearsal = rehearsals.get(name).copied();
-            let added = library.add(catalogue, deciders, &file, text, rehearsal, &Bases::shipped());
+            let added = library.add(catalogue, deciders, &file, text, None, &Bases::shipped());
             problems.extend(added.err().into_iter().flatten());
+        }
+        for (name, text) in rehearsals() {
+            let parsed = OnceLock::new();
+            library.rehearsals.insert(name.to_owned(), Rehearsal::Shipped { text, parsed });
         }
         let bases = Bases::and(overrides.iter().map(|(_, workflow, _)| workflow.as_str()));
         let mut files = BTreeMap::new();
@@ -68,8 +78,18 @@ impl Library {
         self.workflows.keys().map(String::as_str)
     }
 
+    pub fn has_rehearsal(&self, name: &str) -> bool {
+        self.rehearsals.contains_key(name)
+    }
+
     pub fn rehearsal(&self, name: &str) -> Option<&Script> {
-        self.rehearsals.get(name)
+        match self.rehearsals.get(name)? {
+            Rehearsal::Parsed(script) => Some(script),
+            Rehearsal::Shipped { text, parsed } => {
+                let definition = self.workflows.get(name)?;
+                parsed.get_or_init(|| rehearsal::parse_for(name, text, definition).ok()).as_ref()
+            }
+        }
     }
 
     fn add(
@@ -86,7 +106,7 @@ impl Library {
         self.rehearsals.remove(&name);
         if let Some(text) = rehearsal {
             let script = rehearsal::parse_for(&beside(file), text, &definition)?;
-            self.rehearsals.insert(name.clone(), script);
+            self.rehearsals.insert(name.clone(), Rehearsal::Parsed(script));
         }
         self.workflows.insert(name.clone(), Arc::new(definition));
         Ok((name, place))

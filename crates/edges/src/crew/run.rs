@@ -128,7 +128,7 @@ async fn start(
 
 /// Without a model the agents play their script, where they have one, and each answer says so.
 fn rehearsal(app: &App, workflow: &str) -> Option<String> {
-    let plays = app.model.rehearsal && app.library.rehearsal(workflow).is_some();
+    let plays = app.model.rehearsal && app.library.has_rehearsal(workflow);
     plays.then(|| REHEARSAL.to_owned())
 }
 

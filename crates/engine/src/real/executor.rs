@@ -155,7 +155,7 @@ impl Executor for RealExecutor {
         }
         let calls_models = !definition.agents.is_empty();
         match config.model.as_deref() {
-            Some(REHEARSAL) if self.library.rehearsal(&definition.name).is_none() => {
+            Some(REHEARSAL) if !self.library.has_rehearsal(&definition.name) => {
                 let message = format!("the workflow `{}` has no rehearsal", definition.name);
                 Err(vec![Problem::new("/config/model", message)])
             }
@@ -204,7 +204,7 @@ impl Executor for RealExecutor {
     fn has_model(&self, run: &Run) -> bool {
         let name = run.config().and_then(|config| config.model.as_deref());
         let found = if name == Some(REHEARSAL) {
-            self.library.rehearsal(&run.definition.name).is_some()
+            self.library.has_rehearsal(&run.definition.name)
         } else {
             self.model.is_some()
         };

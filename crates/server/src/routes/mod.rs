@@ -48,18 +48,17 @@ use holdshort_web::needs::{Needs, all, any};
 use holdshort_web::problem::Refused;
 use holdshort_web::route_limit::RouteLimit;
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
-use crate::openapi::{self, Base};
+use crate::openapi;
 use crate::{pages, slack};
 
-/// Every route with what it needs (`core/src/rights.rs`).
-pub(crate) fn router() -> OpenApiRouter<AuthState> {
+/// Every route with what it needs (`core/src/rights.rs`), and this document with an operation for each.
+pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthState> {
     use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
-    OpenApiRouter::with_openapi(Base::openapi())
+    OpenApiRouter::with_openapi(document)
         .routes(needs(any(Steer), routes!(runs::start)))
         .routes(needs(any(Read), routes!(runs::list)))
         .routes(needs(any(Read), routes!(runs::read)))
@@ -196,7 +195,7 @@ fn needs(
 
 /// The whole service, guards included.
 pub(crate) fn service(auth: AuthState, names: Arc<Names>, channels: Arc<Channels>, crew: Settings) -> Router {
-    let (router, _) = router().split_for_parts();
+    let (router, _) = router(utoipa::openapi::OpenApi::default()).split_for_parts();
     router
         .merge(pages::router())
         .merge(slack::router(channels))

@@ -17,7 +17,7 @@ pub(crate) async fn list(caller: Caller) -> Json<List<Workflow>> {
     let items = library
         .names()
         .filter_map(|name| library.get(name))
-        .map(|definition| view::workflow::of(&definition, library.rehearsal(&definition.name).is_some()))
+        .map(|definition| view::workflow::of(&definition, library.has_rehearsal(&definition.name)))
         .collect();
     Json(List { items, next_cursor: None })
 }

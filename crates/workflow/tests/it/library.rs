@@ -44,7 +44,14 @@ fn what_ships_is_there() {
     );
     assert_eq!(library.get(EXTERNAL).as_deref(), Some(&external()));
     assert!(external().is_external());
-    assert!(library.rehearsal("pair").is_some() && library.rehearsal(EXTERNAL).is_none());
+    let with_rehearsal: Vec<_> = library.names().filter(|name| library.has_rehearsal(name)).collect();
+    assert_eq!(
+        with_rehearsal,
+        ["coach", "codelab", "codelab_ide", "compliance", "copilot", "pair", "research"]
+    );
+    for name in library.names() {
+        assert_eq!(library.rehearsal(name).is_some(), library.has_rehearsal(name), "{name}");
+    }
     assert_eq!(library.get("nobody"), None);
     for shipped in shipped() {
         let definition = library.get(shipped.name).unwrap();
