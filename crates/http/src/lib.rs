@@ -20,9 +20,12 @@ pub fn client() -> ClientBuilder {
     Client::builder()
 }
 
-/// A client for this server alone. For `http` it reads no certificates, so that it works where there are none, and
-/// accepts none.
+/// A client for `http` alone. It reads no certificates, so that it works where there are none, and accepts none.
+pub fn plain() -> ClientBuilder {
+    client().tls_certs_only([])
+}
+
+/// A client for this server alone.
 pub fn client_to(server: &Url) -> ClientBuilder {
-    let client = client();
-    if server.scheme() == "http" { client.tls_certs_only([]) } else { client }
+    if server.scheme() == "http" { plain() } else { client() }
 }

@@ -46,7 +46,7 @@ impl Provider {
 
     /// From here on this is claimed of somebody.
     pub async fn says(&self, person: &str, claims: &Value) {
-        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/people/{person}", self.issuer)).json(claims);
         let status = request.send().await.expect("an answer").status();
         assert_eq!(status.as_u16(), 204);
@@ -54,14 +54,14 @@ impl Provider {
 
     /// These servers are told from here on who has signed out.
     pub async fn notifies(&self, servers: &[&str]) {
-        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
         assert_eq!(request.send().await.expect("an answer").status().as_u16(), 204);
     }
 
     /// The logout tokens that it has sent.
     pub async fn notices(&self) -> Vec<String> {
-        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let answer = http.get(format!("{}/notices", self.issuer)).send().await.expect("an answer");
         answer.json().await.expect("a list")
     }
@@ -113,7 +113,7 @@ pub struct Page {
 impl Visitor {
     /// Who signs in as this person.
     pub fn new(person: &str) -> Self {
-        let http = holdshort_http::client().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let http = holdshort_http::plain().no_proxy().redirect(reqwest::redirect::Policy::none());
         let http = http.build().expect("a client");
         Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
     }

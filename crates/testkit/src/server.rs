@@ -162,7 +162,7 @@ impl Setup {
             let path = folder.path().join("workflows").join(format!("{name}.yaml"));
             std::fs::write(path, yaml).expect("a workflow file");
         }
-        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let http = holdshort_http::plain().no_proxy().build().expect("a client");
         TestServer { setup: self, folder, http, running: None, stderr: Arc::default() }
     }
 }

@@ -27,7 +27,7 @@ impl Load {
         let agent = |_| {
             let (url, token) = (url.clone(), token.clone());
             let (is_over, answered) = (is_over.clone(), answered.clone());
-            let http = holdshort_http::client().build().unwrap();
+            let http = holdshort_http::plain().build().unwrap();
             tokio::spawn(async move {
                 while !is_over.load(Ordering::Acquire) {
                     let body = json!({"kind": "tool_approval", "title": "Delete it"});

@@ -21,7 +21,7 @@ impl Browser {
     fn open(link: &str) -> Self {
         let (base, code) = link.split_once("/login#").unwrap();
         let runtime = Runtime::new().unwrap();
-        let http = holdshort_http::client().build().unwrap();
+        let http = holdshort_http::plain().build().unwrap();
         let (cookie, login) = runtime.block_on(async {
             let request = http.post(format!("{base}/v1/login")).json(&json!({ "code": code }));
             let response = request.send().await.unwrap().error_for_status().unwrap();

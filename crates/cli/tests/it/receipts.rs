@@ -15,7 +15,7 @@ use crate::terminal::{PROMPT, Terminal};
 
 async fn ask(serving: &Serving, body: Value) -> Value {
     let text = |name: &str| serving.started[name].as_str().unwrap();
-    let http = holdshort_http::client().build().unwrap();
+    let http = holdshort_http::plain().build().unwrap();
     let url = format!("{}/v1/interrupts", text("listening"));
     let response = http.post(url).bearer_auth(text("agent_token")).json(&body).send().await.unwrap();
     assert_eq!(response.status(), 201);
@@ -160,7 +160,7 @@ async fn the_record_says_who_looked_first_and_when() {
     let asked = ask(&serving, json!({"kind": "tool_approval", "title": "Delete it"})).await;
     let id = asked["id"].as_str().unwrap();
     let text = |name: &str| serving.started[name].as_str().unwrap();
-    let http = holdshort_http::client().build().unwrap();
+    let http = holdshort_http::plain().build().unwrap();
     let url = format!("{}/v1/interrupts/{id}", text("listening"));
     let look = async |token: &str| {
         let sent = http.post(format!("{url}/views")).bearer_auth(token).send().await.unwrap();
@@ -342,7 +342,7 @@ async fn the_server_proves_that_a_checkpoint_continues_another() {
     let text = |name: &str| serving.started[name].as_str().unwrap();
     let proof = async |earlier: u64, size: u64| {
         let url = format!("{}/v1/audit/consistency?earlier={earlier}&size={size}", text("listening"));
-        let response = holdshort_http::client().build().unwrap().get(url).bearer_auth(text("token")).send();
+        let response = holdshort_http::plain().build().unwrap().get(url).bearer_auth(text("token")).send();
         let response = response.await.unwrap();
         (response.status().as_u16(), response.json::<Value>().await.unwrap())
     };

@@ -209,7 +209,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     let question = json!({"kind": "question", "title": "When?", "response_schema":
         {"type": "object", "properties": {"hour": {"type": "integer"}}, "required": ["hour"]}});
     let url = format!("{}/v1/interrupts", serving.started["listening"].as_str().unwrap());
-    let request = holdshort_http::client()
+    let request = holdshort_http::plain()
         .build()
         .unwrap()
         .post(url)

@@ -40,7 +40,7 @@ async fn who_may_put_something_off_is_said() {
     let home = Home::new();
     let serving = home.serve(&[]);
     assert_eq!(home.run(&["people", "set", "anna", "--role", "reviewer"]).code, 0);
-    let asked: Value = holdshort_http::client()
+    let asked: Value = holdshort_http::plain()
         .build()
         .unwrap()
         .post(format!("{}/v1/interrupts", serving.started["listening"].as_str().unwrap()))

@@ -309,7 +309,7 @@ pub(crate) struct Api {
 
 /// One that takes answers as they come, compressed or not.
 fn client() -> reqwest::Client {
-    holdshort_http::client().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
+    holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
 /// What a browser that is signed in shows.

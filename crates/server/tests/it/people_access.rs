@@ -454,7 +454,7 @@ async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let id = text(&asked, "id");
     let link = created(served.operator().post(&format!("/v1/interrupts/{id}/links"), &json!({})).await);
     let form = async || {
-        let client = holdshort_http::client().build().expect("a client");
+        let client = holdshort_http::plain().build().expect("a client");
         let request = client
             .post(text(&link, "url"))
             .body("option=nothing")

@@ -25,7 +25,7 @@ impl Team {
         let mut server = TestServer::setup().stopped();
         issued::believe(&server);
         server.start().await;
-        Self { server, http: holdshort_http::client().no_proxy().build().expect("a client") }
+        Self { server, http: holdshort_http::plain().no_proxy().build().expect("a client") }
     }
 
     async fn said(&self, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {

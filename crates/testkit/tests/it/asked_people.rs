@@ -41,7 +41,7 @@ impl<'a> Person<'a> {
     async fn new(server: &'a TestServer, id: &str) -> Self {
         let link = server.post("/v1/login-links", &json!({ "person": id })).await.ok();
         let (_, code) = link["url"].as_str().expect("a link").split_once('#').expect("a code");
-        let http = holdshort_http::client().no_proxy().build().expect("a client");
+        let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.post(format!("{}/v1/login", server.base())).json(&json!({ "code": code }));
         let answer = request.send().await.expect("an answer");
         let set = answer.headers()["set-cookie"].to_str().expect("text");

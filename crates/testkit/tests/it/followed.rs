@@ -124,7 +124,7 @@ async fn whoever_follows_a_link_and_sends_what_is_there_decides_nothing() {
     let asked = stage.ask(1).await;
     let server = &stage.server;
     let before = server.run(&asked.run).await["seq"].clone();
-    let http = holdshort_http::client().no_proxy().redirect(Policy::none()).build().unwrap();
+    let http = holdshort_http::plain().no_proxy().redirect(Policy::none()).build().unwrap();
     for told in ALL {
         let url = format!("{}{}", server.base(), asked.path(told));
         for method in [Method::GET, Method::HEAD, Method::GET] {

@@ -52,7 +52,7 @@ fn token(key: &Signer, kid: &str, claims: &Value) -> String {
 }
 
 async fn ask(server: &TestServer, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
-    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(method, format!("{}{path}", server.base())).bearer_auth(token).json(body);
     let answer = request.send().await.expect("an answer");
     let status = answer.status().as_u16();

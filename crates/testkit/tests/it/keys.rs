@@ -18,7 +18,7 @@ pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
 }
 
 async fn status(server: &TestServer, secret: &str) -> u16 {
-    let client = holdshort_http::client().build().expect("a client");
+    let client = holdshort_http::plain().build().expect("a client");
     let request = client.get(format!("{}/v1/login", server.base())).bearer_auth(secret);
     request.send().await.expect("an answer").status().as_u16()
 }
@@ -38,7 +38,7 @@ impl Open {
         let welcome = socket.next().await.expect("a frame").expect("a frame");
         assert!(welcome.to_text().expect("text").contains("welcome"), "{welcome}");
 
-        let client = holdshort_http::client().build().expect("a client");
+        let client = holdshort_http::plain().build().expect("a client");
         let request = client.request(Method::GET, format!("{}/v1/events", server.base())).bearer_auth(secret);
         let mut stream = request.header("accept", "text/event-stream").send().await.expect("a stream");
         let first = stream.chunk().await.expect("a stream").expect("where it starts");

@@ -254,7 +254,7 @@ pub(crate) fn link(server: &TestServer, mail: &Value) -> String {
 }
 
 pub(crate) async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
-    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
     let request = match form {
         None => http.get(url),

@@ -14,7 +14,7 @@ fn body(agent: &str, replies: usize) -> Value {
 
 async fn send(server: &ScriptedModel, body: &Value) -> (u16, String) {
     let url = format!("{}/chat/completions", server.base_url());
-    let client = holdshort_http::client().no_proxy().build().unwrap();
+    let client = holdshort_http::plain().no_proxy().build().unwrap();
     let response = client.post(url).body(body.to_string()).send().await.unwrap();
     (response.status().as_u16(), response.text().await.unwrap())
 }

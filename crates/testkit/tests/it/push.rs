@@ -74,7 +74,7 @@ pub(crate) struct Login {
 pub(crate) async fn sign_in(server: &TestServer, who: &str) -> Login {
     let link = server.post("/v1/login-links", &json!({"person": who})).await.ok();
     let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
-    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let http = holdshort_http::plain().no_proxy().build().unwrap();
     let entering = http.post(format!("{}/v1/login", server.base())).json(&json!({"code": code}));
     let answer = entering.send().await.unwrap();
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
@@ -89,7 +89,7 @@ pub(crate) async fn as_person(
     path: &str,
     body: Option<Value>,
 ) -> (u16, Value) {
-    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let http = holdshort_http::plain().no_proxy().build().unwrap();
     let request = http
         .request(method, format!("{}{path}", server.base()))
         .header("cookie", &login.cookie)

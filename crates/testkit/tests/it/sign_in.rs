@@ -100,7 +100,7 @@ async fn signed_in(server: &TestServer, visitor: &mut Visitor) -> Login {
 }
 
 async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> (u16, Value) {
-    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(method, format!("{}{path}", server.base()));
     let request = request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret);
     let answer = request.send().await.expect("an answer");
@@ -109,7 +109,7 @@ async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> 
 
 /// The stream of all that happens, open in a browser.
 async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
-    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(Method::GET, format!("{}/v1/events", server.base()));
     let request = request.header("cookie", &login.cookie).header("x-holdshort-secret", &login.secret);
     let mut stream = request.header("accept", "text/event-stream").send().await.expect("a stream");
@@ -414,7 +414,7 @@ async fn a_terminal_signs_in_by_the_device_flow() {
     let (status, said) = run(&server, &folder, &["logout"]);
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(std::fs::read_to_string(&kept).expect("text").trim(), "{}");
-    let bearer = holdshort_http::client().no_proxy().build().expect("a client");
+    let bearer = holdshort_http::plain().no_proxy().build().expect("a client");
     let asked = bearer.get(format!("{}/v1/login", server.base())).bearer_auth(&of_browser.secret);
     assert_eq!(asked.send().await.expect("an answer").status().as_u16(), 401, "it has ended at the server");
     assert_ne!(run(&server, &folder, &["inbox"]).0, Some(0));

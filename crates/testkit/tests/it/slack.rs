@@ -67,7 +67,7 @@ async fn sent(server: &TestServer, payload: &Value, (secret, at): (&str, u64), a
     let form = Url::parse_with_params("http://x", [("payload", payload.to_string())]).unwrap();
     let body = form.query().unwrap().to_owned();
     let signed = sdk(&json!({"secret": secret, "timestamp": at.to_string(), "sign": body}));
-    let http = holdshort_http::client().no_proxy().build().unwrap();
+    let http = holdshort_http::plain().no_proxy().build().unwrap();
     let mut request = http
         .post(format!("{}/integrations/slack/interactions", server.base()))
         .header("content-type", "application/x-www-form-urlencoded")

@@ -47,7 +47,7 @@ async fn a_command_ends_and_no_model_is_asked(stop: fn(&TestServer)) {
     let base = server.base().to_owned();
     stop(&server);
     // The signal was taken: nobody is let in any more.
-    let client = holdshort_http::client().no_proxy().build().unwrap();
+    let client = holdshort_http::plain().no_proxy().build().unwrap();
     let gone = async || client.get(format!("{base}/healthz")).send().await.is_err().then_some(());
     eventually("the server stops", gone).await;
     std::fs::write(server.workspace().join("go"), "").unwrap();

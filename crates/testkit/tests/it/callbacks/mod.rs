@@ -427,7 +427,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
         answer(&server, &id, "Yes.").await;
     }
     let (_, secret) = key(&server, "another").await;
-    let client = holdshort_http::client().build().expect("a client");
+    let client = holdshort_http::plain().build().expect("a client");
     let request = client.post(format!("{}/v1/interrupts", server.base())).bearer_auth(secret);
     let request = request.json(&question(&json!({"callback": callback(&quick)})));
     let id = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
@@ -501,7 +501,7 @@ async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
 async fn whose_key_was_revoked_is_told_nothing_more() {
     let sink = WebhookSink::start().await;
     let server = near().start().await;
-    let client = holdshort_http::client().build().expect("a client");
+    let client = holdshort_http::plain().build().expect("a client");
     let mut asked = Vec::new();
     for name in ["revoked", "rotated"] {
         let (key, secret) = key(&server, name).await;

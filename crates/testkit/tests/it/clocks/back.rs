@@ -25,7 +25,7 @@ struct Ends {
 impl Ends {
     async fn begin(office: &Office) -> Self {
         let server = &office.server;
-        let client = holdshort_http::client().no_proxy().build().expect("a client");
+        let client = holdshort_http::plain().no_proxy().build().expect("a client");
         let ends = |more: Value| {
             let mut body = json!({"title": "May it go?", "kind": "tool_approval", "payload": {"n": 1}});
             body.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());

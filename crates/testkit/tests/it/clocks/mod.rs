@@ -136,7 +136,7 @@ impl Office {
     }
 
     async fn with_token(&self, token: &str, method: Method, path: &str, body: &Value) -> Answer {
-        let client = holdshort_http::client().no_proxy().build().expect("a client");
+        let client = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = client.request(method, format!("{}{path}", self.server.base())).bearer_auth(token);
         self.server.send(request.json(body)).await
     }

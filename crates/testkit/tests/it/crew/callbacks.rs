@@ -153,7 +153,7 @@ impl Known {
 
     fn request(&self, server: &TestServer, by: By, other: &Self) -> RequestBuilder {
         let anonymous = |url: &str| {
-            let client = holdshort_http::client().no_proxy().build().unwrap();
+            let client = holdshort_http::plain().no_proxy().build().unwrap();
             client.post(url)
         };
         let path = self.url.strip_prefix(server.base()).unwrap();

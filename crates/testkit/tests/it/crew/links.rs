@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{get, paused, post, server, wait_state};
 
 fn client() -> reqwest::Client {
-    holdshort_http::client().no_proxy().redirect(Policy::limited(3)).build().unwrap()
+    holdshort_http::plain().no_proxy().redirect(Policy::limited(3)).build().unwrap()
 }
 
 /// Without any token.

@@ -102,7 +102,7 @@ pub(crate) async fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> (u16, Value) {
-    let client = holdshort_http::client().no_proxy().build().expect("a client");
+    let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let mut request = client.request(method, format!("{}{BASE}{path}", server.base())).bearer_auth(token);
     if let Some(body) = body {
         request = request.json(body);

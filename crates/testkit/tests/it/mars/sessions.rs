@@ -104,7 +104,7 @@ async fn lists_and_ends() {
     let agent = server.send(server.agent_request(Method::GET, BASE)).await;
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
-    assert_eq!(holdshort_http::client().build().unwrap().get(url).send().await.unwrap().status(), 200);
+    assert_eq!(holdshort_http::plain().build().unwrap().get(url).send().await.unwrap().status(), 200);
 }
 
 /// A client makes it, and its tasks run in it until it ends it.
