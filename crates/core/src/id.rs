@@ -254,19 +254,3 @@ impl From<StreamId> for String {
         id.as_str().to_owned()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// To the millisecond, whichever way it was drawn.
-    #[test]
-    fn an_id_tells_when_it_was_drawn() {
-        for ms in [0, 1, 1_764_269_302_123, (1 << 48) - 1] {
-            let at = Timestamp::from_millis(ms);
-            let mut draw = Draw::new(Seed([7; 16]), at);
-            let (plain, placed): (RunId, InterruptId) = (draw.id(), draw.id_at(u16::MAX));
-            assert_eq!((plain.drawn_at(), placed.drawn_at()), (at, at), "{plain} {placed}");
-        }
-    }
-}

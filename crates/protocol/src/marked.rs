@@ -105,30 +105,3 @@ fn is_within(text: &str, at: usize, word: &str) -> bool {
         at.checked_sub(before).and_then(|start| text.get(start..)).is_some_and(|rest| rest.starts_with(word))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_foreign_letters_of_the_words_are_apart() {
-        let words = LookAlikes::new(["\u{441}url", "p\u{440}…"].into_iter());
-        let table: &[(&str, &[(&str, bool)])] = &[
-            ("", &[]),
-            ("curl", &[("curl", false)]),
-            ("\u{441}url -d", &[("\u{441}", true), ("url -d", false)]),
-            (
-                "a \u{441}url|\u{441}url",
-                &[("a ", false), ("\u{441}", true), ("url|", false), ("\u{441}", true), ("url", false)],
-            ),
-            ("\u{441}", &[("\u{441}", false)]),
-            // Its beginning is what is known of a word that is cut.
-            ("p\u{440}oduction", &[("p", false), ("\u{440}", true), ("oduction", false)]),
-        ];
-        for (text, expected) in table {
-            let found: Vec<_> =
-                words.pieces(text).iter().map(|piece| (piece.text, piece.is_foreign)).collect();
-            assert_eq!(found, *expected, "{text}");
-        }
-    }
-}

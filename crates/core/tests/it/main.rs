@@ -31,6 +31,7 @@ mod history;
 mod hold;
 mod holds;
 mod hours;
+mod ids;
 mod interruptions;
 mod journals;
 mod keeping;

@@ -3,6 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod asked;
+mod codes;
+mod covered;
 mod hostile;
+mod look_alikes;
 mod members;
 mod pages;
+mod trials;
