@@ -1,4 +1,5 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`, `cargo xtask sim`, `cargo xtask reader`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`, `cargo xtask sim`, `cargo xtask
+//! reader`, `cargo xtask circles`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 
@@ -6,6 +7,7 @@
 
 mod bench;
 mod bundle;
+mod circles;
 #[cfg(test)]
 mod contract;
 mod dist;
@@ -34,6 +36,7 @@ cargo xtask ui              checks the browser app and builds it into ui/dist
 cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
 cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
 cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
+cargo xtask circles         files that need each other, by crate
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         ["dist", rest @ ..] => dist::dist(rest),
         ["sim", rest @ ..] => sim::sim(rest),
         ["reader", rest @ ..] => reader::reader(rest),
+        ["circles"] => circles::circles(),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);
