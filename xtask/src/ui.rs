@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::bundle::{self, Bundle};
 use crate::npm;
-use crate::run::{root, step};
+use crate::run::{root, step, target};
 
 /// Brings `ui/src/api/schema.d.ts` and `ui/dist` up to date.
 pub(crate) fn ui() -> Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn verify() -> Result<()> {
     step("types of the API", &mut script("types", &["--check"]))
         .context("ui/src/api/schema.d.ts is stale: run `cargo xtask ui`")?;
     check()?;
-    let folder = root().join("target/ui-dist");
+    let folder = target().join("ui-dist");
     build(&folder)?;
     let built = Bundle::read(&folder)?;
     let differences = built.differences(&Bundle::read(&dist())?);

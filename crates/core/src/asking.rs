@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::definition::{Agent, Definition, is_default};
-use crate::tool::{Opens, Receiver, Runs, Spec};
+use crate::json::is_default;
+use crate::tool::{Runs, Spec};
 
 /// What a workflow says of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,37 +91,4 @@ pub fn record() -> Spec {
         }),
         runs: Runs::Records,
     }
-}
-
-impl Definition {
-    /// Gives agents the tools that belong to its `asking`: where nobody is asked no tool asks; where somebody may not
-    /// answer there is one to record assumptions, which no agent names and the run lends.
-    pub fn settle_asking(&mut self) {
-        if !self.asking.enabled {
-            self.take_away(asks_people);
-        }
-        let asks = self.tools.values().any(|spec| spec.runs == Runs::Opens(Opens::Question));
-        if asks || !self.asking.enabled {
-            self.tools.insert(RECORD.to_owned(), record());
-        }
-    }
-
-    /// Whether this agent has a tool to ask people with: a run may have taken it away.
-    pub fn may_ask(&self, agent: &Agent) -> bool {
-        let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
-        self.asking.enabled && agent.tools.iter().any(asks)
-    }
-
-    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
-    pub(crate) fn take_away(&mut self, is_gone: impl Fn(&Spec) -> bool) {
-        self.tools.retain(|_, spec| !is_gone(spec));
-        for agent in self.agents.values_mut() {
-            agent.tools.retain(|tool| self.tools.contains_key(tool));
-        }
-    }
-}
-
-/// Whether a tool asks people, or hands over to one.
-fn asks_people(spec: &Spec) -> bool {
-    matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::is_default;
 use crate::digest::Digest;
+use crate::json::is_default;
 
 /// Changes in the order of their paths, at most one of each path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,18 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::asking::Asking;
+use crate::asking::{self, Asking};
 use crate::digest::Digest;
-use crate::gate::smart;
 use crate::interrupt::{Kind, Withhold};
+use crate::json::is_default;
 pub use crate::kind_gate::KindGate;
 use crate::pricing::ModelTerms;
 use crate::routing;
-use crate::tool;
+use crate::tool::{self, Opens, Receiver, Runs};
 use crate::web::Web;
 
 /// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
 pub const EXTERNAL: &str = "external";
+
+/// Words that speak of risk where a workflow names none.
+const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +104,37 @@ impl Definition {
             None => usual,
         }
     }
+
+    /// Gives agents the tools that belong to its `asking`: where nobody is asked no tool asks; where somebody may not
+    /// answer there is one to record assumptions, which no agent names and the run lends.
+    pub fn settle_asking(&mut self) {
+        if !self.asking.enabled {
+            self.take_away(asks_people);
+        }
+        let asks = self.tools.values().any(|spec| spec.runs == Runs::Opens(Opens::Question));
+        if asks || !self.asking.enabled {
+            self.tools.insert(asking::RECORD.to_owned(), asking::record());
+        }
+    }
+
+    /// Returns true if this agent has a tool to ask people with: a run may have taken it away.
+    pub fn may_ask(&self, agent: &Agent) -> bool {
+        let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
+        self.asking.enabled && agent.tools.iter().any(asks)
+    }
+
+    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
+    pub(crate) fn take_away(&mut self, is_gone: impl Fn(&tool::Spec) -> bool) {
+        self.tools.retain(|_, spec| !is_gone(spec));
+        for agent in self.agents.values_mut() {
+            agent.tools.retain(|tool| self.tools.contains_key(tool));
+        }
+    }
+}
+
+/// Returns true if the tool asks people, or hands over to one.
+fn asks_people(spec: &tool::Spec) -> bool {
+    matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -312,11 +346,6 @@ pub struct Planning {
     pub optional: bool,
 }
 
-/// For serde: what is as usual is not written down.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Control {
@@ -464,7 +493,7 @@ pub struct Smart {
 
 impl Default for Smart {
     fn default() -> Self {
-        Self { keywords: smart::KEYWORDS.map(str::to_owned).to_vec(), judge: Judge::Run }
+        Self { keywords: KEYWORDS.map(str::to_owned).to_vec(), judge: Judge::Run }
     }
 }
 

@@ -32,6 +32,11 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
 }
 
+/// Returns true if serde leaves a field out, since it is as usual.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// How deep a value from outside may be nested. Readers stop at 128 levels, and the journal adds its own.
 pub const MAX_DEPTH: usize = 64;
 

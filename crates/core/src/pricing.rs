@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::is_default;
+use crate::json::is_default;
 use crate::message::Usage;
 
 /// Speaks of the model of the installation, where neither agent nor run names one.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, root, step};
+use crate::run::{cargo, root, step, target};
 
 /// A version of glibc, such as 2.34.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ pub(super) fn build() -> Result<PathBuf> {
         let map = |(from, to): &(PathBuf, &str)| format!("{flag}={}={to}", from.display());
         places.iter().map(map).collect::<Vec<_>>()
     };
-    let folder = root().join("target/dist");
+    let folder = target().join("dist");
     let mut build = cargo();
     build
         .args(["build", "--profile", "dist", "--locked", "--package", "holdshort-cli", "--target-dir"])

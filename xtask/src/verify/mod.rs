@@ -15,7 +15,7 @@ use programs::{LINTED, Program, Tests};
 use report::Report;
 
 use crate::figures::WHOLE;
-use crate::run::{Beside, cargo, lines, root, step};
+use crate::run::{Beside, cargo, lines, step, target};
 use crate::{machine, npm, ui};
 
 /// Part of what must hold that a run looks at.
@@ -99,7 +99,7 @@ fn long(report: &mut Report) -> Result<()> {
     report.phase("npm", || installing().into_iter().try_for_each(Beside::end))?;
     let programs = report.phase(LINTED, || programs::build(&[]))?;
     tests(report, programs, Tests::Campaigns)?;
-    let simulator = || Command::new(root().join("target/debug/holdshort-sim"));
+    let simulator = || Command::new(target().join("debug/holdshort-sim"));
     report.phase("fresh seeds", || step("fresh seeds", simulator().args(["--fresh", FRESH])))?;
     report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
     let mut late = ui::tests();

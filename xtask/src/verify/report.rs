@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 
 use super::processors::Processors;
 use super::programs::{Ran, Timed};
-use crate::run::root;
+use crate::run::target;
 
 const SLOWEST: usize = 20;
 
-/// File with the time of every test, below the root of the project.
-const TIMES: &str = "target/tests.txt";
+/// File with the time of every test, in the folder that Cargo builds into.
+const TIMES: &str = "tests.txt";
 
 /// The phases of a run, with their times.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Report {
         for test in slowest(&self.ran.tests, usize::MAX) {
             writeln!(lines, "{:.3} {}", test.took.as_secs_f64(), test.name)?;
         }
-        std::fs::write(root().join(TIMES), lines).with_context(|| format!("{TIMES} can not be written"))
+        std::fs::write(target().join(TIMES), lines).with_context(|| format!("{TIMES} can not be written"))
     }
 }
 

@@ -15,9 +15,6 @@ use serde_json::Value;
 
 use super::{Reason, Source};
 
-/// What speaks of risk where a workflow says nothing else.
-pub const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
-
 /// Names of the environment that nobody wants to break.
 const PRODUCTION: [&str; 3] = ["production", "prod", "prd"];
 

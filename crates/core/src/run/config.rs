@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::asking::Asking;
-use crate::definition::{Checkpoint, Definition, Rule, Smart, is_default};
+use crate::definition::{Checkpoint, Definition, Rule, Smart};
+use crate::json::is_default;
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

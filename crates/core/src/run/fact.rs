@@ -14,12 +14,13 @@ use super::fact_part::{
 };
 use super::keeping::Erased;
 use super::state::{CallEnd, StepEnd, StepRole};
-use crate::definition::{Phase, is_default};
+use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{
     Assignment, Cause, Delegation, Effect, Holder, Level, Opened, Outcome, Reminded, Seat,
 };
+use crate::json::is_default;
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::time::Timestamp;

@@ -1,10 +1,10 @@
 //! What facts are made of, where that has fields or words of its own.
 
 use super::state::StepRole;
-use crate::definition::is_default;
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::InterruptId;
+use crate::json::is_default;
 use crate::routing::Route;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 use serde::{Deserialize, Serialize};

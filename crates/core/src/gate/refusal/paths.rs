@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::is_default;
 use crate::digest::Digest;
+use crate::json::is_default;
 
 /// Folder that holds every place. Stands for a place that cannot be told.
 pub(super) const ROOT: &str = "/";

@@ -6,9 +6,9 @@ use holdshort_command::{Command, Part, normal};
 use serde::{Deserialize, Serialize};
 
 use super::paths::{Paths, ROOT, name_or_digest};
-use crate::definition::is_default;
 use crate::gate::Subject;
 use crate::gate::grant::place;
+use crate::json::is_default;
 use crate::limits;
 
 /// A program, its subcommand, and what it names. Options do not make another call of it.
