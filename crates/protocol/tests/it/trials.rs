@@ -64,7 +64,7 @@ fn what_a_card_has_no_room_for_is_counted() {
     }
 }
 
-/// What is dropped needs no look.
+/// A change that is dropped needs no look.
 #[test]
 fn of_some_of_the_changes_only_what_is_kept_counts() {
     let file = |path: &str| json!({ "path": path, "does": "created", "kind": "file" });
