@@ -46,6 +46,9 @@ export async function visitCard(page, interrupt) {
   await shown(page, interrupt);
 }
 
+/** Waits until every part of the page's card is there: who decides before is asked once more. */
+export const whole = (page) => page.waitForLoadState("networkidle");
+
 /** Waits until the card is the one of this interrupt. */
 export function shown(page, { id, kind }) {
   return page.locator(`article[data-interrupt="${id}"]`).getByRole("heading", { level: 2, name: t(`kind.${kind}`) }).waitFor();
