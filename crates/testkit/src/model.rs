@@ -218,6 +218,11 @@ impl ScriptedModel {
         self.shared.gate.send_replace(Gate::Open);
     }
 
+    /// Lets what hangs from now on wait for another release.
+    pub fn hold(&self) {
+        self.shared.gate.send_replace(Gate::Shut);
+    }
+
     /// All requests so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Recorded> {
         locked(&self.shared.requests).clone()

@@ -37,6 +37,12 @@ async fn until(stream: &mut Stream, kind: &str) -> Vec<Frame> {
     }
 }
 
+/// The text of all previews.
+fn previewed(frames: &[Frame]) -> String {
+    let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
+    previews.map(|frame| text(&frame.data, "text")).collect()
+}
+
 #[tokio::test]
 async fn an_agent_works_asks_and_is_told() {
     let model = ScriptedModel::start().await;
@@ -44,7 +50,7 @@ async fn an_agent_works_asks_and_is_told() {
         "asker",
         [
             Scripted::Hang(Box::new(Scripted::call("ask_human", json!({"question": "Which one?"})))),
-            Scripted::text("the second one it is"),
+            Scripted::Held("the second one it is".to_owned()),
         ],
     );
     let served = serve(&model).await;
@@ -65,12 +71,17 @@ async fn an_agent_works_asks_and_is_told() {
         (&open["kind"], &open["agent"], &open["payload"]["question"], &open["payload"]["asker"]),
         (&json!("question"), &json!("asker"), &json!("Which one?"), &json!("asker"))
     );
+    model.hold();
     ok(operator.decide(&open, &json!({"option": "answer", "text": "the second"})).await);
-    let frames = stream.rest().await;
-    let previews: Vec<_> = frames.iter().filter(|frame| frame.event.is_some()).collect();
-    let told: String = previews.iter().map(|frame| text(&frame.data, "text")).collect();
-    assert_eq!(told, "the second one it is");
-    for preview in previews {
+    // The reply ends once all of it was seen: its event takes the place of previews that are late.
+    let mut frames = Vec::new();
+    while previewed(&frames) != "the second one it is" {
+        frames.push(stream.next().await.unwrap());
+    }
+    model.release();
+    frames.extend(stream.rest().await);
+    assert_eq!(previewed(&frames), "the second one it is");
+    for preview in frames.iter().filter(|frame| frame.event.is_some()) {
         assert_eq!((preview.seq(), preview.event.as_deref()), (None, Some("preview")));
         assert_eq!((text(&preview.data, "run"), text(&preview.data, "kind")), (&*id, "text"));
     }
@@ -86,40 +97,47 @@ async fn an_agent_works_asks_and_is_told() {
 
 #[tokio::test]
 async fn previews_come_where_they_are_wanted() {
+    const REPLY: &str = "nothing more to ask";
     let model = ScriptedModel::start().await;
-    model.script("asker", [Scripted::Hang(Box::new(Scripted::text("nothing to ask")))]);
+    let question = Scripted::call("ask_human", json!({"question": "Which one?"}));
+    model.script("asker", [question, Scripted::Held(REPLY.to_owned())]);
     let served = serve(&model).await;
     let operator = served.operator();
     let run = created(operator.post("/v1/runs", &json!({"workflow": "ask", "input": {"task": "t"}})).await);
     let run = text(&run, "id");
-    model.wait_for_requests(1).await;
+    let opened = until(&mut Stream::open(&operator, run, "", None).await, "interrupt_opened").await;
+    let interrupt = text(&opened.last().unwrap().data["data"], "interrupt").to_owned();
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "shown", "topic": "run", "run": run})).await;
     socket.subscribe(json!({"id": "hidden", "topic": "run", "run": run, "previews": false})).await;
     socket.subscribe(json!({"id": "all", "topic": "all"})).await;
-    let mut streams = Vec::new();
-    for query in ["", "?previews=false"] {
-        streams.push(Stream::at(&operator, &format!("/v1/events{query}"), None).await);
-    }
-    model.release();
+    let mut shown = Stream::at(&operator, "/v1/events", None).await;
+    let mut hidden = Stream::at(&operator, "/v1/events?previews=false", None).await;
+    let open = ok(operator.get(&format!("/v1/interrupts/{interrupt}")).await);
+    ok(operator.decide(&open, &json!({"option": "answer", "text": "the second"})).await);
 
+    let of = |frames: &[Value], id: &str| -> String {
+        let previews = frames.iter().filter(|frame| frame["type"] == "preview" && frame["id"] == id);
+        previews.map(|frame| text(&frame["preview"], "text")).collect()
+    };
     let mut frames = Vec::new();
+    while ["shown", "all"].map(|id| of(&frames, id)) != [REPLY, REPLY] {
+        frames.push(socket.next().await);
+    }
+    let mut streamed = Vec::new();
+    while previewed(&streamed) != REPLY {
+        streamed.push(shown.next().await.unwrap());
+    }
+    // The reply ends once all of it was seen: its event takes the place of previews that are late.
+    model.release();
     let is_last = |frame: &Value| frame["event"]["type"] == "run_completed";
     while frames.iter().filter(|frame| is_last(frame)).count() < 3 {
         frames.push(socket.next().await);
     }
-    let previewed = |id: &str| -> String {
-        let previews = frames.iter().filter(|frame| frame["type"] == "preview" && frame["id"] == id);
-        previews.map(|frame| text(&frame["preview"], "text")).collect()
-    };
-    assert_eq!(["shown", "hidden", "all"].map(previewed), ["nothing to ask", "", "nothing to ask"]);
-    let mut told = Vec::new();
-    for stream in &mut streams {
-        let frames = until(stream, "run_completed").await;
-        let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
-        told.push(previews.map(|frame| text(&frame.data, "text")).collect::<String>());
-    }
-    assert_eq!(told, ["nothing to ask", ""]);
+    assert_eq!(["shown", "hidden", "all"].map(|id| of(&frames, id)), [REPLY, "", REPLY]);
+    streamed.extend(until(&mut shown, "run_completed").await);
+    assert_eq!(previewed(&streamed), REPLY);
+    assert_eq!(previewed(&until(&mut hidden, "run_completed").await), "");
 }
 
 #[tokio::test]
