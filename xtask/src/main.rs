@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         ["dist", rest @ ..] => dist::dist(rest),
         ["sim", rest @ ..] => sim::sim(rest),
         ["reader", rest @ ..] => reader::reader(rest),
-        ["circles"] => circles::circles(),
+        ["circles"] => circles::print(),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

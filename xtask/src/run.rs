@@ -15,7 +15,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// The folder that Cargo builds into, and that other builds have a folder of their own in.
+/// Returns the target directory of Cargo. Builds with other flags use a subdirectory of it.
 pub(crate) fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

@@ -1,4 +1,7 @@
 //! Needs between the files of a crate, from the names in their code.
+//!
+//! A name decides, not a type: a method counts where one file alone defines its name, and items that a macro makes are
+//! not seen.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +9,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Methods that types outside the crate have too: a call says nothing about who is called.
-const ANYONES: [&str; 96] = [
+/// Names of methods that types of other crates have too: a call says nothing about its receiver.
+const COMMON_METHODS: [&str; 96] = [
     "add",
     "all",
     "and",
@@ -106,21 +109,21 @@ const ANYONES: [&str; 96] = [
     "write",
 ];
 
-/// Imports that lead to one another end after so many steps.
-const STEPS: usize = 16;
+/// Lookups for one path, so that imports of each other end.
+const MAX_LOOKUPS: usize = 16;
 
 /// Returns each pair of files of which the first needs the second.
-pub(super) fn needs(source: &Source) -> BTreeSet<(usize, usize)> {
+pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for (path, module) in &source.modules {
         let mut needed = BTreeSet::new();
-        for import in module.imports.values().filter(|import| import.is_private) {
-            needed.extend(source.file_of(path, &import.path, STEPS));
+        for import in module.private_imports() {
+            needed.extend(source.resolve(path, import, MAX_LOOKUPS));
         }
         for tokens in &module.tokens {
             scan(tokens.clone(), &mut |name| match name {
-                Name::Path(names) => needed.extend(source.file_of(path, &names, STEPS)),
-                Name::Method(name) => needed.extend(source.file_of_method(&name)),
+                Name::Path(names) => needed.extend(source.of_path(path, &names)),
+                Name::Method(name) => needed.extend(source.of_method(&name)),
             });
         }
         found.extend(needed.into_iter().filter(|to| *to != module.file).map(|to| (module.file, to)));
@@ -137,23 +140,26 @@ enum Name {
 
 fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     let trees: Vec<_> = tokens.into_iter().collect();
-    let mark = |at: usize| match trees.get(at) {
-        Some(TokenTree::Punct(mark)) => Some(mark.as_char()),
+    let punct = |at: usize| match trees.get(at) {
+        Some(TokenTree::Punct(punct)) => Some(punct.as_char()),
         _ => None,
     };
-    let mut at = 0;
+    let mut at = 0_usize;
     while let Some(tree) = trees.get(at) {
         match tree {
             TokenTree::Group(group) => scan(group.stream(), found),
-            TokenTree::Ident(first) if mark(at.wrapping_sub(1)) == Some('.') => {
-                if matches!(trees.get(at + 1), Some(TokenTree::Group(_))) || mark(at + 1) == Some(':') {
-                    found(Name::Method(first.to_string()));
+            // One dot: two are a range, or the rest of a struct.
+            TokenTree::Ident(name)
+                if punct(at.wrapping_sub(1)) == Some('.') && punct(at.wrapping_sub(2)) != Some('.') =>
+            {
+                if matches!(trees.get(at + 1), Some(TokenTree::Group(_))) || punct(at + 1) == Some(':') {
+                    found(Name::Method(name.to_string()));
                 }
             }
             TokenTree::Ident(first) => {
                 let mut names = vec![first.to_string()];
                 while let (Some(':'), Some(':'), Some(TokenTree::Ident(next))) =
-                    (mark(at + 1), mark(at + 2), trees.get(at + 3))
+                    (punct(at + 1), punct(at + 2), trees.get(at + 3))
                 {
                     names.push(next.to_string());
                     at += 3;
@@ -167,53 +173,58 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
 }
 
 impl Source {
-    fn file_of_method(&self, name: &str) -> Option<usize> {
+    /// Returns the file of what a path names, and of the method where it ends in one.
+    fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
+        let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
+        if let [types @ .., method] = path
+            && (types == ["Self"] || self.resolve(module, types, MAX_LOOKUPS).is_some())
+        {
+            files.extend(self.of_method(method));
+        }
+        files
+    }
+
+    fn of_method(&self, name: &str) -> Option<usize> {
         match self.methods.get(name)?.as_slice() {
-            [file] if !ANYONES.contains(&name) => Some(*file),
+            [file] if !COMMON_METHODS.contains(&name) => Some(*file),
             _ => None,
         }
     }
 
     /// Returns the file that defines what a path names in a module of this crate.
-    fn file_of(&self, module: &[String], path: &[String], steps: usize) -> Option<usize> {
-        let steps = steps.checked_sub(1)?;
+    fn resolve(&self, module: &[String], path: &[String], lookups: usize) -> Option<usize> {
+        let lookups = lookups.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
         match first.as_str() {
-            "crate" => self.below(&[], rest, steps),
-            "self" => self.below(module, rest, steps),
-            "super" => self.below(module.split_last()?.1, rest, steps),
-            _ => self.below(module, path, steps),
+            "crate" => self.resolve_in(&[], rest, lookups),
+            "self" => self.resolve_in(module, rest, lookups),
+            "super" => self.resolve_in(module.split_last()?.1, rest, lookups),
+            _ => self.resolve_in(module, path, lookups),
         }
     }
 
-    /// Follows the names from this module on.
-    fn below(&self, module: &[String], path: &[String], steps: usize) -> Option<usize> {
-        let steps = steps.checked_sub(1)?;
+    fn resolve_in(&self, module: &[String], path: &[String], lookups: usize) -> Option<usize> {
+        let lookups = lookups.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
         if first == "super" {
-            return self.below(module.split_last()?.1, rest, steps);
+            return self.resolve_in(module.split_last()?.1, rest, lookups);
         }
         let here = self.modules.get(module)?;
         if here.items.contains(first) {
-            return self.method_of(rest).or(Some(here.file));
+            return Some(here.file);
         }
+        let import = here.imports.get(first).map(|import| [import.path.as_slice(), rest].concat());
         let child: ModulePath = [module, std::slice::from_ref(first)].concat();
-        if self.modules.contains_key(&child) {
-            return self.below(&child, rest, steps);
+        // A function may have the name of the module that it comes from.
+        if self.modules.contains_key(&child) && (import.is_none() || !rest.is_empty()) {
+            return self.resolve_in(&child, rest, lookups);
         }
-        if let Some(import) = here.imports.get(first) {
-            let path = [import.path.as_slice(), rest].concat();
-            return self.file_of(module, &path, steps);
+        if let Some(path) = import {
+            return self.resolve(module, &path, lookups);
         }
         here.globs.iter().find_map(|glob| {
             let path = [glob.as_slice(), path].concat();
-            self.file_of(module, &path, steps)
+            self.resolve(module, &path, lookups)
         })
-    }
-
-    /// `Type::method`: where the method is, if one file alone defines one of this name.
-    fn method_of(&self, rest: &[String]) -> Option<usize> {
-        let [method] = rest else { return None };
-        self.file_of_method(method)
     }
 }

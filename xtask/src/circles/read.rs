@@ -1,6 +1,6 @@
 //! The modules of a crate: what each defines and imports, and the tokens of its code without tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,25 +14,23 @@ pub(super) type ModulePath = Vec<String>;
 
 #[derive(Default)]
 pub(super) struct Source {
-    pub(super) files: Vec<File>,
+    /// Names of the files below `src`, with `/`.
+    pub(super) files: Vec<String>,
     pub(super) modules: BTreeMap<ModulePath, Module>,
     /// Files that define a method of this name, in an `impl` or a trait.
     pub(super) methods: BTreeMap<String, Vec<usize>>,
-}
-
-pub(super) struct File {
-    /// Below `src`, with `/`.
-    pub(super) name: String,
 }
 
 #[derive(Default)]
 pub(super) struct Module {
     pub(super) file: usize,
     /// Names of the items that are defined here.
-    pub(super) items: Vec<String>,
+    pub(super) items: BTreeSet<String>,
     /// Imports by the name that they have here.
     pub(super) imports: BTreeMap<String, Import>,
-    /// Paths whose content is imported.
+    /// Traits that are imported as `_`.
+    pub(super) unnamed: Vec<Vec<String>>,
+    /// Paths of `use …::*`.
     pub(super) globs: Vec<Vec<String>>,
     /// Its code, without imports, tests and inner modules.
     pub(super) tokens: Vec<TokenStream>,
@@ -40,34 +38,34 @@ pub(super) struct Module {
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// It is not passed on: this module needs it.
+    /// Not exported again: this module needs it.
     pub(super) is_private: bool,
 }
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs` or `main.rs` of this folder.
-    pub(super) fn of(folder: &Path) -> Result<Self> {
+    /// Reads the crate whose root is `lib.rs` of this folder, or `main.rs` where there is no library.
+    pub(super) fn read_crate(folder: &Path) -> Result<Self> {
         let mut source = Self::default();
         for root in ["lib.rs", "main.rs"].map(|name| folder.join(name)) {
             if root.exists() {
-                source.read(folder, &root, folder, Vec::new())?;
+                source.read_module(folder, &root, folder, Vec::new())?;
                 break;
             }
         }
         Ok(source)
     }
 
-    /// Reads a file that holds a module. `inner`: the folder of the modules that it declares.
-    fn read(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
+    /// Reads the file of a module. `inner`: the folder of its child modules.
+    fn read_module(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
         let text = fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
         let parsed = syn::parse_file(&text).with_context(|| format!("{} is no Rust", file.display()))?;
         let name = file.strip_prefix(src)?.to_string_lossy().into_owned();
-        self.files.push(File { name });
+        self.files.push(name);
         let number = self.files.len() - 1;
-        self.take(src, inner, number, path, parsed.items)
+        self.read_items(src, inner, number, path, parsed.items)
     }
 
-    fn take(
+    fn read_items(
         &mut self,
         src: &Path,
         inner: &Path,
@@ -91,23 +89,23 @@ impl Source {
                     let below = [path.clone(), vec![name.clone()]].concat();
                     let folder = inner.join(&name);
                     match &declared.content {
-                        Some((_, items)) => self.take(src, &folder, file, below, items.clone())?,
-                        None => self.read(src, &file_of(inner, &name), &folder, below)?,
+                        Some((_, items)) => self.read_items(src, &folder, file, below, items.clone())?,
+                        None => self.read_module(src, &module_file(inner, &name), &folder, below)?,
                     }
                     continue;
                 }
                 Item::Impl(block) => {
                     for part in &block.items {
-                        // Methods of a trait belong to the trait.
+                        // The file of a trait defines its methods.
                         if let (ImplItem::Fn(method), None) = (part, &block.trait_) {
-                            self.define(method.sig.ident.to_string(), file);
+                            self.add_method(method.sig.ident.to_string(), file);
                         }
                     }
                 }
                 Item::Trait(defined) => {
                     for part in &defined.items {
                         if let TraitItem::Fn(method) = part {
-                            self.define(method.sig.ident.to_string(), file);
+                            self.add_method(method.sig.ident.to_string(), file);
                         }
                     }
                 }
@@ -120,7 +118,7 @@ impl Source {
         Ok(())
     }
 
-    fn define(&mut self, method: String, file: usize) {
+    fn add_method(&mut self, method: String, file: usize) {
         let files = self.methods.entry(method).or_default();
         if !files.contains(&file) {
             files.push(file);
@@ -129,6 +127,12 @@ impl Source {
 }
 
 impl Module {
+    /// Returns the paths that the module imports for itself.
+    pub(super) fn private_imports(&self) -> impl Iterator<Item = &Vec<String>> {
+        let named = self.imports.values().filter(|import| import.is_private).map(|import| &import.path);
+        named.chain(&self.unnamed)
+    }
+
     fn import(&mut self, tree: &UseTree, before: &mut Vec<String>, is_private: bool) {
         match tree {
             UseTree::Path(path) => {
@@ -136,9 +140,9 @@ impl Module {
                 self.import(&path.tree, before, is_private);
                 before.pop();
             }
-            UseTree::Name(name) => self.imported(before, name.ident.to_string(), None, is_private),
+            UseTree::Name(name) => self.add_import(before, name.ident.to_string(), None, is_private),
             UseTree::Rename(name) => {
-                self.imported(before, name.ident.to_string(), Some(name.rename.to_string()), is_private);
+                self.add_import(before, name.ident.to_string(), Some(name.rename.to_string()), is_private);
             }
             UseTree::Glob(_) => self.globs.push(before.clone()),
             UseTree::Group(group) => {
@@ -149,7 +153,7 @@ impl Module {
         }
     }
 
-    fn imported(&mut self, before: &[String], name: String, rename: Option<String>, is_private: bool) {
+    fn add_import(&mut self, before: &[String], name: String, rename: Option<String>, is_private: bool) {
         let mut path = before.to_vec();
         // `use a::{self}` imports `a`.
         if name != "self" {
@@ -157,8 +161,10 @@ impl Module {
         }
         let Some(last) = path.last().cloned() else { return };
         let here = match rename {
-            // A trait whose name is not needed.
-            Some(name) if name == "_" => format!("_ {}", path.join("::")),
+            Some(name) if name == "_" => {
+                self.unnamed.push(path);
+                return;
+            }
             Some(name) => name,
             None => last,
         };
@@ -166,22 +172,24 @@ impl Module {
     }
 }
 
-fn file_of(folder: &Path, name: &str) -> PathBuf {
+fn module_file(folder: &Path, name: &str) -> PathBuf {
     let beside = folder.join(format!("{name}.rs"));
     if beside.exists() { beside } else { folder.join(name).join("mod.rs") }
 }
 
 fn is_test(item: &Item) -> bool {
     let attributes = match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
         Item::Fn(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
         Item::Impl(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
         Item::Use(item) => &item.attrs,
         _ => return false,
     };
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg") && attribute.meta.to_token_stream().to_string().contains("test")
-    })
+    attributes.iter().any(|attribute| attribute.meta.to_token_stream().to_string() == "cfg (test)")
 }
 
 fn name_of(item: &Item) -> Option<String> {

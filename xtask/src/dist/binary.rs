@@ -29,7 +29,7 @@ pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =
         home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).context("no home folder")?;
-    let places = [(home.join("registry/src"), "crates"), (root(), "holdshort")];
+    let places = [(home.join("registry/src"), "crates"), (root(), "holdshort"), (target(), "target")];
     let maps = |flag: &str| {
         let map = |(from, to): &(PathBuf, &str)| format!("{flag}={}={to}", from.display());
         places.iter().map(map).collect::<Vec<_>>()
