@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
-import { card, option, outcome, visitCard, whole } from "./harness/card.js";
+import { card, optionOfAll, outcome, visitCard } from "./harness/card.js";
 import { holdsShort, serveDemo } from "./harness/demo.js";
 import { decideInTerminal, showInTerminal } from "./harness/terminal.js";
 import { t as text } from "./harness/texts.js";
@@ -32,8 +32,7 @@ test("every second decision is made in the terminal", async (t) => {
       taken.push(Math.round(performance.now() - since));
       if (answer) await card(page).getByText(answer).last().waitFor();
     } else {
-      await whole(page);
-      await option(page, first.label).click();
+      await optionOfAll(page, first.label).click();
       await outcome(page, new RegExp(`${first.label}.*by operator`)).waitFor();
       assert.match(await showInTerminal(server, interrupt.id), /approved/);
     }

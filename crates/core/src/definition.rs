@@ -21,7 +21,7 @@ use crate::web::Web;
 /// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
 pub const EXTERNAL: &str = "external";
 
-/// Words that speak of risk where a workflow names none.
+/// Keywords of smart approval where a workflow names none.
 const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl Definition {
         }
     }
 
-    /// Returns true if this agent has a tool to ask people with: a run may have taken it away.
+    /// Returns true if this agent still has a tool that asks people.
     pub fn may_ask(&self, agent: &Agent) -> bool {
         let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
         self.asking.enabled && agent.tools.iter().any(asks)

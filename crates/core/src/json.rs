@@ -32,7 +32,7 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
 }
 
-/// Returns true if serde leaves a field out, since it is as usual.
+/// Returns true if the value is the default of its type: serde leaves the field out.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

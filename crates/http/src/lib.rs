@@ -20,7 +20,8 @@ pub fn client() -> ClientBuilder {
     Client::builder()
 }
 
-/// A client for `http` alone. It reads no certificates, so that it works where there are none, and accepts none.
+/// A client for `http` alone. It reads no root certificates, so that it works where there are none; every `https` request
+/// fails.
 pub fn plain() -> ClientBuilder {
     client().tls_certs_only([])
 }

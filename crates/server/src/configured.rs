@@ -29,7 +29,7 @@ pub(crate) struct Configured {
     pub(crate) model: Source,
     /// Other machines reach it, and the configuration itself says of nobody who they are.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people that they were read for. Only where there is no journal yet.
+    /// The workflows, and the people that they were validated for. `None` where a journal may exist.
     pub(crate) library: Option<(People, Library)>,
 }
 

@@ -196,7 +196,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         provider,
         model,
         needs_identity,
-        library: read,
+        library: validated,
     } = Configured::read(&options)?;
     let (model, described) = match model {
         Source::Provider(model) => {
@@ -243,8 +243,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         people,
         rules,
         channels: channels.definitions(),
-        library: |people: &People| match read {
-            Some((of, library)) if of == *people => Ok(library),
+        library: |people: &People| match validated {
+            Some((validated_for, library)) if validated_for == *people => Ok(library),
             _ => library::open(workflows.as_deref(), people).map_err(StartError::from),
         },
         model,

@@ -46,8 +46,8 @@ export async function visitCard(page, interrupt) {
   await shown(page, interrupt);
 }
 
-/** Waits until every part of the page's card is there: who decides before is asked once more. */
-export const whole = (page) => page.waitForLoadState("networkidle");
+/** An option once all of the card is shown. The app asks again for a decision that was made before that. */
+export const optionOfAll = (page, label) => option(page, label).filter({ hasNotText: /not shown/ });
 
 /** Waits until the card is the one of this interrupt. */
 export function shown(page, { id, kind }) {

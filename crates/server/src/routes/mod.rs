@@ -54,7 +54,7 @@ use utoipa_axum::routes;
 use crate::openapi;
 use crate::{pages, slack};
 
-/// Every route with what it needs (`core/src/rights.rs`), and this document with an operation for each.
+/// Returns every route with the permission it needs (`core/src/rights.rs`). Adds their operations to the document.
 pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthState> {
     use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
