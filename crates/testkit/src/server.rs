@@ -218,6 +218,12 @@ impl TestServer {
         &self.running().agent_token
     }
 
+    /// Waits until standard error holds this text: it is read beside the answers of the server.
+    pub async fn wait_for_log(&self, text: &str) {
+        eventually(&format!("the log says {text:?}"), async || self.stderr().contains(text).then_some(()))
+            .await;
+    }
+
     /// What it wrote to standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()

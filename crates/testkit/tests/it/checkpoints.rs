@@ -129,5 +129,5 @@ async fn an_interval_that_nobody_asks_for_stops_the_start() {
     let channels = hook(&sink).replace("events: [checkpoint]", "events: [opened]");
     let mut server = every_second(&channels).stopped();
     assert_eq!(server.try_start().await.unwrap_err().code(), Some(2));
-    assert!(server.stderr().contains("events: [checkpoint]"), "{}", server.stderr());
+    server.wait_for_log("events: [checkpoint]").await;
 }

@@ -222,10 +222,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         assert!(detail(&ready).contains(name), "{}", detail(&ready));
         let report = server.get("/v1/audit/verify").await.ok();
         assert!(report["intact"] == false && report.to_string().contains(name), "{report:#}");
-        eventually("the log names the copy", async || {
-            server.stderr().contains("holdshort.rescued-1").then_some(())
-        })
-        .await;
+        server.wait_for_log("holdshort.rescued-1").await;
 
         // The copy has everything that was acknowledged.
         server.kill();

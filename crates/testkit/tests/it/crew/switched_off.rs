@@ -39,7 +39,7 @@ async fn switched_off_nothing_pauses_and_the_journal_says_so() {
     );
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "RUNNING");
     assert_eq!(server.events_of(task, "interrupt_opened").await.len(), 1);
-    assert!(server.stderr().contains("HITL_ENABLED is false"), "{}", server.stderr());
+    server.wait_for_log("HITL_ENABLED is false").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -58,7 +58,7 @@ async fn a_review_expires_as_the_environment_says_and_a_notice_tells_what_does_n
     };
     let waits = (minutes(&review["expires_at"]) + 24 * 60 - minutes(&opened["at"])) % (24 * 60);
     assert_eq!(waits, 7, "{review}");
-    assert!(server.stderr().contains("REQUIRE_NEO4J"), "{}", server.stderr());
+    server.wait_for_log("REQUIRE_NEO4J").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,5 +66,5 @@ async fn a_server_does_not_start_with_a_misspelt_switch() {
     let mut server = TestServer::setup().env("HITL_ENABLED", "flase").stopped();
     let status = server.try_start().await.unwrap_err();
     assert_eq!(status.code(), Some(2));
-    assert!(server.stderr().contains("HITL_ENABLED"), "{}", server.stderr());
+    server.wait_for_log("HITL_ENABLED").await;
 }
