@@ -105,8 +105,8 @@ impl Definition {
         }
     }
 
-    /// Gives agents the tools that belong to its `asking`: where nobody is asked no tool asks; where somebody may not
-    /// answer there is one to record assumptions, which no agent names and the run lends.
+    /// Removes the tools that ask where asking is disabled. Adds the tool that records assumptions where an answer may be
+    /// missing: no agent names it, the run lends it.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);

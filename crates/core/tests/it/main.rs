@@ -64,6 +64,7 @@ mod sessions;
 mod smart;
 mod snapshot;
 mod timing;
+mod trace_parents;
 mod tree;
 mod trials;
 mod turns;
