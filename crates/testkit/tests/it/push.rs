@@ -311,7 +311,7 @@ async fn a_restart_keeps_browsers_and_their_secrets_are_nowhere_else() {
         }
     }
     for secret in ["hidden-path", auth] {
-        let found = Command::new("grep").args(["-rlF", secret]).arg(server.data()).output().unwrap();
+        let found = Command::new("grep").args(["-rlFe", secret]).arg(server.data()).output().unwrap();
         let found = String::from_utf8_lossy(&found.stdout).into_owned();
         let [file] = &found.lines().collect::<Vec<_>>()[..] else { panic!("{found}") };
         assert!(file.ends_with(&format!("push/{}.json", known["id"].as_str().unwrap())), "{found}");

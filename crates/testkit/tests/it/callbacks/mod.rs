@@ -74,7 +74,7 @@ fn verify(received: &Received) {
 
 /// The files in which something stands.
 fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
-    let found = Command::new("grep").args(["-rlF", text]).arg(server.data()).output().unwrap();
+    let found = Command::new("grep").args(["-rlFe", text]).arg(server.data()).output().unwrap();
     String::from_utf8(found.stdout).unwrap().lines().map(PathBuf::from).collect()
 }
 

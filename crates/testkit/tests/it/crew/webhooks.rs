@@ -197,7 +197,7 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     // Nothing but its own file holds it, and that file is its owner's alone.
     let events = server.get("/v1/audit/events?stream=sys&limit=200").await.ok().to_string();
     assert!(events.contains("webhook_registered"), "{events}");
-    let found = Command::new("grep").args(["-rlF", SECRET]).arg(server.data()).output().unwrap();
+    let found = Command::new("grep").args(["-rlFe", SECRET]).arg(server.data()).output().unwrap();
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     assert_eq!(found.lines().count(), 1, "{found}");
     assert!(found.trim().ends_with("webhooks.json"), "{found}");
