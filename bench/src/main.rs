@@ -2,7 +2,8 @@
 //!
 //! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
 //! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
-//! listens, `audit/` what proof costs, `trials/` what trials cost, `turns/` what a turn of a conversation costs,
+//! listens, `length/` what a long run costs, `audit/` what proof costs, `trials/` what trials cost, `turns/` what a turn
+//! of a conversation costs,
 //! `peers.rs` has others do the same work; `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
@@ -14,6 +15,7 @@ mod cycle;
 mod disk;
 mod facts;
 mod hand;
+mod length;
 mod load;
 mod measure;
 mod parked;
@@ -77,6 +79,8 @@ enum Kind {
 enum Verb {
     /// What an audit of a long journal costs, and what evidence costs an append
     Audit(audit::Options),
+    /// What a decision costs in a long run, and the first one after a restart
+    Length(length::Options),
     /// Put load on a server that runs already, to profile it
     Load(attach::Options),
     /// What runs that wait cost: disk, memory, and the first things after a start
@@ -98,6 +102,7 @@ fn main() -> Result<()> {
     let text = match &args.verb {
         Some(Verb::ServeLoop(options)) => return hand::serve(options),
         Some(Verb::Audit(options)) => audit::audit(options, &args.binary()?, args.folder()?.path())?,
+        Some(Verb::Length(options)) => length::length(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Load(options)) => attach::attach(options)?,
         Some(Verb::Parked(options)) => parked::parked(options, &args.binary()?, args.folder()?.path())?,
         Some(Verb::Peers(options)) => peers::peers(options)?,

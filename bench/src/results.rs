@@ -16,10 +16,19 @@ pub(crate) enum Part {
     Audit,
     Trials,
     Turns,
+    Length,
 }
 
-const PARTS: [Part; 7] =
-    [Part::Cycles, Part::Peers, Part::Parked, Part::Streams, Part::Audit, Part::Trials, Part::Turns];
+const PARTS: [Part; 8] = [
+    Part::Cycles,
+    Part::Peers,
+    Part::Parked,
+    Part::Streams,
+    Part::Audit,
+    Part::Trials,
+    Part::Turns,
+    Part::Length,
+];
 const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
@@ -34,6 +43,7 @@ impl Part {
             Self::Audit => "<!-- audit -->",
             Self::Trials => "<!-- trials -->",
             Self::Turns => "<!-- turns -->",
+            Self::Length => "<!-- length -->",
         }
     }
 }

@@ -162,6 +162,17 @@ impl Sim {
             let gone = About { node, what: What::Answer(run.to_string(), action.to_string()) };
             self.tasks.drop_those(|about| *about == gone);
         }
+        self.compare_loaded();
+    }
+
+    /// Compares each loaded run with the replay of what was written, once after each append to it.
+    fn compare_loaded(&mut self) {
+        let mut site = lock(&self.site);
+        for run in site.witness.not_compared() {
+            for live in self.nodes.iter().filter_map(|node| node.driver.glance(&run)) {
+                site.witness.live(&live);
+            }
+        }
     }
 
     /// Of one node's appends, the first comes first; those of several come in any order.

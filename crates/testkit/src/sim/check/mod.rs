@@ -62,6 +62,8 @@ pub(super) struct Witness {
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: Telling,
     events: u64,
+    /// Runs that no driver was seen to have as they were written last.
+    not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
 
@@ -99,6 +101,11 @@ fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
 impl Witness {
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
+    }
+
+    /// Returns the runs that no driver was seen to have as they were written last.
+    pub(super) fn not_compared(&self) -> Vec<RunId> {
+        self.not_compared.iter().cloned().collect()
     }
 
     /// Events written so far.
@@ -174,6 +181,7 @@ impl Witness {
                 self.events += 1;
                 match &part.stream {
                     StreamId::Run(id) => {
+                        self.not_compared.insert(id.clone());
                         rows.interrupts.extend(
                             self.run_event(node, leases, id, sealed)?.into_iter().flat_map(|interrupt| {
                                 self.runs
@@ -446,7 +454,10 @@ impl Witness {
             // Written since: nothing to compare with.
             Some(written) if live.seq < written.seq => Ok(()),
             // What was said before is read from other runs.
-            Some(written) if *written == (Run { earlier: None, ..live.clone() }) => Ok(()),
+            Some(written) if *written == (Run { earlier: None, ..live.clone() }) => {
+                self.not_compared.remove(&live.id);
+                Ok(())
+            }
             Some(_) => Err(format!("{}: the live state is not the replayed one", short(live.id.as_str()))),
         };
         self.note(checked);
