@@ -142,7 +142,7 @@ struct Decided<'r> {
 }
 
 fn decided(run: &Run) -> Vec<Decided<'_>> {
-    let mut asked: Vec<_> = run.interrupts.values().map(|interrupt| &**interrupt).collect();
+    let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     asked.into_iter().filter_map(|interrupt| decision(run, interrupt)).collect()
 }

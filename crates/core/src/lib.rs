@@ -40,6 +40,7 @@ pub mod routing;
 pub mod run;
 pub mod schema;
 pub mod session;
+pub mod shared;
 pub mod strict;
 pub mod system;
 pub mod time;

@@ -5,9 +5,6 @@ mod front;
 mod state;
 mod undone;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -23,6 +20,7 @@ use crate::json;
 use crate::limits;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
+use crate::shared::{SharedList, SharedMap};
 use crate::time::Timestamp;
 
 /// What happened in a session.
@@ -141,14 +139,14 @@ pub struct Session {
     pub id: SessionId,
     pub seq: u64,
     pub last_at: Timestamp,
-    pub grants: BTreeMap<GrantId, Grant>,
-    pub refusals: BTreeMap<InterruptId, Refusal>,
+    pub grants: SharedMap<GrantId, Grant>,
+    pub refusals: SharedMap<InterruptId, Refusal>,
     pub state: State,
     pub front: Front,
     /// How often something was said in its conversation.
     pub said: u64,
     /// What people took back in it, oldest first.
-    pub undone: Arc<Vec<Undone>>,
+    pub undone: SharedList<Undone>,
     /// `None` where a run's start made it.
     pub opened: Option<Opened>,
     /// `None` before its state was ever set.
@@ -214,12 +212,12 @@ impl Session {
             id,
             seq: 0,
             last_at: Timestamp::from_millis(0),
-            grants: BTreeMap::new(),
-            refusals: BTreeMap::new(),
+            grants: SharedMap::new_sync(),
+            refusals: SharedMap::new_sync(),
             state: State::Open,
             front: Front::default(),
             said: 0,
-            undone: Arc::default(),
+            undone: SharedList::new_sync(),
             opened: None,
             changed: None,
         }
@@ -312,7 +310,7 @@ impl Session {
         self.last_at = at;
         match fact {
             Fact::GrantAdded { grant, matcher, run, interrupt, expires_at } => {
-                self.grants.insert(
+                self.grants.insert_mut(
                     grant.clone(),
                     Grant {
                         id: grant.clone(),
@@ -344,7 +342,7 @@ impl Session {
                     seq: self.seq,
                     revoked_at: None,
                 };
-                self.refusals.insert(interrupt.clone(), refusal);
+                self.refusals.insert_mut(interrupt.clone(), refusal);
             }
             Fact::RefusalRevoked { interrupt } => {
                 if let Some(refusal) = self.refusals.get_mut(interrupt) {
@@ -356,7 +354,7 @@ impl Session {
                 self.change(State::Open, at);
             }
             Fact::FrontTaken { run, agent } => {
-                Arc::make_mut(&mut self.front.runs).push(run.clone());
+                self.front.runs.push_back_mut(run.clone());
                 if agent.is_some() {
                     self.front.agent.clone_from(agent);
                 }

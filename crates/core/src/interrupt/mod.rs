@@ -42,6 +42,7 @@ use crate::id::{GrantId, InterruptId};
 use crate::plan::Plan;
 use crate::run::Fact;
 use crate::schema;
+use crate::shared::Open;
 use crate::time::Timestamp;
 
 /// One option as offered: a row of the table, perhaps relabelled.
@@ -272,7 +273,17 @@ pub struct Resolution {
     pub decision: Option<u64>,
 }
 
+impl Open for Interrupt {
+    fn is_open(&self) -> bool {
+        self.resolution.is_none()
+    }
+}
+
 impl Interrupt {
+    pub fn is_open(&self) -> bool {
+        Open::is_open(self)
+    }
+
     /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
@@ -356,10 +367,6 @@ impl Interrupt {
                 decision: vote::settling_seq(seq, cause, *decision),
             });
         }
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.resolution.is_none()
     }
 
     pub fn offers(&self, option: &str) -> Option<&Offer> {

@@ -63,7 +63,8 @@ impl Run {
             return Vec::new();
         }
         let mut actions = Vec::new();
-        for (id, call) in self.calls_in_order() {
+        let open = self.open_calls();
+        for (id, call) in open.iter().copied() {
             let here = self.runs_here(&call.tool);
             match call.state {
                 CallState::Proposed if here && call.look.is_none() && !self.is_deferred(id, call) => {
@@ -81,11 +82,11 @@ impl Run {
                 | CallState::Ended(_) => {}
             }
         }
-        for (id, call) in self.calls_in_order().into_iter().filter(|(id, call)| self.wants_trial(id, call)) {
+        for (id, call) in open.iter().copied().filter(|(id, call)| self.wants_trial(id, call)) {
             actions.push(Action::Try { call: id.clone(), attempt: call.trial.attempt + 1 });
         }
         let mut taken = self.writer().is_some();
-        for (id, call) in self.calls_in_order() {
+        for (id, call) in open {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
             // Its trial comes before it, and is an action of its own.
             if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
@@ -103,7 +104,7 @@ impl Run {
                 Action::CallTool { call: id.clone(), attempt: call.attempt + 1 }
             });
         }
-        for (id, step) in &self.steps {
+        for (id, step) in self.steps.open() {
             if self.wants_model(id) {
                 actions.push(Action::CallModel {
                     step: id.clone(),
@@ -160,15 +161,24 @@ impl Run {
 
     fn writer(&self) -> Option<&String> {
         self.calls
-            .iter()
+            .open()
             .find(|(_, call)| matches!(call.state, CallState::Started { .. }) && self.writes(&call.tool))
             .map(|(id, _)| id)
     }
 
-    /// As proposed: `call_2` before `call_10`.
+    /// Returns the calls in the order in which they were proposed: `call_2` before `call_10`.
     pub(super) fn calls_in_order(&self) -> Vec<(&String, &Call)> {
-        let mut calls: Vec<_> = self.calls.iter().map(|(id, call)| (id, &**call)).collect();
-        calls.sort_by_key(|(id, _)| (id.len(), id.as_str()));
-        calls
+        in_order(self.calls.iter().map(|(id, call)| (id, &**call)))
     }
+
+    /// Returns the calls that have not ended, in the order in which they were proposed.
+    pub(super) fn open_calls(&self) -> Vec<(&String, &Call)> {
+        in_order(self.calls.open())
+    }
+}
+
+fn in_order<'r>(calls: impl Iterator<Item = (&'r String, &'r Call)>) -> Vec<(&'r String, &'r Call)> {
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_by_key(|(id, _)| (id.len(), id.as_str()));
+    calls
 }

@@ -48,7 +48,7 @@ impl Draft<'_> {
     /// Calls to tools that open an interrupt themselves need no look: they go to a person at once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
-        let due = self.run.calls.iter().filter_map(|(id, call)| {
+        let due = self.run.calls.open().filter_map(|(id, call)| {
             let open = call.state == CallState::Proposed;
             match self.run.spec(&call.tool).map(|spec| &spec.runs) {
                 Some(Runs::Opens(Opens::Question)) if kept_back => None,
@@ -66,7 +66,7 @@ impl Draft<'_> {
         });
         // As proposed: `call_2` before `call_10`.
         let next = due.min_by_key(|(id, ..)| (id.len(), id.as_str()));
-        let next = next.map(|(id, call, opens)| (id.clone(), (**call).clone(), opens));
+        let next = next.map(|(id, call, opens)| (id.clone(), call.clone(), opens));
         let Some((id, call, opens)) = next else { return false };
         self.ask_or_refuse(&id, &call, opens);
         true

@@ -105,7 +105,7 @@ impl Run {
             expires_at: None,
             revoked_at: None,
         };
-        session.grants = [(id, grant)].into();
+        session.grants = [(id, grant)].into_iter().collect();
         session
     }
 

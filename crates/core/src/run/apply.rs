@@ -31,7 +31,7 @@ impl Run {
         let content = &event.content;
         match fact {
             Fact::RunStarted { session, config, origin, front, .. } => {
-                self.started = Some(Started {
+                self.started = Some(Arc::new(Started {
                     by: event.actor.clone(),
                     session: session.clone(),
                     config: config.clone(),
@@ -39,7 +39,7 @@ impl Run {
                     front: *front,
                     input: content.data.clone(),
                     at: event.at,
-                });
+                }));
             }
             Fact::Adopted { epoch, kept } => self.adopted(*epoch, kept),
             Fact::RunPaused => {
@@ -55,10 +55,10 @@ impl Run {
             Fact::RunCancelled { reason } => self.end(event, Status::Cancelled, reason),
 
             Fact::PhaseStarted { phase } => {
-                self.phases.insert(phase.clone(), None);
+                self.phases.insert_mut(phase.clone(), None);
             }
             Fact::PhaseEnded { phase, end } => {
-                self.phases.insert(phase.clone(), Some(*end));
+                self.phases.insert_mut(phase.clone(), Some(*end));
                 if let Some(called) = self.called.get_mut(phase) {
                     Arc::make_mut(called).why.clone_from(&content.text);
                 }
@@ -73,7 +73,7 @@ impl Run {
                 // A person may have let it begin.
                 self.call(call, |call| call.state = CallState::Proposed);
                 let called = Called { call: call.clone(), nth: *nth, why: None, phase };
-                self.called.insert(called.phase.id.clone(), Arc::new(called));
+                self.called.insert_mut(called.phase.id.clone(), Arc::new(called));
             }
             Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
@@ -90,7 +90,7 @@ impl Run {
                 new.subtask = subtask.clone().or_else(part).map(|part| part.id);
                 new.summarises = (*role == StepRole::Summariser).then(|| history::summarised(step)).flatten();
                 new.judges = self.call_to_judge(step).filter(|_| *role == StepRole::Overseer);
-                self.steps.insert(step.clone(), Arc::new(new));
+                self.steps.insert(step.clone(), new);
             }
             Fact::StepWithdrawn { step } => {
                 self.steps.remove(step);
@@ -126,7 +126,8 @@ impl Run {
                     step.trouble = Trouble::Retried;
                     step.excused = step.turn;
                 });
-                let planned = self.steps.get(step).and_then(|step| self.plans.get_mut(&step.phase));
+                let phase = self.steps.get(step).map(|step| step.phase.clone());
+                let planned = phase.and_then(|phase| self.plans.get_mut(&phase));
                 if let Some(plan) = planned {
                     plan.unusable = 0;
                 }
@@ -158,7 +159,7 @@ impl Run {
                 for (i, listed) in calls.iter().enumerate() {
                     let arguments = arguments.and_then(|all| all.get(i)).cloned().unwrap_or_default();
                     let call = Call::new(id, *turn, &agent, &listed.tool, arguments);
-                    self.calls.insert(listed.call.clone(), Arc::new(call));
+                    self.calls.insert(listed.call.clone(), call);
                 }
                 self.proposed += u32::try_from(calls.len()).unwrap_or(u32::MAX);
                 self.spend(id, model, *usage);
@@ -185,19 +186,18 @@ impl Run {
                         calls: calls.iter().map(|listed| listed.call.clone()).collect(),
                         stop: *stop,
                     };
-                    // The model has not heard what a person said meanwhile: that comes after its reply.
-                    step.entries.insert(step.sent.min(step.entries.len()), turn);
+                    step.add_turn(turn);
                 });
             }
             Fact::CallMade { step: id, call, tool } => {
                 let agent = self.steps.get(id).map(|step| step.agent.clone()).unwrap_or_default();
                 let made = Call::new(id, 0, &agent, tool, content.data.clone());
-                self.calls.insert(call.clone(), Arc::new(made));
+                self.calls.insert(call.clone(), made);
                 self.proposed += 1;
                 self.step(id, |step| {
                     step.turn += 1;
                     let (text, stop) = (Arc::from(""), Stop::default());
-                    step.entries.push(Entry::Turn { agent, text, calls: vec![call.clone()], stop });
+                    step.entries.push_back_mut(Entry::Turn { agent, text, calls: vec![call.clone()], stop });
                 });
             }
             Fact::EndRefused { step, .. } => {
@@ -240,7 +240,7 @@ impl Run {
                 if (*said || content.text.is_some()) && !step.role.is_aside() {
                     let (agent, text) = (step.agent.clone(), Arc::from(content.as_text()));
                     let turn = Entry::Turn { agent, text, calls: Vec::new(), stop: Stop::Cut };
-                    step.entries.insert(step.sent.min(step.entries.len()), turn);
+                    step.add_turn(turn);
                 }
             }),
 
@@ -444,7 +444,7 @@ impl Run {
             }
             Fact::TaskExtended { phase, told } => {
                 if *told {
-                    self.messages.pop();
+                    self.messages.drop_last_mut();
                 }
                 self.rounds(phase, |rounds| {
                     rounds.added.push(Arc::from(content.as_text()));
@@ -477,7 +477,7 @@ impl Run {
                 self.tell(step, content);
             }
             Fact::ResultHeld { call, digest, .. } => self.keep_held(call, *digest, content),
-            Fact::OutputReleased { .. } => self.released.push(content.data.clone()),
+            Fact::OutputReleased { .. } => self.released.push_back_mut(content.data.clone()),
 
             Fact::InterruptOpened(opened) => {
                 let id = opened.interrupt.clone();
@@ -521,7 +521,7 @@ impl Run {
                 }
                 let (opened, content) = ((**opened).clone(), content.data.clone());
                 let interrupt = Interrupt::new(opened, content, &event.actor, event.at, self.seq);
-                self.interrupts.insert(id.clone(), Arc::new(interrupt));
+                self.interrupts.insert(id.clone(), interrupt);
             }
             Fact::DecisionMade { interrupt: id, .. }
             | Fact::InterruptClaimed { interrupt: id, .. }
@@ -553,14 +553,14 @@ impl Run {
 
             Fact::MessageAdded => self.tell_all(content),
             Fact::ChangesUndone { by } => {
-                self.undone.insert(by.clone(), Arc::from(content.as_text()));
+                self.undone.insert_mut(by.clone(), Arc::from(content.as_text()));
                 self.tell_all(content);
             }
             Fact::NoteAdded { step, interrupt: id, later } => {
                 self.hears(id, event);
                 self.tell(step, content);
                 if *later {
-                    self.messages.push(Arc::from(said_about(step, content.as_text())));
+                    self.messages.push_back_mut(Arc::from(said_about(step, content.as_text())));
                 }
             }
             Fact::JudgementUnusable { step } | Fact::ReplyResumed { step } => self.tell(step, content),
@@ -568,7 +568,7 @@ impl Run {
     }
 
     fn end(&mut self, event: &Event, status: Status, reason: &str) {
-        self.ended = Some(Ended {
+        self.ended = Some(Arc::new(Ended {
             status,
             reason: reason.to_owned(),
             seq: self.seq,
@@ -576,22 +576,20 @@ impl Run {
             told: self.seq,
             text: event.content.text.clone(),
             result: event.content.data.clone(),
-        });
+        }));
     }
 
     fn plan(&mut self, phase: &str, change: impl FnOnce(&mut Planned)) {
-        change(self.plans.entry(phase.to_owned()).or_default());
+        let mut plan = self.plans.get(phase).cloned().unwrap_or_default();
+        change(&mut plan);
+        self.plans.insert_mut(phase.to_owned(), plan);
     }
 
     pub(super) fn step(&mut self, id: &str, change: impl FnOnce(&mut Step)) {
-        if let Some(step) = self.steps.get_mut(id) {
-            change(Arc::make_mut(step));
-        }
+        self.steps.change(id, change);
     }
 
     pub(super) fn call(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
-        if let Some(call) = self.calls.get_mut(id) {
-            change(Arc::make_mut(call));
-        }
+        self.calls.change(id, change);
     }
 }

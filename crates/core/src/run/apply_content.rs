@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::fact_part::{LayerDigest, Node};
-use super::state::{Entry, Found, Step};
+use super::state::{Entry, Found};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::event::{Content, Event};
@@ -78,27 +78,29 @@ const ERASED: &str = "The answer was erased.";
 
 impl Run {
     pub(super) fn tell(&mut self, step: &str, content: &Content) {
-        self.step(step, |step| step.entries.push(Entry::Note { text: Arc::from(content.as_text()) }));
+        self.step(step, |step| {
+            step.entries.push_back_mut(Entry::Note { text: Arc::from(content.as_text()) });
+        });
     }
 
     /// Tells the steps that are at work, and those that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
-        self.messages.push(text.clone());
+        self.messages.push_back_mut(text.clone());
         // Whoever judges or sums up is shown material, and told nothing.
-        let hears = |step: &&mut Arc<Step>| step.end.is_none() && !step.role.is_aside();
-        for step in self.steps.values_mut().filter(hears) {
-            let step = Arc::make_mut(step);
-            step.entries.push(Entry::Note { text: text.clone() });
-            step.refused_ends = 0;
-        }
+        self.steps.change_open(
+            |_, step| !step.role.is_aside(),
+            |step| {
+                step.entries.push_back_mut(Entry::Note { text: text.clone() });
+                step.refused_ends = 0;
+            },
+        );
     }
 
     /// An interrupt takes up an event that is about it.
     pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
-        if let Some(interrupt) = self.interrupts.get_mut(id) {
-            Arc::make_mut(interrupt).apply(event, self.seq);
-        }
+        let seq = self.seq;
+        self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
     /// The state without what these events held of an answer: as a replay finds it. What steps were told as a note is
@@ -106,12 +108,13 @@ impl Run {
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
+            let ended = Arc::make_mut(ended);
             (ended.told, ended.text) = (seq, event.content.text.clone());
             ended.result = event.content.data.clone();
         }
-        let Some(interrupt) = self.interrupts.get_mut(id).map(Arc::make_mut) else { return };
-        interrupt.apply(event, seq);
-        if let About::Call(call) = interrupt.opened.about.clone() {
+        self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
+        let about = self.interrupts.get(id).map(|interrupt| interrupt.opened.about.clone());
+        if let Some(About::Call(call)) = about {
             let told = Some(ERASED.into());
             self.call(&call, |call| (call.result, call.outcome) = (told, Value::Null));
         }

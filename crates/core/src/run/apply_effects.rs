@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fact_part::Authority;
 use super::state::{CallState, HeldResult, ModelCall, Rounds, StepRole};
-use super::{Action, ActionId, Run, Step};
+use super::{Action, ActionId, Call, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;
 use crate::event::Content;
@@ -19,22 +19,26 @@ use crate::tool::Runs;
 impl Run {
     pub(super) fn adopted(&mut self, epoch: u64, kept: &BTreeSet<ActionId>) {
         self.epoch = epoch;
-        for (id, call) in &mut self.calls {
-            let is_kept = kept.contains(&Action::tool(id, call.attempt));
-            if is_kept && matches!(call.state, CallState::Started { .. }) {
-                Arc::make_mut(call).state = CallState::Started { epoch };
-            }
-            if call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)) {
-                Arc::make_mut(call).trial.running = Some(epoch);
-            }
-        }
-        for (id, step) in &mut self.steps {
-            if let ModelCall::Running { attempt, .. } = step.model
-                && kept.contains(&Action::model(id, step.turn, attempt))
-            {
-                Arc::make_mut(step).model = ModelCall::Running { attempt, epoch };
-            }
-        }
+        let runs = |call: &Call| matches!(call.state, CallState::Started { .. });
+        self.calls.change_open(
+            |id, call| runs(call) && kept.contains(&Action::tool(id, call.attempt)),
+            |call| call.state = CallState::Started { epoch },
+        );
+        self.calls.change_open(
+            |id, call| call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)),
+            |call| call.trial.running = Some(epoch),
+        );
+        self.steps.change_open(
+            |id, step| match step.model {
+                ModelCall::Running { attempt, .. } => kept.contains(&Action::model(id, step.turn, attempt)),
+                ModelCall::Idle => false,
+            },
+            |step| {
+                if let ModelCall::Running { epoch: of, .. } = &mut step.model {
+                    *of = epoch;
+                }
+            },
+        );
     }
 
     pub(super) fn crashed(&mut self, call: &str) {
@@ -63,18 +67,19 @@ impl Run {
     /// is under way may have begun before the write, and counts no longer.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
-        for (id, call) in &mut self.calls {
-            let here =
-                definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }));
-            if id != writer && here && !call.is_ended() && call.trial.commits == 0 {
-                let call = Arc::make_mut(call);
+        let runs_here = |call: &Call| {
+            definition.tools.get(&call.tool).is_some_and(|spec| matches!(spec.runs, Runs::Here { .. }))
+        };
+        self.calls.change_open(
+            |id, call| id != writer && runs_here(call) && call.trial.commits == 0,
+            |call| {
                 call.revision += 1;
                 call.look_again = call.look.is_some();
                 // One that is under way has seen what is no longer so.
                 call.trial.running = None;
                 call.trial.is_stale = call.trial.found.is_some();
-            }
-        }
+            },
+        );
     }
 
     /// A person has spoken in the step; letting a call through says nothing to its agent.
@@ -87,7 +92,9 @@ impl Run {
     }
 
     pub(super) fn rounds(&mut self, phase: &str, change: impl FnOnce(&mut Rounds)) {
-        change(Arc::make_mut(self.rounds.entry(phase.to_owned()).or_insert_with(|| Arc::new(Rounds::NONE))));
+        let mut rounds = self.rounds.get(phase).cloned().unwrap_or_default();
+        change(Arc::make_mut(&mut rounds));
+        self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
     /// The number of the round that begins with a step, where it is one.
@@ -108,16 +115,13 @@ impl Run {
         };
         let heard = self.messages.len();
         self.rounds(&phase, |rounds| {
-            rounds.heard.insert(round, heard);
+            rounds.heard.insert_mut(round, heard);
         });
     }
 
     /// Every model call that is out is to stop.
     pub(super) fn stop_models(&mut self) {
-        let is_out = |step: &&mut Arc<Step>| step.end.is_none() && step.model != ModelCall::Idle;
-        for step in self.steps.values_mut().filter(is_out) {
-            Arc::make_mut(step).stopped = true;
-        }
+        self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
     /// A result as it was held back: what is released is that.
@@ -137,11 +141,11 @@ impl Run {
         if self.interrupted.as_ref() == Some(interrupt) {
             self.interrupted = self.held_by_another(interrupt);
         }
-        for rounds in self.rounds.values_mut().filter(|rounds| rounds.asked.as_ref() == Some(interrupt)) {
-            Arc::make_mut(rounds).asked = None;
+        let asked = self.rounds.iter().filter(|(_, rounds)| rounds.asked.as_ref() == Some(interrupt));
+        for phase in asked.map(|(phase, _)| phase.clone()).collect::<Vec<_>>() {
+            self.rounds(&phase, |rounds| rounds.asked = None);
         }
-        for step in self.steps.values_mut().filter(|step| step.blocked.as_ref() == Some(interrupt)) {
-            Arc::make_mut(step).blocked = None;
-        }
+        self.steps
+            .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
 }

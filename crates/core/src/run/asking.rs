@@ -1,7 +1,6 @@
 //! Questions of agents: when a person sees them, what goes on meanwhile, and what is assumed without an answer.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -51,7 +50,7 @@ impl Draft<'_> {
                 self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question));
             asks && call.state == CallState::Proposed
         };
-        let in_order = self.run.calls_in_order().into_iter();
+        let in_order = self.run.open_calls().into_iter();
         let gathered: Vec<(String, Call)> =
             in_order.filter(|(_, call)| due(call)).map(|(id, call)| (id.clone(), call.clone())).collect();
         for (id, call) in &gathered {
@@ -64,8 +63,8 @@ impl Draft<'_> {
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
-        let next = self.run.calls.iter().find(|(_, call)| due(call));
-        let Some((id, call)) = next.map(|(id, call)| (id.clone(), (**call).clone())) else { return false };
+        let next = self.run.calls.open().find(|(_, call)| due(call));
+        let Some((id, call)) = next.map(|(id, call)| (id.clone(), call.clone())) else { return false };
         match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
             Verdict::Forbid(reason) => {
                 let text = format!("refused by policy: {}", reason.text);
@@ -107,7 +106,7 @@ impl Run {
     /// The same where an end by the tool `finish` has not been refused for it yet: once is enough to tell.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
-        let is_refusal = |call: &&Arc<Call>| {
+        let is_refusal = |call: &&Call| {
             call.step == id && call.tool == FINISH && call.state == CallState::Ended(CallEnd::Failed)
         };
         let told = self.calls.values().filter(is_refusal).filter_map(|call| call.ended_at).any(|at| at > seq);
@@ -119,7 +118,7 @@ impl Run {
             return None;
         }
         let (seq, question) = self.unanswered(id).max_by_key(|(seq, _)| *seq)?;
-        let tried = |call: &&Arc<Call>| call.step == id && call.tool == RECORD && call.is_ended();
+        let tried = |call: &&Call| call.step == id && call.tool == RECORD && call.is_ended();
         let recorded = self.calls.values().filter(tried);
         let recorded = recorded.filter_map(|call| call.ended_at).max();
         let text = question.content.pointer("/payload/question").and_then(Value::as_str);
@@ -128,7 +127,7 @@ impl Run {
 
     /// The questions of a step that were left to it, each with the sequence at which they were.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
-        let asked = self.interrupts.values().map(|interrupt| &**interrupt).filter(move |interrupt| {
+        let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
         });
         asked.filter_map(|interrupt| {
@@ -148,12 +147,8 @@ impl Run {
     /// What agents asked, with what came of it, in the order in which it was asked. The end of the run holds a copy of every
     /// answer: what erases one has to erase it there, too.
     pub(super) fn questions(&self) -> Vec<Value> {
-        let mut asked: Vec<&Interrupt> = self
-            .interrupts
-            .values()
-            .map(|interrupt| &**interrupt)
-            .filter(|interrupt| interrupt.opened.kind == Kind::Question)
-            .collect();
+        let mut asked: Vec<&Interrupt> =
+            self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
         asked.sort_by_key(|interrupt| interrupt.opened_seq);
         asked.into_iter().map(told).chain(self.unshown()).collect()
     }

@@ -462,11 +462,11 @@ impl Draft<'_> {
         let gated: Vec<(String, Call)> = self
             .run
             .calls
-            .iter()
+            .open()
             .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
             // It has run: a person alone releases what it brought.
             .filter(|(_, call)| call.held.is_none())
-            .map(|(id, call)| (id.clone(), (**call).clone()))
+            .map(|(id, call)| (id.clone(), call.clone()))
             .collect();
         for (id, call) in gated {
             let CallState::Gated(interrupt) = &call.state else { continue };

@@ -46,13 +46,13 @@ impl ClientOutcome {
 impl Draft<'_> {
     /// Nobody here can look at what the client would touch: the gates vote on the arguments alone.
     pub(super) fn gate_client_calls(&mut self) -> bool {
-        let mut proposed = self.run.calls.iter().filter(|(_, call)| {
+        let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);
             is_due && self.run.is_client_call(call)
         });
-        let Some((id, call)) = proposed.next().map(|(id, call)| (id.clone(), (**call).clone())) else {
-            return false;
-        };
+        let next = proposed.next().map(|(id, call)| (id.clone(), call.clone()));
+        drop(proposed);
+        let Some((id, call)) = next else { return false };
         let unseen = Inspection {
             workspace: String::new(),
             cwd: String::new(),

@@ -1,5 +1,5 @@
-//! A decision in the making: events are applied to a copy as they are written down, so that each next one
-//! is decided on what the ones before it changed.
+//! A decision in the making: each event is applied to the next state when it is written down, so that the one after it
+//! is decided on what it changed.
 
 use serde_json::{Value, json};
 
@@ -17,6 +17,24 @@ use crate::json;
 use crate::limits;
 use crate::risk;
 use crate::session::{self, Session};
+
+/// What an input means: its events, and the states that they lead to.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// Events of the run and of its session, in their order.
+    pub events: Vec<Event>,
+    pub run: Run,
+    pub session: Session,
+}
+
+impl Decided {
+    /// Adds what was decided on these states.
+    pub fn then(&mut self, next: Self) {
+        self.events.extend(next.events);
+        self.run = next.run;
+        self.session = next.session;
+    }
+}
 
 pub(super) struct Draft<'a> {
     pub(super) cx: &'a Context<'a>,
@@ -92,8 +110,8 @@ impl<'a> Draft<'a> {
         Self { cx, run: run.clone(), session: cx.session.clone(), events: Vec::new(), draw }
     }
 
-    pub(super) fn finish(self) -> Vec<Event> {
-        self.events
+    pub(super) fn finish(self) -> Decided {
+        Decided { events: self.events, run: self.run, session: self.session }
     }
 
     /// Ids of one run sort as they were given, also within a millisecond: lists of what it asks are in that order.

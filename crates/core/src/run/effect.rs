@@ -108,12 +108,7 @@ impl Run {
     /// The widest effect whose walls an equal call of this run has met.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
-        self.calls
-            .values()
-            .map(|other| &**other)
-            .filter(equal)
-            .filter_map(|other| other.confined.as_ref())
-            .max()
+        self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
     /// Why a command that met the walls of its effect asks when it is tried again.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::draft::Draft;
+use super::draft::{Decided, Draft};
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::actor::{Actor, Role};
-use crate::event::{Content, Event};
+use crate::event::Content;
 use crate::interrupt::{Cause, Decision, Outcome};
 use crate::json;
 use crate::limits;
@@ -17,8 +17,8 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Decides what an input means. Changes nothing: the caller appends the events, then applies them.
-    pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<Vec<Event>, Rejection> {
+    /// Decides what an input means. Changes nothing: the caller appends the events, then takes the next states.
+    pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<Decided, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
             let Input::Start(start) = input else { return Err(Rejection::Outdated) };
@@ -300,7 +300,7 @@ impl Draft<'_> {
         let open: Vec<(String, CallEnd)> = self
             .run
             .calls
-            .iter()
+            .open()
             .filter_map(|(id, call)| {
                 let is_unknown = may_have_run(call)? && self.run.writes(&call.tool);
                 Some((id.clone(), if is_unknown { CallEnd::Unknown } else { CallEnd::Cancelled }))

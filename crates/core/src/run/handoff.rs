@@ -20,12 +20,12 @@ use crate::tool::Receiver;
 impl Draft<'_> {
     /// Whether a hand-off is due: it takes effect, or a person is asked, or a rule forbids it.
     pub(super) fn advance_handoffs(&mut self) -> bool {
-        let due = self.run.calls.iter().filter(|(id, call)| {
+        let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
                 && self.run.receiver(&call.tool).is_some()
                 && self.run.comes_last(id, call)
         });
-        let due: Vec<(String, Call)> = due.map(|(id, call)| (id.clone(), (**call).clone())).collect();
+        let due: Vec<(String, Call)> = due.map(|(id, call)| (id.clone(), call.clone())).collect();
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
@@ -160,8 +160,7 @@ impl Run {
     }
 
     fn comes_last(&self, id: &str, call: &Call) -> bool {
-        let mut others = self.calls.iter().filter(|(other, each)| each.step == call.step && *other != id);
-        others.all(|(_, other)| other.is_ended())
+        !self.calls.open().any(|(other, each)| each.step == call.step && other != id)
     }
 
     /// The last word of a step: a reply without calls, or what came with the word that the work is finished; and

@@ -399,7 +399,7 @@ impl Run {
 
     /// Whether another step sums up its old turns: it goes on when that one has ended.
     pub(super) fn is_being_summarised(&self, id: &str) -> bool {
-        self.steps.values().any(|step| step.end.is_none() && step.summarises.as_deref() == Some(id))
+        self.steps.open().any(|(_, step)| step.summarises.as_deref() == Some(id))
     }
 
     /// The step that this one sums up, and until which turn, while that one still waits for it.

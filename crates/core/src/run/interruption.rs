@@ -50,7 +50,7 @@ impl Draft<'_> {
     }
 
     fn stop_calls(&mut self) {
-        let calls = self.run.calls_in_order();
+        let calls = self.run.open_calls();
         let calls: Vec<(String, Call)> =
             calls.into_iter().map(|(id, call)| (id.clone(), call.clone())).collect();
         for (id, call) in calls {
@@ -107,7 +107,7 @@ impl Draft<'_> {
         if !goes_on {
             self.end_interrupted();
         } else if text.trim().is_empty() {
-            let cut = self.run.steps.iter().filter(|(_, step)| step.is_cut());
+            let cut = self.run.steps.open().filter(|(_, step)| step.is_cut());
             let cut: Vec<String> = cut.map(|(id, _)| id.clone()).collect();
             for step in cut {
                 self.emit(Fact::ReplyResumed { step }, Content::text(GO_ON));
@@ -158,15 +158,13 @@ impl Draft<'_> {
         for phase in self.withdraw_asked_first() {
             self.emit(Fact::RoundsOver { phase }, Content::none());
         }
-        let open = |step: &Step| {
-            step.end.is_none() && step.closing.is_none() && !self.run.called.contains_key(&step.phase)
-        };
+        let open = |step: &Step| step.closing.is_none() && !self.run.called.contains_key(&step.phase);
         let open: Vec<(String, Step)> = self
             .run
             .steps
-            .iter()
+            .open()
             .filter(|(_, step)| open(step))
-            .map(|(id, step)| (id.clone(), (**step).clone()))
+            .map(|(id, step)| (id.clone(), step.clone()))
             .collect();
         for (id, step) in open {
             match step.role {
@@ -206,7 +204,7 @@ impl Step {
     /// Whether its agent's last reply was stopped, or is being stopped.
     fn is_cut(&self) -> bool {
         let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
-        self.end.is_none() && !self.role.is_aside() && (self.stopped || was_cut)
+        !self.role.is_aside() && (self.stopped || was_cut)
     }
 }
 
@@ -234,7 +232,7 @@ impl Run {
 
     /// Model calls that a person has stopped and that have not come back.
     pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
-        self.steps.iter().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
+        self.steps.open().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, .. } => Some(Action::model(id, step.turn, attempt)),
             ModelCall::Idle => None,
         })

@@ -1,6 +1,7 @@
 //! A run: one journalled execution, as a machine without I/O.
 //!
-//! `handle` decides and changes nothing; `apply` is the only mutation, infallible, live and on replay alike;
+//! `handle` decides: it returns the events and the next state, and changes nothing. `apply` is the only mutation,
+//! infallible, live and on replay alike;
 //! `actions` and `next_deadline` say what the world should do now. Read `state.rs` for what there is,
 //! `fact.rs` for what can happen, `advance.rs` for what follows by itself.
 
@@ -60,7 +61,6 @@ mod usage;
 mod work;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -69,6 +69,7 @@ pub use action::{Action, ActionId};
 pub use assigning::{Reassigned, Withdrawn, undecidable};
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
+pub use draft::Decided;
 pub use external::unkeepable;
 pub use fact::Fact;
 pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy, RoutedTask};
@@ -95,6 +96,7 @@ use crate::definition::{Definition, Phase};
 use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{About, Interrupt};
 use crate::projection::Status;
+use crate::shared::{OpenMap, SharedList, SharedMap};
 use crate::time::Timestamp;
 use crate::tool;
 
@@ -112,7 +114,7 @@ pub struct Run {
     pub seq: u64,
     pub last_at: Timestamp,
     /// What the first event says; `None` before it.
-    pub started: Option<Started>,
+    pub started: Option<Arc<Started>>,
     /// The last process that started or took over work of this run.
     pub epoch: u64,
     /// A person stopped it.
@@ -123,28 +125,28 @@ pub struct Run {
     pub suspended: bool,
     /// What holds all of it: the turn of a person who interrupted it, or a review that a service wanted.
     pub interrupted: Option<InterruptId>,
-    pub ended: Option<Ended>,
+    pub ended: Option<Arc<Ended>>,
     /// Started phases; `Some` once ended.
-    pub phases: BTreeMap<String, Option<StepEnd>>,
-    pub steps: BTreeMap<String, Arc<Step>>,
+    pub phases: SharedMap<String, Option<StepEnd>>,
+    pub steps: OpenMap<String, Step>,
     /// The plans of planning phases.
-    pub plans: BTreeMap<String, Planned>,
+    pub plans: SharedMap<String, Planned>,
     /// The rounds of copilot phases.
-    pub rounds: BTreeMap<String, Arc<Rounds>>,
+    pub rounds: SharedMap<String, Arc<Rounds>>,
     /// Phases that calls began, by their ids.
-    pub called: BTreeMap<String, Arc<Called>>,
-    pub calls: BTreeMap<String, Arc<Call>>,
-    pub interrupts: BTreeMap<InterruptId, Arc<Interrupt>>,
+    pub called: SharedMap<String, Arc<Called>>,
+    pub calls: OpenMap<String, Call>,
+    pub interrupts: OpenMap<InterruptId, Interrupt>,
     /// Calls proposed so far: the next one's number.
     pub proposed: u32,
     /// Over all steps.
     pub spent: Spent,
     /// `{title, content}` of what reviews released, in order.
-    pub released: Vec<Value>,
+    pub released: SharedList<Value>,
     /// What people told the run, or said about a step, and what it was told of undos: steps that start later hear it.
-    pub messages: Vec<Arc<str>>,
+    pub messages: SharedList<Arc<str>>,
     /// The undos that its agents were told of, with what they were told.
-    pub undone: BTreeMap<RunId, Arc<str>>,
+    pub undone: SharedMap<RunId, Arc<str>>,
     /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
     /// event holds it: whoever loads a run to let it go on reads it from the runs before.
     pub earlier: Option<Arc<str>>,
@@ -195,18 +197,18 @@ impl Run {
             suspended: false,
             interrupted: None,
             ended: None,
-            phases: BTreeMap::new(),
-            steps: BTreeMap::new(),
-            plans: BTreeMap::new(),
-            rounds: BTreeMap::new(),
-            called: BTreeMap::new(),
-            calls: BTreeMap::new(),
-            interrupts: BTreeMap::new(),
+            phases: SharedMap::new_sync(),
+            steps: OpenMap::default(),
+            plans: SharedMap::new_sync(),
+            rounds: SharedMap::new_sync(),
+            called: SharedMap::new_sync(),
+            calls: OpenMap::default(),
+            interrupts: OpenMap::default(),
             proposed: 0,
             spent: Spent::default(),
-            released: Vec::new(),
-            messages: Vec::new(),
-            undone: BTreeMap::new(),
+            released: SharedList::new_sync(),
+            messages: SharedList::new_sync(),
+            undone: SharedMap::new_sync(),
             earlier: None,
             erased_to: 0,
             erased: None,
@@ -215,7 +217,7 @@ impl Run {
     }
 
     pub fn open_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
-        self.interrupts.iter().filter(|(_, interrupt)| interrupt.is_open()).map(|(id, each)| (id, &**each))
+        self.interrupts.open()
     }
 
     /// Whether agents were told this of an undo: it is nobody's word.
@@ -244,10 +246,8 @@ impl Run {
     /// The agent that talks to the person: at work, or planning; before and after that the one that the run began with,
     /// which hears the next word. Those that carry out a plan, judge or improve something talk to nobody.
     pub fn agent_in_front(&self) -> Option<&str> {
-        let talks = |step: &&Arc<Step>| {
-            step.end.is_none() && matches!(step.role, StepRole::Worker | StepRole::Planner)
-        };
-        let at_work = self.steps.values().find(talks).filter(|_| self.ended.is_none());
+        let talks = |step: &&Step| matches!(step.role, StepRole::Worker | StepRole::Planner);
+        let at_work = self.steps.open().map(|(_, step)| step).find(talks).filter(|_| self.ended.is_none());
         at_work.map(|step| step.agent.as_str()).or_else(|| self.definition.front_agent())
     }
 

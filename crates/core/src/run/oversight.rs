@@ -5,7 +5,6 @@
 //! and no gates, and belongs to no phase's work. Whatever keeps it from being heard asks a person.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -154,7 +153,7 @@ impl Run {
         let Some(planned) = self.plans.get(phase) else { return Vec::new() };
         let Some(plan) = planned.versions.last().map(|plan| json!(plan)) else { return Vec::new() };
         let said = self.steps.values().filter(|step| step.phase == phase);
-        let last = |step: &Arc<Step>| match step.role {
+        let last = |step: &Step| match step.role {
             StepRole::Planner => self.last_turn(step).map(|(text, _)| crate::plan::around(text)),
             StepRole::Judge => step.output.as_deref().map(str::to_owned),
             StepRole::Worker

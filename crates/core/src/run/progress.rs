@@ -40,6 +40,6 @@ impl Run {
         let waits = |state: &CallState| matches!(state, CallState::Gated(_) | CallState::Doubted(Some(_)));
         self.interrupted.is_some()
             || step.blocked.is_some()
-            || self.calls.values().any(|call| call.step == id && waits(&call.state))
+            || self.calls.open().any(|(_, call)| call.step == id && waits(&call.state))
     }
 }

@@ -77,8 +77,7 @@ impl Run {
             let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
             matches!(cause, Some(Cause::Decision | Cause::Expiry))
         };
-        let mut decided: Vec<&Interrupt> =
-            self.interrupts.values().map(|each| &**each).filter(by_people).collect();
+        let mut decided: Vec<&Interrupt> = self.interrupts.values().filter(by_people).collect();
         decided.sort_by_key(|each| each.resolution.as_ref().map(|resolution| resolution.seq));
         decided
     }
@@ -95,7 +94,7 @@ impl Run {
             each.opened.kind == Kind::ToolApproval
                 && matches!(&each.opened.about, About::Call(of) if of == call)
         };
-        let asked = self.interrupts.values().map(|each| &**each).filter(is_about);
+        let asked = self.interrupts.values().filter(is_about);
         asked.max_by_key(|each| each.opened_seq)
     }
 

@@ -137,10 +137,10 @@ fn declaration(spec: &Spec) -> Declaration {
 /// first that does not: what somebody took back is never told without the correction. Each whole, for what a person
 /// decided is never cut; so the newest is told whatever its length (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
-    let (inherited, own) = step.entries.split_at(step.inherited.min(step.entries.len()));
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();
-    for entry in inherited.iter().rev() {
+    let own = step.entries.len().saturating_sub(step.inherited);
+    for entry in step.entries.iter().rev().skip(own) {
         let Entry::Note { text } = entry else { continue };
         let chars = text.chars().count();
         if chars > room && !told.is_empty() {
@@ -149,7 +149,7 @@ fn remembered(step: &Step) -> Vec<&Entry> {
         room = room.saturating_sub(chars);
         told.push(entry);
     }
-    told.into_iter().rev().chain(own).collect()
+    told.into_iter().rev().chain(step.entries.iter().skip(step.inherited)).collect()
 }
 
 pub(super) fn result_text(call: &Call) -> String {

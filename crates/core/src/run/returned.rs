@@ -54,7 +54,7 @@ impl Run {
         };
         let told =
             "not asked again: you asked this before, and what came of it stands above. Go on with that";
-        self.calls.values().any(|call| same(call)).then(|| ("asked_before", told.to_owned()))
+        self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
     /// What keeps a reply without calls from being content.

@@ -1,8 +1,6 @@
 //! What a run has achieved, used and paid so far. It is shown wherever the run fails or reaches a limit, for the person who
 //! decides on another try.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::{Run, StepEnd};
@@ -67,11 +65,10 @@ impl Run {
         spent.unpriced += u64::from(cost.is_none());
         let payer =
             self.steps.get(id).and_then(|step| step.summarises.clone()).unwrap_or_else(|| id.to_owned());
-        if let Some(step) = self.steps.get_mut(&payer) {
-            let used = &mut Arc::make_mut(step).used;
-            used.tokens = used.tokens.saturating_add(tokens);
-            used.cost = used.cost.plus(cost.or(most).unwrap_or_default());
-        }
+        self.step(&payer, |step| {
+            step.used.tokens = step.used.tokens.saturating_add(tokens);
+            step.used.cost = step.used.cost.plus(cost.or(most).unwrap_or_default());
+        });
     }
 
     /// What a reply to this step cost, and in which currency; `None`: the workflow has no price for it.

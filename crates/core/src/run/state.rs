@@ -1,6 +1,5 @@
 //! The parts of a run's state: phases, steps, calls. Changed by `apply` alone.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::message::{FailureKind, Stop};
 use crate::plan::Plan;
 use crate::pricing::Cost;
 use crate::routing::Routed;
+use crate::shared::{Open, SharedList, SharedMap};
 use crate::time::Timestamp;
 use crate::tool::{CommandEffect, LayerChanges};
 
@@ -94,7 +94,7 @@ pub struct Step {
     pub closing: Option<StepEnd>,
     /// The interrupt without which the loop does not go on. Gates of single calls are with the calls.
     pub blocked: Option<InterruptId>,
-    pub entries: Vec<Entry>,
+    pub entries: SharedList<Entry>,
     /// Replies so far.
     pub turn: u32,
     pub model: ModelCall,
@@ -147,6 +147,27 @@ pub struct Step {
 }
 
 impl Step {
+    /// Adds a reply behind what was sent: the model has not heard what a person said meanwhile.
+    pub(super) fn add_turn(&mut self, turn: Entry) {
+        let mut unheard = Vec::new();
+        while self.entries.len() > self.sent
+            && let Some(entry) = self.entries.last().cloned()
+        {
+            unheard.push(entry);
+            self.entries.drop_last_mut();
+        }
+        self.entries.push_back_mut(turn);
+        self.entries.extend(unheard.into_iter().rev());
+    }
+}
+
+impl Open for Step {
+    fn is_open(&self) -> bool {
+        self.end.is_none()
+    }
+}
+
+impl Step {
     pub fn new(phase: &str, role: StepRole, agent: &str) -> Self {
         Self {
             phase: phase.to_owned(),
@@ -158,7 +179,7 @@ impl Step {
             end: None,
             closing: None,
             blocked: None,
-            entries: Vec::new(),
+            entries: SharedList::new_sync(),
             turn: 0,
             model: ModelCall::Idle,
             model_at: Timestamp::from_millis(0),
@@ -313,6 +334,12 @@ pub struct HeldResult {
     pub digest: Digest,
     /// The tool's own account.
     pub data: Value,
+}
+
+impl Open for Call {
+    fn is_open(&self) -> bool {
+        !self.is_ended()
+    }
 }
 
 impl Call {
@@ -480,9 +507,9 @@ pub struct Rounds {
     /// Whether step checkpoints are left out; `None` where nobody routes.
     pub simple: Option<bool>,
     /// What each round works on, by its number.
-    pub briefs: BTreeMap<u32, Brief>,
+    pub briefs: SharedMap<u32, Brief>,
     /// How many of the run's messages had come when a round ended.
-    pub heard: BTreeMap<u32, usize>,
+    pub heard: SharedMap<u32, usize>,
 }
 
 /// What a round works on.
@@ -502,26 +529,30 @@ impl Brief {
     }
 }
 
-impl Rounds {
-    pub(super) const NONE: Self = Self {
-        begun: 0,
-        wanted: false,
-        is_over: false,
-        asked: None,
-        fresh_from: 1,
-        task: None,
-        is_new_task: false,
-        was_replaced: false,
-        next: None,
-        added: Vec::new(),
-        was_asked: false,
-        routings: 0,
-        routed: None,
-        simple: None,
-        briefs: BTreeMap::new(),
-        heard: BTreeMap::new(),
-    };
+impl Default for Rounds {
+    fn default() -> Self {
+        Self {
+            begun: 0,
+            wanted: false,
+            is_over: false,
+            asked: None,
+            fresh_from: 1,
+            task: None,
+            is_new_task: false,
+            was_replaced: false,
+            next: None,
+            added: Vec::new(),
+            was_asked: false,
+            routings: 0,
+            routed: None,
+            simple: None,
+            briefs: SharedMap::new_sync(),
+            heard: SharedMap::new_sync(),
+        }
+    }
+}
 
+impl Rounds {
     /// The next round begins, with what was asked and answered for it.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
@@ -531,7 +562,7 @@ impl Rounds {
             is_new_task: self.was_replaced,
             beside: self.added.drain(..).chain(hint).collect(),
         };
-        self.briefs.insert(self.begun, brief);
+        self.briefs.insert_mut(self.begun, brief);
         self.wanted = false;
         self.is_new_task = false;
         self.was_replaced = false;

@@ -47,8 +47,8 @@ impl Draft<'_> {
         let open: Vec<String> = self
             .run
             .steps
-            .iter()
-            .filter(|(_, step)| step.end.is_none() && step.blocked.is_none())
+            .open()
+            .filter(|(_, step)| step.blocked.is_none())
             .map(|(id, _)| id.clone())
             .collect();
         open.iter().any(|id| self.advance_step(id))
@@ -134,7 +134,7 @@ impl Draft<'_> {
         let calls: Vec<(String, CallState)> = self
             .run
             .calls
-            .iter()
+            .open()
             .filter(|(_, call)| call.step == id)
             .map(|(id, call)| (id.clone(), call.state.clone()))
             .collect();
@@ -366,9 +366,7 @@ impl Run {
     /// Another agent looks at what it brought: it goes on when that one has spoken.
     fn is_being_judged(&self, step: &Step) -> bool {
         matches!(step.role, StepRole::Planner | StepRole::Maker)
-            && self.steps.values().any(|other| {
-                other.role == StepRole::Judge && other.phase == step.phase && other.end.is_none()
-            })
+            && self.steps.open().any(|(_, other)| other.role == StepRole::Judge && other.phase == step.phase)
     }
 
     fn limit_reached(&self, id: &str, step: &Step) -> Option<(&'static str, u64)> {

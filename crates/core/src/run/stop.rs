@@ -22,13 +22,13 @@ impl Run {
     /// The commands that a person can stop now, in the order in which they were proposed.
     pub fn stoppable_calls(&self) -> impl Iterator<Item = &str> {
         let may = |call: &Call| call.stopped.is_none() && self.stoppable(call).is_ok();
-        self.calls_in_order().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
+        self.open_calls().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
     /// What is at work of calls, of tools and of models, that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
         let calls =
-            self.calls.iter().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
+            self.calls.open().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
                 .state
             {
                 CallState::Ended(_) => None,
@@ -99,7 +99,7 @@ impl Draft<'_> {
                 matches!(call.state, CallState::Proposed | CallState::Gated(_) | CallState::Authorised);
             call.stopped.is_some() && waits && call.trial.running.is_none()
         };
-        let idle = self.run.calls_in_order().into_iter().find(|(_, call)| is_idle(call));
+        let idle = self.run.open_calls().into_iter().find(|(_, call)| is_idle(call));
         let Some((id, call)) = idle.map(|(id, call)| (id.clone(), call.clone())) else { return false };
         self.end_stopped(&id, &call, None);
         true

@@ -38,7 +38,7 @@ impl Run {
 
     /// Something was started and has not come back.
     fn is_in_flight(&self) -> bool {
-        self.steps.values().any(|step| step.model != ModelCall::Idle)
+        self.steps.open().any(|(_, step)| step.model != ModelCall::Idle)
             || self.calls_under_way().next().is_some()
             || self.trials_under_way().next().is_some()
     }
@@ -59,8 +59,8 @@ impl Run {
     }
 
     fn calls_under_way(&self) -> impl Iterator<Item = (&String, &Call, u64)> {
-        self.calls.iter().filter_map(|(id, call)| match call.state {
-            CallState::Started { epoch } => Some((id, &**call, epoch)),
+        self.calls.open().filter_map(|(id, call)| match call.state {
+            CallState::Started { epoch } => Some((id, call, epoch)),
             CallState::Proposed
             | CallState::Gated(_)
             | CallState::Authorised
@@ -73,13 +73,12 @@ impl Run {
     /// Trials that run: call, attempt, epoch.
     pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
         self.calls
-            .iter()
-            .filter(|(_, call)| !call.is_ended())
+            .open()
             .filter_map(|(id, call)| call.trial.running.map(|epoch| (id, call.trial.attempt, epoch)))
     }
 
     fn models_under_way(&self) -> impl Iterator<Item = (&String, u32, u32, u64)> {
-        self.steps.iter().filter_map(|(id, step)| match step.model {
+        self.steps.open().filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, epoch } => Some((id, step.turn, attempt, epoch)),
             ModelCall::Idle => None,
         })
@@ -112,7 +111,7 @@ impl Run {
         }
         let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
         // One that is held for another reason is tried when that is over.
-        let retries = self.steps.iter().filter(|(id, _)| self.wants_model(id));
+        let retries = self.steps.open().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()
     }

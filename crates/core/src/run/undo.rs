@@ -136,7 +136,7 @@ impl Run {
     fn committed(&self) -> Vec<(&Call, &Found)> {
         let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
         let mut done: Vec<(&Call, &Found)> =
-            done.filter_map(|call| Some((&**call, &**call.committing()?))).collect();
+            done.filter_map(|call| Some((call, &**call.committing()?))).collect();
         done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
         done
     }

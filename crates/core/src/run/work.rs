@@ -58,8 +58,8 @@ impl Run {
             let needs = phase.needs.iter().filter(|need| !is_over(need)).map(String::as_str).collect();
             return vec![at(None, agent(phase), Doing::Needs(needs), None)];
         }
-        let is_at_work = |step: &Step| step.phase == phase.id && step.end.is_none() && !step.role.is_aside();
-        let mut steps: Vec<_> = self.steps.iter().filter(|(_, step)| is_at_work(step)).collect();
+        let is_at_work = |step: &Step| step.phase == phase.id && !step.role.is_aside();
+        let mut steps: Vec<_> = self.steps.open().filter(|(_, step)| is_at_work(step)).collect();
         steps.sort_by_key(|(_, step)| step.since);
         let mut work: Vec<Work<'r>> = steps
             .into_iter()
@@ -84,7 +84,7 @@ impl Run {
     }
 
     fn doing<'r>(&'r self, id: &str, step: &'r Step) -> (Doing<'r>, Timestamp) {
-        let calls = || self.calls.values().filter(|call| call.step == id && !call.is_ended());
+        let calls = || self.calls.open().map(|(_, call)| call).filter(|call| call.step == id);
         let running = calls().filter(|call| matches!(call.state, CallState::Started { .. }));
         let running: Vec<_> = running.collect();
         if let Some(since) = running.iter().filter_map(|call| call.started_at).min() {
@@ -118,11 +118,11 @@ impl Run {
 
     /// Agents of other steps for whom questions are kept back.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
-        let open = self.steps.iter().filter(|(id, step)| *id != but && step.end.is_none());
+        let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {
             let works = |call: &super::Call| matches!(call.state, CallState::Started { .. });
-            let calls = || self.calls.values().filter(|call| call.step == **id);
-            step.model != ModelCall::Idle || self.wants_model(id) || calls().any(|call| works(call))
+            let calls = || self.calls.open().map(|(_, call)| call).filter(|call| call.step == **id);
+            step.model != ModelCall::Idle || self.wants_model(id) || calls().any(works)
         });
         let mut agents: Vec<&str> = going.map(|(_, step)| step.agent.as_str()).collect();
         agents.dedup();

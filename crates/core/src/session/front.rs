@@ -1,16 +1,15 @@
 //! Who is in front of a session's conversation: the runs that were begun by what somebody said, and the agent that
 //! hears the next word. What is said stands in the events of those runs; the session's events say where.
 
-use std::sync::Arc;
-
 use super::Session;
 use crate::id::RunId;
+use crate::shared::SharedList;
 
 /// The front of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Front {
     /// The front runs, oldest first. At most the last of them lives.
-    pub runs: Arc<Vec<RunId>>,
+    pub runs: SharedList<RunId>,
     /// The agent that the next run begins with; `None`: the one that its workflow begins with.
     pub agent: Option<String>,
 }
@@ -23,7 +22,7 @@ impl Session {
 
     /// The front runs before this one, the newest first.
     pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
-        let at = self.front.runs.iter().position(|each| each == run).unwrap_or(self.front.runs.len());
-        self.front.runs[..at].iter().rev()
+        let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
+        self.front.runs.iter().rev().skip(newer)
     }
 }

@@ -22,7 +22,7 @@ impl Session {
     pub(super) fn take_back(&mut self, of: &RunId, by: &RunId, text: &str) {
         let front = self.front_run().cloned();
         let undone = Undone { of: of.clone(), by: by.clone(), front, text: text.into() };
-        Arc::make_mut(&mut self.undone).push(undone);
+        self.undone.push_back_mut(undone);
     }
 
     /// What a run is told: what was taken back of its own changes, and of any run's while it had the front.

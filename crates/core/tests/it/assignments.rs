@@ -1,7 +1,5 @@
 //! Who may decide, in which stage, and what is enough: the rules of assignments, over a held command.
 
-use std::sync::Arc;
-
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{
@@ -59,7 +57,7 @@ pub(crate) fn held(assignment: Assignment) -> (World, InterruptId) {
     world.person(world.start_input(Config::default()));
     world.work();
     let id = world.open(Kind::ToolApproval);
-    Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open")).assignment = assignment;
+    world.run.interrupts.change(&id, |interrupt| interrupt.assignment = assignment);
     (world, id)
 }
 

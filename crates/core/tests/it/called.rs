@@ -205,7 +205,7 @@ fn a_chain_ends_with_the_first_phase_that_fails() {
     world.decide(Kind::Checkpoint, choose("reject"));
     world.work();
     assert_eq!(result(&world, "call_1")["status"], "failed");
-    assert_eq!(world.run.called.len(), 1);
+    assert_eq!(world.run.called.size(), 1);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn phases_begin_in_one_another_only_so_deep() {
     let scripts: Vec<(&str, Vec<Answer>)> =
         scripts.iter().map(|(step, script)| (step.as_str(), script.clone())).collect();
     let world = worked(phases(), &scripts);
-    assert_eq!(world.run.called.len(), holdshort_core::limits::PHASE_DEPTH);
+    assert_eq!(world.run.called.size(), holdshort_core::limits::PHASE_DEPTH);
     assert_eq!(
         world.run.ended.as_ref().map(|ended| ended.status),
         Some(Status::Completed),

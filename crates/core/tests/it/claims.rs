@@ -72,8 +72,7 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
 fn an_interrupt_is_claimed_so_often_and_no_more() {
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
-    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    std::sync::Arc::make_mut(interrupt).claims = limits::CLAIMS - 1;
+    world.run.interrupts.change(&id, |interrupt| interrupt.claims = limits::CLAIMS - 1);
     let (ann, bob) = (person("ann"), person("bob"));
     let (claim, release) = (claim(&world), release(&world));
     let limit = format!("✗ Limit {{ name: \"claims\", limit: {} }}", limits::CLAIMS);
@@ -98,8 +97,8 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
 fn whoever_may_not_decide_may_not_claim_or_comment() {
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
-    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    std::sync::Arc::make_mut(interrupt).assignment = Assignment::of(vec!["ann".to_owned()]);
+    let ann = Assignment::of(vec!["ann".to_owned()]);
+    world.run.interrupts.change(&id, |interrupt| interrupt.assignment = ann);
     let comment = Input::Comment { interrupt: id.clone(), text: "why?".to_owned() };
     let claim = claim(&world);
     for input in [&comment, &claim] {
@@ -129,10 +128,11 @@ fn the_first_look_of_each_person_is_recorded() {
     }
     let interrupt = &world.run.interrupts[&id];
     assert_eq!((interrupt.views.len(), interrupt.version), (2, version));
-    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    let views = &mut std::sync::Arc::make_mut(interrupt).views;
-    let now = views["ann"];
-    views.extend((views.len()..limits::VIEWS as usize).map(|n| (format!("p{n}"), now)));
+    world.run.interrupts.change(&id, |interrupt| {
+        let now = interrupt.views["ann"];
+        let others = interrupt.views.len()..limits::VIEWS as usize;
+        interrupt.views.extend(others.map(|n| (format!("p{n}"), now)));
+    });
     let limit = format!("✗ Limit {{ name: \"views\", limit: {} }}", limits::VIEWS);
     assert_eq!(told(&mut world, &person("cleo"), view.clone()), limit);
     world.decide(Kind::ToolApproval, choose("reject"));

@@ -218,7 +218,7 @@ fn equal_words_are_told_as_often_as_they_were_said() {
 fn a_conversation_has_so_many_runs_and_no_more() {
     let limited = |runs: usize| {
         let mut world = World::new(definition()).with("work", vec![says("Done.")]);
-        world.session.front.runs = vec![world.run.id.clone(); runs].into();
+        world.session.front.runs = std::iter::repeat_n(world.run.id.clone(), runs).collect();
         world
     };
     let limit = FRONT_RUNS as u64;

@@ -42,7 +42,7 @@ fn a_question_without_a_run_ends_its_run() {
     assert_eq!(world.run.status(), Status::Waiting);
     world.decide(Kind::Question, choose_with("answer", "the first"));
     assert_eq!(
-        world.run.ended.map(|ended| (ended.status, ended.reason, ended.result)),
+        world.run.ended.map(|ended| (ended.status, ended.reason.clone(), ended.result.clone())),
         Some((
             Status::Completed,
             "resolved".to_owned(),
@@ -80,7 +80,7 @@ fn a_run_of_its_own_ends_when_the_agent_says_so() {
         .try_send(&Actor::agent("their-agent", "rest"), Input::Finish { result: json!({ "text": "done" }) })
         .expect("it may finish");
     assert_eq!(told, ["interrupt_resolved cancelled", "run_completed finished"]);
-    assert_eq!(world.run.ended.map(|ended| ended.result), Some(json!({ "text": "done" })));
+    assert_eq!(world.run.ended.map(|ended| ended.result.clone()), Some(json!({ "text": "done" })));
 }
 
 #[test]

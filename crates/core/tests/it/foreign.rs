@@ -195,7 +195,7 @@ fn what_a_rule_says_ends_the_interrupt_at_once() {
         ["interrupt_opened tool_approval", "interrupt_resolved approved approve", "run_completed resolved"],
     );
     let (id, interrupt) =
-        world.run.interrupts.first_key_value().map(|(id, it)| (id.clone(), it.clone())).unwrap();
+        world.run.interrupts.iter().next().map(|(id, it)| (id.clone(), it.clone())).unwrap();
     assert_eq!(interrupt.resolution.as_ref().map(|it| it.by.as_str()), Some("engine"));
     let digest = Digest::of_json(&lookup);
     assert_eq!(interrupt.opened.action_digest, Some(digest));

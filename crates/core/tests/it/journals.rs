@@ -100,7 +100,7 @@ fn endings() -> World {
 fn end_of(run: &Run, session: &Session) -> String {
     let ended = run.ended.as_ref().expect("it has ended");
     let (open, actions) = (run.open_interrupts().count(), run.actions().len());
-    let grants = session.grants.len();
+    let grants = session.grants.size();
     let text = String::from_utf8(json::canonical(&ended.result["text"])).expect("JSON is UTF-8");
     format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
 }

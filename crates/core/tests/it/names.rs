@@ -111,7 +111,7 @@ fn two_people_of_one_name_count_once_in_a_quorum() {
 fn nobody_releases_their_own_work_under_another_form_of_their_name() {
     let (mut world, id) =
         with_doubles(Assignment { self_approval: false, ..stages(vec![of_groups(&["road"], 1)]) });
-    world.run.started.as_mut().expect("it is started").by.id = "straße".to_owned();
+    world.started_by().id = "straße".to_owned();
     assert!(decide(&mut world, &id, "STRASSE", choose("approve")).is_err());
     decide(&mut world, &id, "gert", choose("approve")).expect("it is taken");
 }

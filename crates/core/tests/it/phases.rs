@@ -41,7 +41,7 @@ fn phases_start_when_what_they_need_has_ended() {
     };
     assert_eq!(["a", "b", "d", "c", "e"].map(&mut say), ["b d", "c d", "c", "e", ""]);
     assert_eq!(
-        world.run.ended.map(|ended| ended.result),
+        world.run.ended.map(|ended| ended.result.clone()),
         Some(json!({
             "text": "e is done.",
             "phases": {

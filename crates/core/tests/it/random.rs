@@ -9,7 +9,7 @@ use holdshort_core::interrupt::{About, Decision, Effect, Kind, Reminders};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
 use holdshort_core::projection::Status;
 use holdshort_core::routing::Mode;
-use holdshort_core::run::{Action, Ask, Begin, Config, Input, Origin};
+use holdshort_core::run::{Action, Ask, Begin, Call, Config, Input, Origin};
 use holdshort_core::tool::{Inspected, Outcome, Tried};
 use serde_json::{Value, json};
 
@@ -302,7 +302,7 @@ fn check(world: &World, seed: u64) {
     let run = &world.run;
     let open = run.open_interrupts().count();
     if run.ended.is_some() {
-        let all_ended = run.calls.values().all(|call| call.is_ended());
+        let all_ended = run.calls.values().all(Call::is_ended);
         assert!(open == 0 && all_ended && run.actions().is_empty(), "seed {seed}: {:#?}", world.story());
     } else if run.started.is_some() && run.actions().is_empty() && !run.paused {
         // Nothing to do: somebody or something is waited for.

@@ -1,8 +1,6 @@
 //! What a vote counts as, and what counts no more: hand-overs that keep the gate's floor, people who stand in for others,
 //! roles and groups that changed since.
 
-use std::sync::Arc;
-
 use holdshort_core::actor::{Actor, Role, Whose};
 use holdshort_core::definition::KindGate;
 use holdshort_core::id::InterruptId;
@@ -21,8 +19,7 @@ use crate::world::{World, calls, choose, command, definition, edit, of_system, p
 /// A command whose gate asks for this.
 fn gated(assignment: Assignment) -> (World, InterruptId) {
     let (mut world, id) = held(assignment.clone());
-    let interrupt = Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
-    interrupt.opened.assignment = assignment;
+    world.run.interrupts.change(&id, |interrupt| interrupt.opened.assignment = assignment);
     (world, id)
 }
 
@@ -195,7 +192,7 @@ fn nobody_chooses_who_releases_their_own_work() {
     for is_away in [false, true] {
         let (mut world, id) =
             gated(Assignment { self_approval: false, ..stages(vec![of_people(&["anna"], 1)]) });
-        world.run.started.as_mut().expect("it is started").by.id = "ben".to_owned();
+        world.started_by().id = "ben".to_owned();
         for (from, to) in [("anna", "ben"), ("ben", "cleo")] {
             if is_away {
                 let away = Away { until: None, delegate: Some(to.to_owned()) };
@@ -254,7 +251,7 @@ fn nobody_hands_on_the_release_of_their_own_work() {
         for self_approval in [false, true] {
             let gate = Assignment { self_approval, ..stages(vec![of_people(&["anna", "dirk"], 2)]) };
             let (mut world, id) = gated(gate);
-            let started = &mut world.run.started.as_mut().expect("it is started").by;
+            let started = world.started_by();
             (started.id, started.let_in_by) = (starter.clone(), let_in_by.clone());
             if let Some(author) = author {
                 decide(&mut world, &id, author, edit(json!({ "command": "make y" }))).expect("it is taken");
@@ -558,8 +555,7 @@ fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     let (mut world, id) = gated(four);
     let away = Away { until: None, delegate: Some("dirk".to_owned()) };
     world.system.apply(&of_system(Fact::AwaySet { person: "olga".to_owned(), away: Some(away) }));
-    let started = world.run.started.as_mut().expect("it is started");
-    started.by.id = "olga".to_owned();
+    world.started_by().id = "olga".to_owned();
     let told = decide(&mut world, &id, "dirk", choose("approve"));
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
 }

@@ -1,7 +1,5 @@
 //! A decision is a vote, a resolution is an outcome: how many people have to agree, and on what.
 
-use std::sync::Arc;
-
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};
 use holdshort_core::run::Input;
@@ -18,8 +16,7 @@ fn held(quorum: u32) -> World {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
     let id = world.open(Kind::ToolApproval);
-    let interrupt = world.run.interrupts.get_mut(&id).expect("it is open");
-    Arc::make_mut(interrupt).assignment.stages[0].required = quorum;
+    world.run.interrupts.change(&id, |interrupt| interrupt.assignment.stages[0].required = quorum);
     world
 }
 

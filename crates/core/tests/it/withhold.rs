@@ -124,9 +124,10 @@ fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
 #[test]
 fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
     let (mut world, id) = asked(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
-    let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
-    interrupt.opened.options[0].label = "Pay DE11 1111".to_owned();
-    interrupt.assignment.stages[0].name = Some("for DE11 1111".to_owned());
+    world.run.interrupts.change(&id, |interrupt| {
+        interrupt.opened.options[0].label = "Pay DE11 1111".to_owned();
+        interrupt.assignment.stages[0].name = Some("for DE11 1111".to_owned());
+    });
     let interrupt = seen(&world, &id, Role::Reviewer);
     let told = (&*interrupt.opened.options[0].label, interrupt.assignment.stages[0].name.as_deref());
     assert_eq!(told, ("Pay [withheld]", Some("for [withheld]")));
@@ -415,8 +416,9 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     world.person(world.start_input(Config::default()));
     world.work();
     let id = world.open(Kind::ToolApproval);
-    let interrupt = std::sync::Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open"));
-    interrupt.assignment = stages(vec![of_groups(&["legal"], 1)]);
+    let legal = stages(vec![of_groups(&["legal"], 1)]);
+    world.run.interrupts.change(&id, |interrupt| interrupt.assignment = legal);
+    let interrupt = &world.run.interrupts[&id];
     let covered = interrupt.covered(Role::Reviewer, &world.system.people).expect("it is covered").interrupt;
     assert_eq!(covered.content["title"], "run_command");
     let all = format!("{:?} {}", covered.opened, covered.content);

@@ -17,7 +17,7 @@ use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Level, Opened};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
 use holdshort_core::run::{
-    Action, Begin, Call, CallState, Config, Context, Input, Origin, Rejection, Run, Start,
+    Action, Begin, Call, CallState, Config, Context, Decided, Input, Origin, Rejection, Run, Start,
 };
 use holdshort_core::session::Session;
 use holdshort_core::system::people::{People, PeopleSource, Person};
@@ -440,8 +440,24 @@ impl World {
         }
     }
 
+    pub(crate) fn started_by(&mut self) -> &mut Actor {
+        &mut Arc::make_mut(self.run.started.as_mut().expect("it is started")).by
+    }
+
+    /// Decides on an input, and checks that the next states are the fold of the events.
+    pub(crate) fn decided(&self, actor: &Actor, input: Input) -> Result<Decided, Rejection> {
+        let decided = self.run.handle(&self.context(actor), input)?;
+        let (mut run, mut session) = (self.run.clone(), self.session.clone());
+        for event in &decided.events {
+            run.apply(event);
+            session.apply(event);
+        }
+        assert_eq!((&decided.run, &decided.session), (&run, &session));
+        Ok(decided)
+    }
+
     pub(crate) fn handle(&self, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
-        self.run.handle(&self.context(actor), input)
+        Ok(self.decided(actor, input)?.events)
     }
 
     pub(crate) fn try_send(&mut self, actor: &Actor, input: Input) -> Result<Vec<String>, Rejection> {

@@ -131,7 +131,7 @@ impl Follower {
         self.came = now.as_ref().map(|run| (run.id.clone(), run.seq));
         let mut told = None;
         if let FrameId::Frame { run, seq, .. } | FrameId::Event { run, seq } = &place {
-            if !self.session.runs().await?.contains(run) {
+            if !self.session.runs().await?.iter().any(|front| front == run) {
                 return Err(unknown_place());
             }
             self.teller = Some(self.teller_of(run).await?);

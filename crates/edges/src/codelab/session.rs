@@ -10,6 +10,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId, SessionId};
 use holdshort_core::run::{Config, Input, Run};
 use holdshort_core::session::Open;
+use holdshort_core::shared::SharedList;
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_engine::{IdempotencyKey, NextRun, OpenSession, Say};
@@ -155,10 +156,10 @@ impl Session {
     }
 
     /// The runs of its conversation, oldest first.
-    pub(super) async fn runs(&self) -> Answer<Arc<Vec<RunId>>> {
-        let Some(id) = self.id().await? else { return Ok(Arc::default()) };
+    pub(super) async fn runs(&self) -> Answer<SharedList<RunId>> {
+        let Some(id) = self.id().await? else { return Ok(SharedList::default()) };
         let runs = self.caller.app.driver.session(&id).await?.front.runs.clone();
-        if runs.is_empty() { Ok(Arc::new(self.runs_by_keys().await?)) } else { Ok(runs) }
+        if runs.is_empty() { Ok(self.runs_by_keys().await?.into_iter().collect()) } else { Ok(runs) }
     }
 
     /// The newest run as it is now.

@@ -122,7 +122,7 @@ pub(super) fn current_agent(run: &Run) -> Option<&str> {
 
 /// Every review that a task waited for.
 pub(super) fn reviews(run: &Run) -> impl Iterator<Item = &Interrupt> {
-    run.interrupts.values().map(|each| &**each).filter(|each| each.opened.kind == Kind::Review)
+    run.interrupts.values().filter(|each| each.opened.kind == Kind::Review)
 }
 
 /// The review that a task waits for; else the last one that it waited for.

@@ -7,14 +7,14 @@ use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::interrupt::{Assignment, Cause};
 use holdshort_core::projection::SessionRow;
-use holdshort_core::run::{Action, ActionId, Authority, Fact};
+use holdshort_core::run::{Action, ActionId, Authority, Decided, Fact};
 use holdshort_core::system::System;
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
 use super::Driver;
+use super::lookups::{Lookups, Missing};
 use super::run_cache::LoadedRun;
 use super::sessions::rows_of;
-use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
@@ -24,6 +24,8 @@ pub(super) enum Committed {
     KeyTaken,
     /// Another node drives the run.
     Driven,
+    /// Nothing was appended: lookups come first.
+    Misses(Missing),
 }
 
 /// What goes into the same append as the events.
@@ -42,8 +44,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         drives: bool,
         (session_chain, system): (Chain, &System),
         Extra { keys, blobs }: Extra,
+        lookups: &Lookups,
     ) -> Result<Committed, Error> {
-        let Decided { run, session, events } = decided;
+        let Decided { run, session, events } = &decided;
         let run_stream = StreamId::Run(run.id.clone());
         let session_stream = StreamId::Session(session.id.clone());
         let (mut run_chain, mut new_session_chain) = (loaded.chain, session_chain);
@@ -55,7 +58,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut forgets = None;
         // What was decided on how the session and the installation stood: they must stand so still.
         let (mut starts, mut relies) = (false, false);
-        for event in &events {
+        for event in events {
             match &event.fact {
                 event::Fact::Run(fact) => {
                     run_events.push(event::seal(event, &mut run_chain, &mut draw));
@@ -185,7 +188,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let row = run.row();
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
-        let of_session = rows_of(&events, &session);
+        let of_session = rows_of(events, session);
         let expires = session.expires();
         // That a run goes on is no news of its session, as long as it lives.
         let counts = starts || (expires && run.ended.is_some());
@@ -205,8 +208,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             ..Append::default()
         };
         let first_seq = loaded.chain.seq + 1;
-        let deliveries = self.deliveries(&loaded.run, first_seq, &run, &events, system, &mut draw);
-        append.deliveries = Box::pin(deliveries).await?;
+        match self.deliveries(&loaded.run, first_seq, &decided, system, &mut draw, lookups) {
+            Ok(deliveries) => append.deliveries = deliveries,
+            Err(missing) => return Ok(Committed::Misses(missing)),
+        }
         let tells = !append.deliveries.is_empty();
         // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
         // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is
@@ -280,12 +285,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 AppendError::Store(error) => Err(error.into()),
             };
         }
-        self.metrics.committed(&events, &run);
+        self.metrics.committed(events, run);
         if let Some(ends) = ends {
             ends.ended(&run.id);
         }
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;
+        let Decided { run, session, .. } = decided;
         loaded.run = Arc::new(run);
         loaded.stale = is_in_memory;
         loaded.unanswered = None;

@@ -125,7 +125,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub(super) async fn earlier_of(&self, run: &Run) -> Result<Option<Arc<str>>, Error> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;
-        if !session.front.runs.contains(&run.id) {
+        if !session.front.runs.iter().any(|front| *front == run.id) {
             // Another node began it.
             self.streams.forget(&StreamId::Session(id.clone()));
             session = self.session_chain(id).await?.0;

@@ -104,7 +104,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let (session, _) = self.session_chain(id).await?;
         let mut known = BTreeSet::from([of.id.clone()]);
         let mut undos = Vec::new();
-        for undone in session.undone.iter() {
+        for undone in &session.undone {
             if known.contains(&undone.of) && known.insert(undone.by.clone()) {
                 undos.push(self.now(&undone.by).await?);
             }

@@ -9,7 +9,7 @@ use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{Decision, Given, Kind, Refusal};
 use holdshort_core::json;
 use holdshort_core::projection::AnswerRow;
-use holdshort_core::run::{Fact, Input, Rejection, Run};
+use holdshort_core::run::{Decided, Fact, Input, Rejection, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::system::System;
 use holdshort_store::{AnswerFilter, Journal, Search};
@@ -17,7 +17,6 @@ use serde_json::Value;
 
 use super::Driver;
 use super::run_cache::LoadedRun;
-use super::step::Decided;
 use crate::{Clock, Error, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -78,10 +77,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let Some(given) = given(&row) else { continue };
             let (source, by) = (row.interrupt, row.by);
             let input = Input::Reuse { interrupt: id, source, by, given };
-            let session = decided.session.clone();
-            let cx = self.context(Actor::engine(), &session, system, loaded.epoch);
+            let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
             match decided.run.handle(&cx, input) {
-                Ok(events) => decided.take(events),
+                Ok(reused) => decided.then(reused),
                 // It does not fit the form of this question: a person is asked.
                 Err(error) => tracing::debug!(run = %decided.run.id, %error, "an answer is not reused"),
             }

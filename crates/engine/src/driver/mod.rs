@@ -10,6 +10,7 @@ mod follow_up;
 mod history;
 mod key;
 mod load;
+mod lookups;
 mod model_calls;
 mod perform;
 mod relook;
@@ -43,8 +44,9 @@ use crate::metrics::Metrics;
 use crate::{Clock, Ends, Error, Executor};
 use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
+use lookups::Lookups;
 use run_cache::{CacheEntry, RunCache, Slot};
-use step::{By, Stepped};
+use step::{By, Sent, Step, Stepped};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
@@ -151,11 +153,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> BoxFuture<'a, Result<Stepped, Error>> {
         Box::pin(async move {
-            let entry = self.cache.get(run);
-            let mut slot = entry.lock().await;
-            let result = self.step(&mut slot, run, input, actor, By::Anybody, key).await;
-            self.release(run, &entry, &slot);
-            result
+            let sent = Sent { input: &input, actor: &actor, by: By::Anybody, key };
+            let mut lookups = Lookups::default();
+            loop {
+                let entry = self.cache.get(run);
+                let mut slot = entry.lock().await;
+                let result = self.step(&mut slot, run, sent, &lookups).await;
+                self.release(run, &entry, &slot);
+                drop(slot);
+                match result? {
+                    Step::Taken(stepped) => return Ok(stepped),
+                    Step::Misses(missing) => self.look_up(missing, &mut lookups).await?,
+                }
+            }
         })
     }
 
@@ -216,18 +226,31 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Lets a run go on whose lease this node holds, from where the journal has it now.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
-        let entry = self.cache.get(run);
-        let mut slot = entry.lock().await;
-        if let Some(loaded) = slot.as_mut() {
-            loaded.stale |= self.is_shared();
+        let (input, actor) = (Input::Tick, Actor::engine());
+        let sent = Sent { input: &input, actor: &actor, by: By::Driver, key: None };
+        let mut lookups = Lookups::default();
+        loop {
+            let entry = self.cache.get(run);
+            let mut slot = entry.lock().await;
+            if let Some(loaded) = slot.as_mut() {
+                loaded.stale |= self.is_shared();
+            }
+            let driven = async {
+                self.ensure_loaded(&mut slot, run).await?.driven_here = true;
+                self.step(&mut slot, run, sent, &lookups).await
+            };
+            let driven = driven.await;
+            self.release(run, &entry, &slot);
+            drop(slot);
+            let looked_up = match driven {
+                Ok(Step::Misses(missing)) => self.look_up(missing, &mut lookups).await,
+                Ok(Step::Taken(_)) => return self.went_on(run, Ok(())).await,
+                Err(error) => Err(error),
+            };
+            if looked_up.is_err() {
+                return self.went_on(run, looked_up).await;
+            }
         }
-        let driven = async {
-            self.ensure_loaded(&mut slot, run).await?.driven_here = true;
-            self.step(&mut slot, run, Input::Tick, Actor::engine(), By::Driver, None).await
-        };
-        let driven = driven.await;
-        self.release(run, &entry, &slot);
-        self.went_on(run, driven.map(drop)).await
     }
 
     /// There may be something to send: a delivery is to be tried again at once.

@@ -11,8 +11,9 @@ use holdshort_tools::{Follow, Withhold};
 use serde::Deserialize;
 
 use super::Driver;
+use super::lookups::Lookups;
 use super::run_cache::LoadedRun;
-use super::step::By;
+use super::step::{By, Sent, Step};
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -134,23 +135,34 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// An action came back. What nobody waits for any more is dropped.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
-        let entry = self.cache.get(run);
-        let mut slot = entry.lock().await;
-        // It was given up: the run ended, or another node took it over.
-        let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
-            tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
-            return Ok(());
+        let actor = Actor::engine();
+        let sent = Sent { input: &input, actor: &actor, by: By::Driver, key: None };
+        let mut lookups = Lookups::default();
+        let result = loop {
+            let entry = self.cache.get(run);
+            let mut slot = entry.lock().await;
+            // It was given up: the run ended, or another node took it over.
+            let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
+                tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
+                return Ok(());
+            };
+            loaded.back = loaded.in_flight.take(action);
+            let result = self.step(&mut slot, run, sent, &lookups).await;
+            if let Some(loaded) = slot.as_mut() {
+                // Not written down: this comes again, and until then the action counts as under way.
+                let is_back = matches!(result, Ok(Step::Misses(_)) | Err(Error::Store(_) | Error::Busy));
+                loaded.in_flight.extend(loaded.back.take().filter(|_| is_back));
+            }
+            self.release(run, &entry, &slot);
+            drop(slot);
+            match result {
+                Ok(Step::Misses(missing)) => self.look_up(missing, &mut lookups).await?,
+                Ok(Step::Taken(_)) => break Ok(()),
+                Err(error) => break Err(error),
+            }
         };
-        loaded.back = loaded.in_flight.take(action);
-        let result = self.step(&mut slot, run, input, Actor::engine(), By::Driver, None).await;
-        if let Some(loaded) = slot.as_mut() {
-            // Not written down: the executor comes again, and until then the action counts as under way.
-            let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
-            loaded.in_flight.extend(back);
-        }
-        self.release(run, &entry, &slot);
         match result {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
                 tracing::debug!(%run, %action, %rejection, "came back and is given up: it counts no longer");
                 Ok(())
@@ -179,8 +191,8 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
         };
         due.extend(work.map(|(step, work)| (id, step, work)));
     }
-    for (id, call) in run.calls.iter().filter(|_| run.ended.is_none()) {
-        if call.trial.running == Some(epoch) && !call.is_ended() {
+    for (id, call) in run.calls.open().filter(|_| run.ended.is_none()) {
+        if call.trial.running == Some(epoch) {
             let attempt = call.trial.attempt;
             let work = Work::Try {
                 call: id.clone(),
@@ -214,7 +226,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
             due.push((action, call.step.clone(), work));
         }
     }
-    for (id, step) in &run.steps {
+    for (id, step) in run.steps.open() {
         let ModelCall::Running { attempt, epoch: of } = step.model else { continue };
         if of != epoch || run.ended.is_some() {
             continue;

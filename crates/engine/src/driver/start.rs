@@ -17,8 +17,9 @@ use serde_json::Value;
 use super::Driver;
 use super::commit::{Committed, Extra};
 use super::key::IdempotencyKey;
+use super::lookups::Lookups;
 use super::run_cache::LoadedRun;
-use super::step::{Decided, Stepped};
+use super::step::Stepped;
 use crate::{Clock, Error, Executor};
 
 #[derive(Clone)]
@@ -87,6 +88,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let blob = Blob::new(json::canonical(&*start.definition));
             (blob.digest, vec![blob])
         };
+        let mut lookups = Lookups::default();
         for _ in 0..ATTEMPTS {
             let session_id = start.session.clone().unwrap_or_else(|| self.new_session());
             let id: RunId = Draw::new(self.clock.seed(), self.clock.now()).id();
@@ -103,18 +105,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 run.earlier = self.earlier(&session, &id).await?;
             }
             let loaded = LoadedRun::new(run.clone(), Chain::START, self.journal.epoch(), !self.is_shared());
-            let mut decided = Decided { run, session: (*session).clone(), events: Vec::new() };
-
             let input = first(start, session_id, digest, config.clone());
             let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
-            decided.take(decided.run.handle(&cx, input)?);
+            let mut decided = run.handle(&cx, input)?;
             if let Some(ask) = &start.ask {
-                let cx = self.context(actor.clone(), &session, &system, loaded.epoch);
-                decided.take(decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?);
+                let cx = self.context(actor.clone(), &decided.session, &system, loaded.epoch);
+                let asked = decided.run.handle(&cx, Input::Ask(Box::new(ask.clone())))?;
+                decided.then(asked);
             }
             let passage = self.beginnings.enter().await;
             if passage.is_some() {
-                self.begin(&mut decided, &loaded, &system).await;
+                while let Some(missing) = self.begin(&mut decided, &loaded, &system, &lookups) {
+                    self.look_up(missing, &mut lookups).await?;
+                }
             }
 
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
@@ -126,7 +129,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let mut slot = entry.lock().await;
             let loaded = slot.insert(loaded);
             let extra = Extra { keys, blobs: blobs.clone() };
-            let committed = self.commit(decided, loaded, true, (session_chain, &system), extra).await;
+            let committed =
+                self.commit(decided, loaded, true, (session_chain, &system), extra, &lookups).await;
             match committed {
                 Ok(Committed::Yes) => {
                     if !blobs.is_empty() {
@@ -134,7 +138,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     }
                     self.perform(loaded);
                 }
-                Ok(Committed::Conflict | Committed::KeyTaken | Committed::Driven) => *slot = None,
+                Ok(Committed::Conflict | Committed::KeyTaken | Committed::Driven | Committed::Misses(_)) => {
+                    *slot = None;
+                }
                 Err(_) if loaded.claimed.is_empty() => *slot = None,
                 // It may be written: the next sweep finds out, and performs what was begun.
                 Err(_) => {}
@@ -144,6 +150,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             drop(passage);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, left }),
+                Committed::Misses(missing) => self.look_up(missing, &mut lookups).await?,
                 Committed::Conflict | Committed::Driven => {}
                 Committed::KeyTaken => return Err(Error::Busy),
             }

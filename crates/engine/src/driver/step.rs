@@ -7,7 +7,7 @@ use holdshort_core::event;
 use holdshort_core::event::Event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::Refusal;
-use holdshort_core::run::{Action, Begin, Context, Fact, Input, Rejection, Returned, Run};
+use holdshort_core::run::{Action, Begin, Context, Decided, Fact, Input, Rejection, Returned, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
@@ -16,6 +16,7 @@ use holdshort_store::Journal;
 use super::Driver;
 use super::commit::{Committed, Extra};
 use super::key::IdempotencyKey;
+use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
@@ -31,6 +32,13 @@ pub(super) struct Stepped {
     pub(super) about: Option<InterruptId>,
 }
 
+/// Outcome of a step.
+pub(super) enum Step {
+    Taken(Stepped),
+    /// Nothing was written: the step is taken again once these lookups are made.
+    Misses(Missing),
+}
+
 enum Tried {
     /// The events were written. Holds the interrupt that the input opened or decided on.
     Done(Option<InterruptId>),
@@ -40,13 +48,18 @@ enum Tried {
     Again,
     /// Another node drives the run.
     Driven,
+    /// Lookups come first.
+    Misses(Missing),
 }
 
-/// What a step decides: the state after it, and the events that lead there.
-pub(super) struct Decided {
-    pub(super) run: Run,
-    pub(super) session: Session,
-    pub(super) events: Vec<Event>,
+/// An input, and who sends it.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) input: &'a Input,
+    pub(super) actor: &'a Actor,
+    pub(super) by: By,
+    /// Goes into the append of the input.
+    pub(super) key: Option<&'a IdempotencyKey>,
 }
 
 /// Whose input it is.
@@ -63,11 +76,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self: &Arc<Self>,
         slot: &mut Slot,
         id: &RunId,
-        input: Input,
-        actor: Actor,
-        by: By,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<Stepped, Error> {
+        Sent { input, actor, by, key }: Sent<'_>,
+        lookups: &Lookups,
+    ) -> Result<Step, Error> {
         // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
         // What is appended needs no look before, for the append compares.
         let mut is_new = by == By::Driver || !self.is_shared();
@@ -80,7 +91,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
-            match self.try_step(loaded, input, actor, drives, key.filter(|_| !adopts)).await {
+            match self.try_step(loaded, input, actor, drives, key.filter(|_| !adopts), lookups).await {
                 Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
                     loaded.stale = true;
                     self.forget_streams(loaded);
@@ -89,11 +100,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     if loaded.driven_here {
                         self.perform(loaded);
                     }
-                    return Ok(Stepped { run: loaded.run.clone(), wrote: false, about: None });
+                    let run = loaded.run.clone();
+                    return Ok(Step::Taken(Stepped { run, wrote: false, about: None }));
                 }
                 Ok(Tried::Done(about)) if !adopts => {
-                    return Ok(Stepped { run: loaded.run.clone(), wrote: true, about });
+                    return Ok(Step::Taken(Stepped { run: loaded.run.clone(), wrote: true, about }));
                 }
+                Ok(Tried::Misses(missing)) => return Ok(Step::Misses(missing)),
                 Ok(Tried::Driven) => {
                     drives = false;
                     self.let_go(loaded);
@@ -184,6 +197,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
         drives: bool,
         key: Option<&IdempotencyKey>,
+        lookups: &Lookups,
     ) -> Result<Tried, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
@@ -203,16 +217,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         let asks = matches!(input, Input::Ask(_) | Input::Hold(_));
         self.check_source(&loaded.run, &input).await?;
-        let events = loaded.run.handle(&cx, input)?;
-        let mut decided =
-            Decided { run: (*loaded.run).clone(), session: (*session).clone(), events: Vec::new() };
-        decided.take(events);
-        self.check_edits(&decided).await?;
+        let mut decided = loaded.run.handle(&cx, input)?;
+        if let Some(missing) = check_edits(&decided, lookups)? {
+            return Ok(Tried::Misses(missing));
+        }
         self.reuse_answers(&mut decided, loaded, &system).await?;
         // Held until what begins is under way: a process that stops waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
         if passage.is_some() {
-            self.begin(&mut decided, loaded, &system).await;
+            let missing = self.begin(&mut decided, loaded, &system, lookups);
+            if let Some(missing) = missing {
+                return Ok(Tried::Misses(missing));
+            }
         }
 
         if decided.events.is_empty() {
@@ -227,39 +243,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let reference = about.as_ref().map_or_else(|| decided.run.id.to_string(), ToString::to_string);
         let keys = key.map(|key| key.record(reference)).into_iter().collect();
         let extra = Extra { keys, blobs: Vec::new() };
-        match self.commit(decided, loaded, drives, (session_chain, &system), extra).await? {
+        match self.commit(decided, loaded, drives, (session_chain, &system), extra, lookups).await? {
             Committed::Yes => {}
             Committed::Conflict => return Ok(Tried::Again),
             Committed::KeyTaken => return Err(Error::KeyTaken),
             Committed::Driven => return Ok(Tried::Driven),
+            Committed::Misses(missing) => return Ok(Tried::Misses(missing)),
         }
         if performs {
             self.perform(loaded);
         }
         Ok(Tried::Done(about))
-    }
-
-    /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
-    /// before it may still mend is no reason: it is looked at again in its turn.
-    async fn check_edits(&self, decided: &Decided) -> Result<(), Error> {
-        for event in &decided.events {
-            let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
-                continue;
-            };
-            let Some(edited) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
-            else {
-                continue;
-            };
-            let checked = self.executor.check_call(&decided.run, &edited.tool, &edited.arguments).await;
-            let problem = match checked {
-                Ok(()) => continue,
-                Err(Unfit::Now { lack, .. }) if decided.run.may_be_mended(call, edited, &lack) => continue,
-                Err(Unfit::Now { problem, .. } | Unfit::Always(problem)) => problem,
-            };
-            let problem = Problem { pointer: format!("/edit{}", problem.pointer), ..problem };
-            return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
-        }
-        Ok(())
     }
 
     /// What is kept of the streams that the run is decided on.
@@ -281,17 +275,23 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Lets everything begin that may: it goes into the same append as what released it.
-    pub(super) async fn begin(&self, decided: &mut Decided, loaded: &LoadedRun, system: &System) {
+    pub(super) fn begin(
+        &self,
+        decided: &mut Decided,
+        loaded: &LoadedRun,
+        system: &System,
+        lookups: &Lookups,
+    ) -> Option<Missing> {
         // Without a lease that stands nothing would be performed; the sweep comes again. What a suspension holds back
         // goes on when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
             || !self.journal.holds()
         {
-            return;
+            return None;
         }
         loop {
-            let mut begins = Vec::new();
+            let (mut begins, mut missing) = (Vec::new(), Vec::new());
             for action in decided.run.actions() {
                 if loaded.in_flight.contains(&action.id()) {
                     continue;
@@ -306,12 +306,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             .and_then(|call| call.look.as_ref())
                             .map(|look| look.preconditions.iter().map(|each| each.path.clone()).collect())
                             .unwrap_or_default();
-                        let observed = if paths.is_empty() {
-                            Vec::new()
-                        } else {
-                            self.executor.observe(&decided.run, &paths).await
-                        };
-                        begins.push(Begin::Tool { call, observed });
+                        match lookups.files(&paths) {
+                            Some(observed) => {
+                                begins.push(Begin::Tool { call, observed: observed.to_vec() });
+                            }
+                            None => missing.push(Lookup::Files(paths)),
+                        }
                     }
                     Action::CallModel { step, turn, not_before, .. } => {
                         let due = not_before.is_none_or(|at| at <= self.clock.now());
@@ -322,23 +322,56 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Action::Inspect { .. } => {}
                 }
             }
+            if !missing.is_empty() {
+                return Missing::of(&decided.run, missing);
+            }
             begins.retain(|begin| !decided.run.is_of_frozen_agent(begin, system));
             if begins.is_empty() {
-                return;
+                return None;
             }
-            let session = decided.session.clone();
-            let cx = self.context(Actor::engine(), &session, system, loaded.epoch);
+            let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
             match decided.run.handle(&cx, Input::Begin { begins }) {
-                Ok(events) if events.is_empty() => return,
-                Ok(events) => decided.take(events),
-                Err(Rejection::Frozen) => return,
+                Ok(begun) if begun.events.is_empty() => return None,
+                Ok(begun) => decided.then(begun),
+                Err(Rejection::Frozen) => return None,
                 Err(error) => {
                     tracing::error!(run = %decided.run.id, %error, "what should begin was rejected");
-                    return;
+                    return None;
                 }
             }
         }
     }
+}
+
+/// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
+/// before it may still mend is no reason: it is looked at again in its turn.
+fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Option<Missing>, Error> {
+    let mut missing = Vec::new();
+    for event in &decided.events {
+        let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
+            continue;
+        };
+        let Some(edited) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
+        else {
+            continue;
+        };
+        let problem = match lookups.check(&edited.tool, &edited.arguments) {
+            None => {
+                let (tool, arguments) = (edited.tool.clone(), edited.arguments.clone());
+                missing.push(Lookup::Check { tool, arguments });
+                continue;
+            }
+            Some(Ok(())) => continue,
+            Some(Err(Unfit::Now { lack, .. })) if decided.run.may_be_mended(call, edited, lack) => {
+                continue;
+            }
+            Some(Err(Unfit::Now { problem, .. } | Unfit::Always(problem))) => problem,
+        };
+        let pointer = format!("/edit{}", problem.pointer);
+        let problem = Problem { pointer, ..problem.clone() };
+        return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
+    }
+    Ok(Missing::of(&decided.run, missing))
 }
 
 /// The first interrupt that these events open.
@@ -347,17 +380,4 @@ fn opened(events: &[Event]) -> Option<InterruptId> {
         event::Fact::Run(Fact::InterruptOpened(opened)) => Some(opened.interrupt.clone()),
         _ => None,
     })
-}
-
-impl Decided {
-    pub(super) fn take(&mut self, events: Vec<Event>) {
-        for event in events {
-            match &event.fact {
-                event::Fact::Run(_) => self.run.apply(&event),
-                event::Fact::Session(_) => self.session.apply(&event),
-                event::Fact::System(_) => {}
-            }
-            self.events.push(event);
-        }
-    }
 }

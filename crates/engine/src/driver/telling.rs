@@ -4,20 +4,20 @@ use std::sync::{Arc, PoisonError};
 
 use holdshort_core::channel::{CALLBACKS, Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::event::Event;
 use holdshort_core::id::Draw;
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient, callbacks, notices};
-use holdshort_core::run::Run;
+use holdshort_core::run::{Decided, Run};
 use holdshort_core::system::System;
 use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
-use holdshort_store::{DeliveryFilter, Journal};
+use holdshort_store::Journal;
 use serde::Serialize;
 
 use super::Driver;
-use crate::outbox::limits::{ASKED_OVER, RECIPIENTS};
-use crate::{Clock, Error, Executor};
+use super::lookups::{Lookup, Lookups, Missing};
+use crate::outbox::limits::RECIPIENTS;
+use crate::{Clock, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// These are the channels from here on: before anything is driven, and whenever one is registered or removed.
@@ -31,15 +31,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// The deliveries of the events that follow the run as it was `before`.
-    pub(super) async fn deliveries(
+    pub(super) fn deliveries(
         &self,
         before: &Run,
         first_seq: u64,
-        run: &Run,
-        events: &[Event],
+        Decided { run, events, .. }: &Decided,
         system: &System,
         draw: &mut Draw,
-    ) -> Result<Vec<Delivery>, Error> {
+        lookups: &Lookups,
+    ) -> Result<Vec<Delivery>, Missing> {
         let (channels, now) = (self.channels(), self.clock.now());
         let mut deliveries = Vec::new();
         for notice in callbacks(run, first_seq, events) {
@@ -48,49 +48,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if channels.is_empty() {
             return Ok(deliveries);
         }
+        let mut missing = Vec::new();
         for notice in notices(before, run, first_seq, events) {
             for channel in channels.iter() {
-                for to in self.whom(channel, &notice, system, now).await? {
+                for to in all_recipients(channel, &notice, system, now, lookups, &mut missing) {
                     let notice = Notice { to, ..notice.clone() };
                     let next_at = Some(channel.held_until(&notice, now, &system.people).unwrap_or(now));
                     deliveries.push(Delivery { next_at, ..about(&notice, &channel.name, now, draw) });
                 }
             }
         }
-        Ok(deliveries)
-    }
-
-    /// Whom a channel has a delivery of a notice for. Whoever was asked over it is told how it ended, whoever is asked by then.
-    async fn whom(
-        &self,
-        channel: &Channel,
-        notice: &Notice,
-        system: &System,
-        now: Timestamp,
-    ) -> Result<Vec<Option<Recipient>>, Error> {
-        let takes = channel.rule.takes(notice);
-        let mut whom = if takes { recipients(channel, notice, system, now) } else { Vec::new() };
-        let is_told_all = takes && channel.to != To::People;
-        if notice.occasion.asks() || is_told_all || !channel.rule.is_about(notice) {
-            return Ok(whom);
-        }
-        let filter = DeliveryFilter {
-            channel: Some(channel.name.clone()),
-            state: None,
-            interrupt: Some(notice.interrupt.clone()),
-        };
-        for told in self.journal.deliveries(&filter, None, ASKED_OVER).await?.items {
-            let is_there = told.state == DeliveryState::Delivered || told.node.is_some();
-            if !told.occasion.asks() || !is_there {
-                continue;
-            }
-            // What it said is forgotten in the end, and with it whom it was for.
-            let Ok(Notice { to, .. }) = json::from_slice(told.notice.as_bytes()) else { continue };
-            if !whom.contains(&to) {
-                whom.push(to);
-            }
-        }
-        Ok(whom)
+        Missing::of(run, missing).map_or(Ok(deliveries), Err)
     }
 
     /// Those of a checkpoint, for the channels that ask for one. Each is of the event that is to be written.
@@ -112,6 +80,32 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         deliveries
     }
+}
+
+/// Recipients of a notice on a channel. A recipient who was asked over it is told how it ended, also where others are
+/// asked by then.
+fn all_recipients(
+    channel: &Channel,
+    notice: &Notice,
+    system: &System,
+    now: Timestamp,
+    lookups: &Lookups,
+    missing: &mut Vec<Lookup>,
+) -> Vec<Option<Recipient>> {
+    let takes = channel.rule.takes(notice);
+    let mut all = if takes { recipients(channel, notice, system, now) } else { Vec::new() };
+    let is_told_all = takes && channel.to != To::People;
+    if notice.occasion.asks() || is_told_all || !channel.rule.is_about(notice) {
+        return all;
+    }
+    if let Some(told) = lookups.told(&channel.name, &notice.interrupt) {
+        let others: Vec<_> = told.iter().filter(|to| !all.contains(to)).cloned().collect();
+        all.extend(others);
+    } else {
+        let (channel, interrupt) = (channel.name.clone(), notice.interrupt.clone());
+        missing.push(Lookup::Told { channel, interrupt });
+    }
+    all
 }
 
 /// One about an interrupt, due now.

@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{Draw, InterruptId, Seed};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Timing};
-use holdshort_core::run::{Ask, Config, Context, Input, Origin, Rejection, Run, Start};
+use holdshort_core::run::{Ask, Config, Context, Decided, Input, Origin, Rejection, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -40,22 +40,24 @@ pub(super) fn decision(bytes: &[u8]) {
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
-    let events = match HELD.handle(before, input()) {
-        Ok(events) => events,
+    let decided = match HELD.handle(before, input()) {
+        Ok(decided) => decided,
         Err(Rejection::Refused(_) | Rejection::Invalid(_)) => return,
         Err(other) => panic!("{decision:?}: {other:?}"),
     };
     let (mut run, mut chain, mut again) = (before.clone(), Chain::START, Chain::START);
     let mut draw = Draw::new(Seed([1; 16]), NOW);
-    for event in events {
-        let sealed = event::seal(&event, &mut chain, &mut draw);
+    for event in &decided.events {
+        let sealed = event::seal(event, &mut chain, &mut draw);
         let opened = event::open(&sealed, &mut again).unwrap_or_else(|error| panic!("{decision:?}: {error}"));
-        assert_eq!(opened, event);
+        assert_eq!(opened, *event);
         run.apply(&opened);
     }
+    assert_eq!(run, decided.run, "{decision:?}");
     let resolved = run.interrupts.get(interrupt).and_then(|held| held.resolution.clone());
     assert!(resolved.is_some(), "{decision:?} left it open");
-    assert_eq!(HELD.handle(&run, input()), Ok(Vec::new()), "{decision:?} is not the same the second time");
+    let second = HELD.handle(&run, input()).map(|decided| decided.events);
+    assert_eq!(second, Ok(Vec::new()), "{decision:?} is not the same the second time");
 }
 
 /// A run of an agent elsewhere with one open interrupt of each kind that it may ask for.
@@ -107,10 +109,8 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             timing: Timing::default(),
         };
         // Not every kind is for agents elsewhere.
-        if let Ok(events) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
-            for event in &events {
-                held.run.apply(event);
-            }
+        if let Ok(asked) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
+            held.run = asked.run;
         }
     }
     assert!(held.run.interrupts.len() >= 6, "{}", held.run.interrupts.len());
@@ -118,7 +118,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
 });
 
 impl Held {
-    fn handle(&self, run: &Run, input: Input) -> Result<Vec<event::Event>, Rejection> {
+    fn handle(&self, run: &Run, input: Input) -> Result<Decided, Rejection> {
         let mut seed = [3; 16];
         seed[..8].copy_from_slice(&run.seq.to_le_bytes());
         let cx = Context {
@@ -133,9 +133,6 @@ impl Held {
     }
 
     fn take(&mut self, input: Input) {
-        let events = self.handle(&self.run, input).expect("a run can be started");
-        for event in &events {
-            self.run.apply(event);
-        }
+        self.run = self.handle(&self.run, input).expect("a run can be started").run;
     }
 }

@@ -296,7 +296,7 @@ impl Menu {
         let all: Vec<(&Run, &Interrupt)> = site
             .witness
             .runs()
-            .flat_map(|run| run.interrupts.values().map(move |interrupt| (run, &**interrupt)))
+            .flat_map(|run| run.interrupts.values().map(move |interrupt| (run, interrupt)))
             .collect();
         if !all.is_empty() && choices.one_in(2) {
             let (run, interrupt) = *choices.pick(&all);
@@ -386,7 +386,7 @@ fn ask(choices: &mut Choices) -> Ask {
 pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
     let candidates: Vec<&Interrupt> =
-        run.interrupts.values().map(|each| &**each).filter(|each| each.is_open() != resolved).collect();
+        run.interrupts.values().filter(|each| each.is_open() != resolved).collect();
     if candidates.is_empty() {
         return None;
     }

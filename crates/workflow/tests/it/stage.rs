@@ -105,12 +105,13 @@ impl Stage {
             system: &self.system,
             epoch: 1,
         };
-        for event in self.run.handle(&cx, input).expect("it fits") {
+        let decided = self.run.handle(&cx, input).expect("it fits");
+        for event in &decided.events {
             if let event::Fact::Run(Fact::InterruptOpened(opened)) = &event.fact {
                 self.chain.push(format!("({})", opened.kind.as_str()));
             }
-            self.run.apply(&event);
         }
+        self.run = decided.run;
     }
 
     /// Carries out what is due until a person is waited for, or nobody says any more.

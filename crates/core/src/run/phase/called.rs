@@ -51,7 +51,7 @@ impl Draft<'_> {
             self.called_ended(&called, &call, end);
             return true;
         }
-        let due = self.run.calls_in_order().into_iter().find_map(|(id, call)| {
+        let due = self.run.open_calls().into_iter().find_map(|(id, call)| {
             let is_due = call.state == CallState::Proposed && self.run.last_called(id).is_none();
             let tool = self.run.phase_tool(&call.tool).filter(|_| is_due)?;
             Some((id.clone(), call.clone(), tool))
@@ -118,7 +118,7 @@ impl Draft<'_> {
         arguments: &Value,
         before: Option<String>,
     ) {
-        if self.run.called.len() >= limits::CALLED_PHASES {
+        if self.run.called.size() >= limits::CALLED_PHASES {
             let text = format!("not begun: a run begins at most {} phases by calls", limits::CALLED_PHASES);
             return self.finish_call(id, CallEnd::Failed, Some("limit_called_phases"), text);
         }
@@ -251,7 +251,7 @@ impl Run {
     }
 
     fn open_steps_of(&self, phase: &str) -> Vec<String> {
-        let open = self.steps.iter().filter(|(_, step)| step.phase == phase && step.end.is_none());
+        let open = self.steps.open().filter(|(_, step)| step.phase == phase);
         open.filter(|(_, step)| step.closing.is_none()).map(|(id, _)| id.clone()).collect()
     }
 

@@ -130,11 +130,12 @@ impl Run {
 
     fn steps_of<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = &'a Step> {
         let own = |step: &&Step| step.phase == phase.id && !step.role.is_aside();
-        self.steps.values().map(|step| &**step).filter(own)
+        self.steps.values().filter(own)
     }
 
     fn at_work(&self, phase: &Phase) -> usize {
-        self.steps_of(phase).filter(|step| step.end.is_none()).count()
+        let own = |step: &Step| step.phase == phase.id && !step.role.is_aside();
+        self.steps.open().filter(|(_, step)| own(step)).count()
     }
 
     fn turn<'p>(&self, phase: &Phase, plan: &'p Plan, subtask: &'p Subtask) -> Turn<'p> {

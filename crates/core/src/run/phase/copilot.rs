@@ -4,6 +4,8 @@
 //! a router agent, by rules where that one can not be read, or not at all. After it the person may have a turn. Every
 //! round hears what was said in the rounds before it.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
@@ -264,7 +266,7 @@ fn offer((i, proposal): (usize, &Proposal)) -> Offer {
     }
 }
 
-static NO_ROUNDS: Rounds = Rounds::NONE;
+static NO_ROUNDS: LazyLock<Rounds> = LazyLock::new(Rounds::default);
 
 impl Run {
     pub(in super::super) fn rounds_of(&self, phase: &str) -> &Rounds {
@@ -272,7 +274,7 @@ impl Run {
     }
 
     fn is_at_work_in(&self, phase: &str) -> bool {
-        self.steps.values().any(|step| step.phase == phase && step.end.is_none())
+        self.steps.open().any(|(_, step)| step.phase == phase)
     }
 
     pub(super) fn copilot(&self, phase: &str) -> Option<(Phase, Copilot)> {

@@ -44,7 +44,7 @@ impl Draft<'_> {
             return true;
         }
         // A step that is over has a call that is under way, or in doubt: what comes of it belongs to the run.
-        if self.run.steps.values().any(|step| step.closing.is_some() && step.end.is_none()) {
+        if self.run.steps.open().any(|(_, step)| step.closing.is_some()) {
             return false;
         }
         let has_ended = |phase: &Phase| matches!(self.run.phases.get(&phase.id), Some(Some(_)));
@@ -197,7 +197,7 @@ impl Run {
         // Work goes on without what helps it.
         let failed =
             self.steps.values().any(|step| step.end == Some(StepEnd::Failed) && !step.role.is_aside());
-        let stopped = self.interrupts.values().any(|each| stopped_short(each));
+        let stopped = self.interrupts.values().any(stopped_short);
         if failed || stopped || !self.undone().is_empty() { "partial" } else { "done" }
     }
 
@@ -263,8 +263,7 @@ impl Run {
             | PhaseKind::Call { .. }
             | PhaseKind::Copilot(_) => self.told_of(phase),
         });
-        let mut result =
-            json!({ "text": named.or(last), "phases": self.results(), "released": self.released });
+        let mut result = json!({ "text": named.or(last), "phases": self.results(), "released": self.released.iter().collect::<Vec<_>>() });
         let undone = self.undone().into_iter().map(Value::from).collect();
         let told = [("undone", undone), ("questions", self.questions()), ("assumptions", self.assumptions())];
         for (key, told) in told.into_iter().filter(|(_, told)| !told.is_empty()) {

@@ -164,7 +164,7 @@ fn nobody_decides_in_time() {
     world.pass_ms(1_000);
     world.send(holdshort_core::run::Input::Tick);
     assert_eq!(
-        world.run.ended.map(|ended| (ended.status, ended.reason, ended.text)),
+        world.run.ended.map(|ended| (ended.status, ended.reason.clone(), ended.text.clone())),
         Some((
             Status::Cancelled,
             "expired".to_owned(),

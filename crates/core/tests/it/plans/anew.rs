@@ -1,7 +1,5 @@
 //! A plan that is written anew while it is carried out.
 
-use std::sync::Arc;
-
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind, StepGates};
 use holdshort_core::interrupt::{Assignment, Effect, Interrupt, Kind, Refusal};
@@ -97,7 +95,7 @@ fn whoever_planned_anew_does_not_release_it() {
     world.try_send(&olga, replan(None, more)).expect("she may");
     let id = world.open(Kind::PlanApproval);
     let four = Assignment { self_approval: false, ..stages(vec![of_people(&["olga", "anna"], 1)]) };
-    Arc::make_mut(world.run.interrupts.get_mut(&id).expect("it is open")).assignment = four;
+    world.run.interrupts.change(&id, |interrupt| interrupt.assignment = four);
     let told = decide(&mut world, &id, "olga", choose("approve"));
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
     decide(&mut world, &id, "anna", choose("approve")).expect("somebody else does");

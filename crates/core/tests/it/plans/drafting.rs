@@ -101,7 +101,7 @@ fn what_is_no_plan_goes_back_to_the_planner_and_ends_the_run_at_last() {
     let mut world = world.with("plan/plan", bad[2..].to_vec());
     world.work();
     assert_eq!(ended(&world), Some((Status::Failed, "no_plan")));
-    let text = world.run.ended.and_then(|ended| ended.text).unwrap_or_default();
+    let text = world.run.ended.and_then(|ended| ended.text.clone()).unwrap_or_default();
     assert!(text.contains("cycle"), "{text}");
 }
 
@@ -160,7 +160,7 @@ fn ideas_are_judged_so_often() {
     assert!(request(&world, "ideas/make").contains("Bolder."));
     say(&mut world, "ideas/make", "Second.");
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
-    let result = world.run.ended.unwrap().result;
+    let result = world.run.ended.unwrap().result.clone();
     assert_eq!(
         (&result["text"], &result["phases"]["ideas"]),
         (

@@ -35,7 +35,7 @@ fn failed_model_calls_back_off() {
                 world.pass_ms(1);
             }
         }
-        (waits, world.run.ended.map(|ended| ended.reason).unwrap_or_default())
+        (waits, world.run.ended.map(|ended| ended.reason.clone()).unwrap_or_default())
     };
     let failed = "model_failed".to_owned();
     assert_eq!(
@@ -77,7 +77,7 @@ fn attempts_exhausted_ask_or_fail() {
     };
     let failed = run(definition());
     assert_eq!(
-        failed.run.ended.map(|ended| (ended.status, ended.reason, ended.text)),
+        failed.run.ended.map(|ended| (ended.status, ended.reason.clone(), ended.text.clone())),
         Some((
             Status::Failed,
             "model_failed".to_owned(),

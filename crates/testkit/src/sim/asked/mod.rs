@@ -175,7 +175,8 @@ impl Game {
             system: if is_stale { &self.before } else { &self.system },
             epoch: 1,
         };
-        let Ok(events) = self.run.handle(&cx, input) else { return };
+        let Ok(decided) = self.run.handle(&cx, input) else { return };
+        let events = decided.events;
         let events = match self.bend {
             Some(bend) => bend.bent(events),
             None => events,

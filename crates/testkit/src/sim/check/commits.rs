@@ -90,7 +90,7 @@ type Ends = (Option<Entry>, Option<Entry>);
 /// An undo is of what was done until some moment: the run may have gone on since.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
-    let mut done: Vec<&Call> = of.calls.values().map(|call| &**call).filter(is_done).collect();
+    let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
     done.retain(|call| call.ended_at.is_some_and(|at| at > to));
     done.sort_by_key(|call| call.ended_at);
     let told = undo.changeset.changes().iter().filter(|change| !undo.mixed.contains(&change.path));

@@ -30,7 +30,7 @@ impl Happened {
 pub(super) type Before = BTreeMap<InterruptId, usize>;
 
 pub(super) fn before(run: Option<&Run>) -> Before {
-    let all = run.into_iter().flat_map(|run| &run.interrupts);
+    let all = run.into_iter().flat_map(|run| run.interrupts.iter());
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
@@ -40,7 +40,7 @@ pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<
         return Vec::new();
     }
     let mut happened = Vec::new();
-    for (id, interrupt) in &run.interrupts {
+    for (id, interrupt) in run.interrupts.iter() {
         let last = |is_it: &dyn Fn(&Fact) -> bool| {
             let of_it = facts.iter().filter(|(_, fact)| subject(fact) == Some(id) && is_it(fact));
             of_it.map(|(seq, _)| *seq).next_back()

@@ -86,7 +86,7 @@ impl Witnessed {
         let of_others = |each: &&Interrupt| {
             each.is_open() && each.opened.kind == Kind::Question && each.opened.step.as_deref() != Some(step)
         };
-        match self.run.interrupts.values().map(|each| &**each).find(of_others) {
+        match self.run.interrupts.values().find(of_others) {
             Some(open) => {
                 Err(format!("{step} begins something while a question of {:?} is open", open.opened.step))
             }
@@ -179,9 +179,7 @@ impl Witnessed {
         let listed = |key: &str| result[key].as_array().cloned().unwrap_or_default();
         let asked = self.run.interrupts.values().filter(|each| each.opened.kind == Kind::Question).count();
         let unshown = listed("questions").iter().filter(|each| each["asked"] == false).count();
-        let recorded = |call: &&std::sync::Arc<Call>| {
-            call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done)
-        };
+        let recorded = |call: &&Call| call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done);
         let recorded = self.run.calls.values().filter(recorded).count();
         let told = listed("assumptions").iter().filter(|each| !each["assumption"].is_null()).count();
         if listed("questions").len() != asked + unshown || told != recorded {

@@ -1,0 +1,139 @@
+//! Maps and lists whose copies share what they hold: a copy costs the same whatever their size, and a change costs the
+//! logarithm of it.
+
+use std::borrow::Borrow;
+use std::ops::Index;
+use std::sync::Arc;
+
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync, VectorSync};
+
+/// Ordered map whose copies share their entries.
+pub type SharedMap<K, V> = RedBlackTreeMapSync<K, V>;
+
+/// List whose copies share their items.
+pub type SharedList<T> = VectorSync<T>;
+
+/// Entry of an [`OpenMap`].
+pub trait Open: Clone {
+    /// Returns `false` once nothing more follows from the entry by itself.
+    fn is_open(&self) -> bool;
+}
+
+/// Ordered map whose copies share their entries, and which lists the open ones without a look at the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenMap<K: Ord, V> {
+    entries: SharedMap<K, Arc<V>>,
+    open: RedBlackTreeSetSync<K>,
+}
+
+impl<K: Ord, V> Default for OpenMap<K, V> {
+    fn default() -> Self {
+        Self { entries: SharedMap::new_sync(), open: RedBlackTreeSetSync::new_sync() }
+    }
+}
+
+impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Arc<V>>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get(key)
+    }
+
+    pub fn get_key_value<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &Arc<V>)>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get_key_value(key)
+    }
+
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.contains_key(key)
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.size()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns all entries in the order of their keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &Arc<V>)> {
+        self.entries.iter()
+    }
+
+    /// Returns all keys in their order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.entries.keys()
+    }
+
+    /// Returns all entries in the order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.entries.values().map(|entry| &**entry)
+    }
+
+    /// Returns the open entries in the order of their keys.
+    pub fn open(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.open.iter().filter_map(|key| Some((key, &**self.entries.get(key)?)))
+    }
+
+    /// Adds an entry, or replaces the one with this key.
+    pub(crate) fn insert(&mut self, key: K, entry: V) {
+        self.mark(key.clone(), entry.is_open());
+        self.entries.insert_mut(key, Arc::new(entry));
+    }
+
+    pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q)
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.remove_mut(key);
+        self.open.remove_mut(key);
+    }
+
+    /// Changes the entry with this key, if there is one.
+    pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
+    where
+        K: Borrow<Q>,
+    {
+        let Some(entry) = self.entries.get_mut(key) else { return };
+        let was_open = entry.is_open();
+        let entry = Arc::make_mut(entry);
+        change(entry);
+        let is_open = entry.is_open();
+        let key = self.entries.get_key_value(key).filter(|_| is_open != was_open).map(|(key, _)| key.clone());
+        if let Some(key) = key {
+            self.mark(key, is_open);
+        }
+    }
+
+    /// Changes the open entries that `is_meant` picks.
+    pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
+        let meant: Vec<K> =
+            self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();
+        for key in meant {
+            self.change(&key, &change);
+        }
+    }
+
+    fn mark(&mut self, key: K, is_open: bool) {
+        if is_open {
+            self.open.insert_mut(key);
+        } else {
+            self.open.remove_mut(&key);
+        }
+    }
+}
+
+impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for OpenMap<K, V> {
+    type Output = Arc<V>;
+
+    fn index(&self, key: &Q) -> &Arc<V> {
+        &self.entries[key]
+    }
+}

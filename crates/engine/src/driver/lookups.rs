@@ -1,0 +1,124 @@
+//! Lookups that a step needs: digests of files, checks of edited calls, recipients that channels told. They are made
+//! while nobody holds the run, and last for one step.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use holdshort_core::delivery::DeliveryState;
+use holdshort_core::id::InterruptId;
+use holdshort_core::json;
+use holdshort_core::notice::{Notice, Recipient};
+use holdshort_core::run::Run;
+use holdshort_core::tool::Precondition;
+use holdshort_store::{DeliveryFilter, Journal};
+use serde_json::Value;
+
+use super::Driver;
+use crate::outbox::limits::ASKED_OVER;
+use crate::{Clock, Error, Executor, Unfit};
+
+/// Number of times that one step may find lookups missing.
+const ROUNDS: usize = 20;
+
+/// A lookup that is not made yet.
+#[derive(Debug)]
+pub(super) enum Lookup {
+    /// Digests of files that a call relies on.
+    Files(Vec<String>),
+    /// A check of the arguments to which a person changed a call.
+    Check { tool: String, arguments: Value },
+    /// Recipients of what a channel sent while an interrupt was open.
+    Told { channel: String, interrupt: InterruptId },
+}
+
+/// What a step still needs to know, and the run as it would be after it.
+#[derive(Debug)]
+pub(super) struct Missing {
+    pub(super) run: Arc<Run>,
+    pub(super) lookups: Vec<Lookup>,
+}
+
+impl Missing {
+    /// `None`: nothing is missing.
+    pub(super) fn of(run: &Run, lookups: Vec<Lookup>) -> Option<Self> {
+        (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), lookups })
+    }
+}
+
+/// Answers of the lookups that were made.
+#[derive(Debug, Default)]
+pub(super) struct Lookups {
+    rounds: usize,
+    files: BTreeMap<Vec<String>, Vec<Precondition>>,
+    checks: Vec<(String, Value, Result<(), Unfit>)>,
+    told: BTreeMap<(String, InterruptId), Vec<Option<Recipient>>>,
+}
+
+impl Lookups {
+    pub(super) fn files(&self, paths: &[String]) -> Option<&[Precondition]> {
+        if paths.is_empty() { Some(&[]) } else { self.files.get(paths).map(Vec::as_slice) }
+    }
+
+    pub(super) fn check(&self, tool: &str, arguments: &Value) -> Option<&Result<(), Unfit>> {
+        let made = self.checks.iter().find(|(of, with, _)| of == tool && with == arguments);
+        made.map(|(.., fits)| fits)
+    }
+
+    pub(super) fn told(&self, channel: &str, interrupt: &InterruptId) -> Option<&[Option<Recipient>]> {
+        self.told.get(&(channel.to_owned(), interrupt.clone())).map(Vec::as_slice)
+    }
+}
+
+impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
+    /// Makes the lookups that are missing.
+    pub(super) async fn look_up(&self, missing: Missing, lookups: &mut Lookups) -> Result<(), Error> {
+        lookups.rounds += 1;
+        if lookups.rounds > ROUNDS {
+            return Err(Error::Busy);
+        }
+        let Missing { run, lookups: all } = missing;
+        for lookup in all {
+            match lookup {
+                Lookup::Files(paths) => {
+                    let found = self.executor.observe(&run, &paths).await;
+                    lookups.files.insert(paths, found);
+                }
+                Lookup::Check { tool, arguments } => {
+                    let fits = self.executor.check_call(&run, &tool, &arguments).await;
+                    lookups.checks.push((tool, arguments, fits));
+                }
+                Lookup::Told { channel, interrupt } => {
+                    let told = self.recipients_of(&channel, &interrupt).await?;
+                    lookups.told.insert((channel, interrupt), told);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Recipients whom a channel asked over an interrupt.
+    async fn recipients_of(
+        &self,
+        channel: &str,
+        interrupt: &InterruptId,
+    ) -> Result<Vec<Option<Recipient>>, Error> {
+        let filter = DeliveryFilter {
+            channel: Some(channel.to_owned()),
+            state: None,
+            interrupt: Some(interrupt.clone()),
+        };
+        let mut recipients = Vec::new();
+        for sent in self.journal.deliveries(&filter, None, ASKED_OVER).await?.items {
+            let has_left = sent.state == DeliveryState::Delivered || sent.node.is_some();
+            if !sent.occasion.asks() || !has_left {
+                continue;
+            }
+            // The notice is forgotten in the end, and its recipient with it.
+            let Ok(Notice { to, .. }) = json::from_slice(sent.notice.as_bytes()) else { continue };
+            if !recipients.contains(&to) {
+                recipients.push(to);
+            }
+        }
+        Ok(recipients)
+    }
+}
