@@ -1,12 +1,10 @@
-//! libFuzzer feeds `holdshort_testkit::fuzz` what it thinks of for `casework`.
+//! libFuzzer feeds the target of the pack what it thinks of for `casework`.
 
 #![no_main]
 
-use std::sync::LazyLock;
+#[path = "../../packs/compliance/tests/it/fuzz/target.rs"]
+mod target;
 
-use holdshort_testkit::fuzz::{Target, target};
 use libfuzzer_sys::fuzz_target;
 
-static TARGET: LazyLock<Target> = LazyLock::new(|| target("casework"));
-
-fuzz_target!(|bytes: &[u8]| (*TARGET)(bytes));
+fuzz_target!(|bytes: &[u8]| target::casework(bytes));

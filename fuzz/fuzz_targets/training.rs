@@ -1,12 +1,10 @@
-//! libFuzzer feeds `holdshort_testkit::fuzz` what it thinks of for `training`.
+//! libFuzzer feeds the target of the pack what it thinks of for `training`.
 
 #![no_main]
 
-use std::sync::LazyLock;
+#[path = "../../packs/coach/tests/it/fuzz/target.rs"]
+mod target;
 
-use holdshort_testkit::fuzz::{Target, target};
 use libfuzzer_sys::fuzz_target;
 
-static TARGET: LazyLock<Target> = LazyLock::new(|| target("training"));
-
-fuzz_target!(|bytes: &[u8]| (*TARGET)(bytes));
+fuzz_target!(|bytes: &[u8]| target::training(bytes));

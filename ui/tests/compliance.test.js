@@ -12,7 +12,7 @@ import { shoot } from "./harness/shots.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
 
-const SAMPLE = join(import.meta.dirname, "../../workflows/compliance/sample");
+const SAMPLE = join(import.meta.dirname, "../../packs/compliance/workflows/compliance/sample");
 const whole = { fullPage: true };
 
 /** Of the customers of the case. */

@@ -7,7 +7,7 @@ use crate::run::{cargo, step};
 pub(crate) fn bench(arguments: &[&str]) -> Result<()> {
     step(
         "the binary",
-        cargo().args(["build", "--release", "--locked", "--quiet", "--package", "holdshort-cli"]),
+        cargo().args(["build", "--release", "--locked", "--quiet", "--package", "holdshort"]),
     )?;
     step(
         "bench",

@@ -109,7 +109,8 @@ fn the_map_names_files_that_exist() {
         + &std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
     let mut missing = Vec::new();
     for quoted in text.split('`').skip(1).step_by(2) {
-        let looks_like_a_path = ["crates/", "docs/", "ui/"].iter().any(|folder| quoted.starts_with(folder));
+        let looks_like_a_path =
+            ["crates/", "packs/", "docs/", "ui/"].iter().any(|folder| quoted.starts_with(folder));
         if looks_like_a_path && !quoted.contains([' ', '*']) && !root().join(quoted).exists() {
             missing.push(quoted.to_owned());
         }
@@ -163,9 +164,8 @@ fn harnesses_are_off_where_there_are_no_tests() {
     };
     let mut wrong = Vec::new();
     for (name, manifest) in all("Cargo.toml") {
-        let Some(package) = name.strip_suffix("Cargo.toml").filter(|name| name.starts_with("crates/")) else {
-            continue;
-        };
+        let is_ours = |name: &&str| name.starts_with("crates/") || name.starts_with("packs/");
+        let Some(package) = name.strip_suffix("Cargo.toml").filter(is_ours) else { continue };
         let is_off = manifest.contains(OFF);
         if is_off == has(&format!("{package}src/"), &["#[cfg(test)]", "#[test]"]) {
             wrong.push(format!("{name}: its library is tested in src/, or says {OFF:?}"));
@@ -184,3 +184,31 @@ fn harnesses_are_off_where_there_are_no_tests() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// Packs know the product, and the product knows no pack: one program composes both, and its tests are over both.
+#[test]
+fn nothing_but_the_program_knows_a_pack() {
+    const COMPOSES: [&str; 2] = ["crates/holdshort/", "crates/testkit/"];
+    let packs: Vec<String> = all("Cargo.toml")
+        .into_iter()
+        .filter_map(|(name, _)| Some(name.strip_prefix("packs/")?.strip_suffix("/Cargo.toml")?.to_owned()))
+        .collect();
+    assert!(!packs.is_empty(), "there is no pack");
+    let is_word = |text: &str, word: &str| {
+        let parts = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        parts.into_iter().any(|part| part == word)
+    };
+    let mut known = Vec::new();
+    for (name, text) in all(".rs").into_iter().chain(all("Cargo.toml")) {
+        let is_product = name.starts_with("crates/") && !COMPOSES.iter().any(|of| name.starts_with(of));
+        if !is_product || name.contains("/tests/") || WORDS_OF_A_WIRE.contains(&&*name) {
+            continue;
+        }
+        let named = packs.iter().filter(|pack| is_word(&text, pack));
+        known.extend(named.map(|pack| format!("{name}: {pack}")));
+    }
+    assert!(known.is_empty(), "{known:#?}");
+}
+
+/// Files with words of the crew wire (source document 003), which speaks of compliance reviews.
+const WORDS_OF_A_WIRE: [&str; 2] = ["crates/edges/src/crew/pause.rs", "crates/notify/src/format/crew.rs"];

@@ -14,7 +14,7 @@ mod transfer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use holdshort_workflow::duration;
 use reqwest::Url;
 
@@ -32,6 +32,7 @@ pub(crate) use transfer::{Export, Import};
 use crate::called::spelled;
 use crate::exit;
 use crate::log::Format;
+use crate::pack::Packs;
 
 /// Agents hold short of risky steps until a person clears them.
 ///
@@ -58,8 +59,8 @@ const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
     /// The grammar. `--server` is there for every verb; those that refuse it do not show it.
-    fn described() -> Command {
-        let mut whole = <Self as CommandFactory>::command();
+    fn described(packs: Packs) -> Command {
+        let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
             whole = whole.long_about(spelled(&about));
         }
@@ -70,12 +71,17 @@ impl Args {
         })
     }
 
-    pub(crate) fn parse<I, T>(arguments: I) -> Result<Self, clap::Error>
+    pub(crate) fn parse<I, T>(packs: Packs, arguments: I) -> Result<Self, clap::Error>
     where
         I: IntoIterator<Item = T>,
         T: Into<OsString> + Clone,
     {
-        Self::from_arg_matches(&Self::described().try_get_matches_from(arguments)?)
+        let matches = Self::described(packs).try_get_matches_from(arguments)?;
+        let mut args = Self::from_arg_matches(&matches)?;
+        if let (Verb::Run(run), Some((_, options))) = (&mut args.verb, matches.subcommand()) {
+            run.options = options.clone();
+        }
+        Ok(args)
     }
 }
 
@@ -145,7 +151,7 @@ pub(crate) struct StoreArgs {
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
     Demo {
-        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists; `coach`, analysts of training data who ask the athlete; `compliance`, a crew whose report you release.
+        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists.
         #[arg(default_value = "pair", value_name = "WORKFLOW")]
         workflow: String,
         #[command(flatten)]
@@ -155,9 +161,9 @@ pub(crate) enum Verb {
     Run(Run),
     /// Write a commented configuration of a workflow to edit, or a case; never over what is there
     Init {
-        /// `coach` has a configuration, `compliance` a case.
+        /// A workflow that has one.
         workflow: String,
-        /// Where to write it [default: `coach.yaml`, or the folder `case`].
+        /// Where to write it.
         file: Option<PathBuf>,
     },
     /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
@@ -205,7 +211,7 @@ pub(crate) enum Verb {
     Attach {
         /// `run_…`
         run: String,
-        /// Of a run of `coach` or `compliance`: where its reports go; without it none are written.
+        /// Folder for its reports; without it none are written.
         #[arg(long, value_name = "DIR")]
         output_dir: Option<PathBuf>,
         #[command(flatten)]
@@ -443,7 +449,7 @@ pub(crate) struct Run {
     /// The workflow: `pair` is one agent in a repository.
     pub workflow: String,
     /// What is to be done.
-    #[arg(conflicts_with_all = ["input", "config", "init_config"])]
+    #[arg(conflicts_with = "input")]
     pub task: Option<String>,
     /// The folder that the agent works in, and never leaves.
     #[arg(long, value_name = "PATH")]
@@ -451,19 +457,12 @@ pub(crate) struct Run {
     /// The run's input as JSON, for workflows that take more than a task (`-`: standard input).
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Of `coach`: the athlete, where their training data lies, and what to look at.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]
-    pub config: Option<PathBuf>,
-    /// Of `coach`: writes a commented configuration to edit, and starts nothing.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "workspace"])]
-    pub init_config: Option<PathBuf>,
-    /// Of `compliance`: the folder with transactions.csv, customers.csv and watchlist.csv.
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["input", "workspace", "config", "init_config"])]
-    pub case: Option<PathBuf>,
-    /// Where the reports go, of `coach` [default: what the configuration says] and `compliance` [default: `report` in the
-    /// case].
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "workspace", "init_config"])]
+    /// Folder for the reports.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "workspace"])]
     pub output_dir: Option<PathBuf>,
+    /// Values of all options, those of packs included.
+    #[arg(skip)]
+    pub options: ArgMatches,
     /// The session it belongs to: grants of that session hold [default: a new one].
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -19,7 +19,7 @@ pub(crate) fn by(argument: &OsStr) {
 }
 
 /// What stands at the beginning of a command line of ours.
-pub(crate) fn holdshort() -> &'static str {
+pub fn holdshort() -> &'static str {
     CALLED.get().map_or(NAME, String::as_str)
 }
 

@@ -165,7 +165,7 @@ fn stands(resolution: &Resolution) -> String {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
     /// How the server is found again; `None` for one in this process.
@@ -246,7 +246,7 @@ impl Client {
         Ok(found)
     }
 
-    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         self.ask(self.request(Method::GET, path)?).await
     }
 
@@ -302,7 +302,7 @@ impl Client {
     }
 
     /// Looks at each event of a run that there is now, in order.
-    pub(crate) async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
+    pub async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
         let mut since = 0;
         loop {
             let page: List<Event> =

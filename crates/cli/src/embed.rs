@@ -19,6 +19,7 @@ use crate::client::Client;
 use crate::data_dir::{Announced, DataDir};
 use crate::exit::{damage, no_server, usage};
 use crate::model;
+use crate::pack::Packs;
 use crate::shell::quoted;
 
 /// What a server is started with.
@@ -26,6 +27,7 @@ pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
     pub workflows: Option<PathBuf>,
+    pub packs: Packs,
     /// The people file.
     pub people: Option<PathBuf>,
     /// The rules file.
@@ -67,6 +69,7 @@ impl Plan {
             data: self.data_dir.path,
             database: self.database.map(|config| postgres::Config { played, ..config }),
             workflows: self.workflows,
+            packs: self.packs.of_server(),
             people: self.people,
             rules: self.rules,
             channels: self.channels,

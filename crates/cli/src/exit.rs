@@ -58,7 +58,7 @@ pub(crate) struct Usage {
 }
 
 /// Shorthand for an error that says what to change.
-pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }
 

@@ -1,5 +1,5 @@
 //! The command line: every verb is a client of the native API; `run`, `demo` and `attach` bring a server of their
-//! own where none answers.
+//! own where none answers. Packs add screens of their own: `pack.rs` says how, `kit.rs` what of.
 //!
 //! Holds no engine logic and never writes to a data folder beside a server, except for `rebuild`, which takes its
 //! lock, and the file that says where the server listens. Start at `args.rs` for what can be said, `verbs/` for
@@ -15,11 +15,13 @@ mod data_dir;
 mod embed;
 mod exit;
 mod kept_logins;
+pub mod kit;
 mod limits;
 mod log;
 mod model;
 mod new_file;
 mod output;
+pub mod pack;
 mod shell;
 mod stream;
 mod terminal;
@@ -30,6 +32,7 @@ use std::process::ExitCode;
 
 use crate::args::Args;
 use crate::exit::Exit;
+use crate::pack::Packs;
 
 /// What a test binary may change.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +45,8 @@ pub struct Hooks {
     pub played: Option<holdshort_store::postgres::Played>,
 }
 
-/// The whole program. `args` starts with the program's name.
-pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode {
+/// The whole program, with these packs. `args` starts with the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs, hooks: Hooks) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     // Before any thread starts: the sandbox restricts the process that it is in.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
@@ -53,7 +56,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
         called::by(program);
     }
     let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-    let args = match Args::parse(args) {
+    let args = match Args::parse(packs, args) {
         Ok(args) => args,
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
@@ -73,7 +76,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, hooks: Hooks) -> ExitCode 
             return Exit::Failed.into();
         }
     };
-    let exit = match runtime.block_on(verbs::perform(args, hooks)) {
+    let exit = match runtime.block_on(verbs::perform(args, packs, hooks)) {
         Ok(exit) => exit,
         Err(error) => {
             output::failed(&error, is_json || log::is_json());

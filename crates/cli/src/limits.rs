@@ -2,20 +2,14 @@
 
 /// Lines that are typed while a conversation waits for the turn that they are for.
 pub(crate) const HELD_LINES: usize = 20;
-/// Rows of the table of computed numbers in a coach's report; the summary has them all.
-pub(crate) const REPORT_ROWS: usize = 400;
-/// Bytes of a configuration, of a server or of a coach: contexts are a few pages at most.
+/// Bytes of a configuration of a server.
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
-/// Days that a coach's agents may be told to look at: a year.
-pub(crate) const CONFIG_DAYS: u16 = 366;
 /// Parts of an answer of data that are asked for one by one.
 pub(crate) const FORM_PARTS: usize = 60;
 /// Definitions that are followed for one of these parts, and objects in one another.
 pub(crate) const FORM_DEPTH: usize = 6;
 /// Characters of the shape of an answer that is typed as JSON: about ten lines of a terminal.
 pub(crate) const SHAPE_CHARS: usize = 800;
-/// Files that are not read and are named in the line before a coach's agents start; the others are counted.
-pub(crate) const NOT_READ_NAMED: usize = 10;
 /// Bytes of the summary of an earlier run that is looked into before its files are replaced.
 pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 

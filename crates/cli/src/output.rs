@@ -14,7 +14,7 @@ use crate::exit::{NO_SERVER, Usage};
 use crate::terminal::paint::Paint;
 
 /// One line of text, or several.
-pub(crate) fn say(text: &str) {
+pub fn say(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str)
 }
 
 /// Lines of text.
-pub(crate) fn say_all(lines: &[impl AsRef<str>]) {
+pub fn say_all(lines: &[impl AsRef<str>]) {
     for line in lines {
         say(line.as_ref());
     }
@@ -41,7 +41,7 @@ pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
 }
 
 /// A message for a person.
-pub(crate) fn tell(text: &str) {
+pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
@@ -52,14 +52,14 @@ pub(crate) fn prompt(text: &str) {
 }
 
 /// Lines of a message.
-pub(crate) fn tell_all(lines: &[impl AsRef<str>]) {
+pub fn tell_all(lines: &[impl AsRef<str>]) {
     for line in lines {
         tell(line.as_ref());
     }
 }
 
 /// An error with its causes, without repeating what a cause says already.
-pub(crate) fn error(error: &anyhow::Error) -> String {
+pub fn error(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let cause = cause.to_string();

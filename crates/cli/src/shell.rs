@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustix::fs::{Access, access};
 
 /// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain =
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

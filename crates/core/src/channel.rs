@@ -165,7 +165,7 @@ pub enum Via {
     Ntfy,
     /// Mails, over SMTP.
     Email,
-    /// A program that knows the compliance crew of source document 003.
+    /// A client of the crew edge (source document 003).
     Crew,
     /// Web Push, to the browsers of each person.
     Push,

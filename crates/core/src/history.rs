@@ -76,7 +76,7 @@ pub fn searched(text: &str) -> Vec<String> {
     words([text], SEARCHED_WORDS)
 }
 
-/// What the coach's screen says for somebody who gave no answer (contract E14). It tells the agent that nothing was said,
+/// Answer of the screen of source document 002 for somebody who gave none (contract E14). It tells the agent that nothing was said,
 /// and answers no later question.
 pub const NOTHING: &str = "No response provided";
 

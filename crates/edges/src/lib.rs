@@ -23,10 +23,11 @@ use holdshort_web::problem::Answer;
 /// What the paths of the crew edge begin with.
 pub const CREW: &str = "/edges/crew/";
 
-pub fn router(crew: crew::Settings) -> Router<AuthState> {
+/// The routes of all edges. `read_case`: reads the case that a task of a crew works on.
+pub fn router(crew: crew::Settings, read_case: Option<crew::ReadCase>) -> Router<AuthState> {
     Router::new()
         .nest("/edges/codelab", codelab::router())
-        .nest("/edges/crew", crew::router(crew))
+        .nest("/edges/crew", crew::router(crew, read_case))
         .nest("/edges/mars", mars::router())
 }
 

@@ -54,7 +54,7 @@ impl Configured {
         // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
         let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
-            let library = library::open(options.workflows.as_deref(), &people)?;
+            let library = library::open(options.workflows.as_deref(), &people, &options.packs)?;
             Some((people, library))
         } else {
             None
@@ -90,6 +90,6 @@ pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartErro
     let Some(known) = people else { return Ok(library::can_be_read(folder)?) };
     let mut all: Vec<_> = known.iter().map(|(id, person)| (id.to_owned(), person.clone())).collect();
     all.extend(configured.people.map(|roster| roster.people).unwrap_or_default());
-    library::open(Some(folder), &People::of(&all))?;
+    library::open(Some(folder), &People::of(&all), &options.packs)?;
     Ok(())
 }

@@ -11,6 +11,7 @@ mod configured;
 mod convert;
 mod library;
 mod openapi;
+mod packs;
 mod pages;
 pub mod reading;
 mod routes;
@@ -25,7 +26,7 @@ mod vapid_key;
 pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
 pub use configured::check;
-pub use holdshort_edges::crew::{Settings as Crew, Wrong as WrongCrew};
+pub use holdshort_edges::crew::{ReadCase, Settings as Crew, Wrong as WrongCrew, WrongCase};
 pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};
 pub use holdshort_web::cors::Cors;
@@ -37,6 +38,7 @@ pub use library::{
     Checked, Error as WorkflowsError, check as check_workflows, open as open_workflows, people,
 };
 pub use openapi::openapi;
+pub use packs::Packs;
 pub use routes::audit::{journal_head, verification};
 pub use server::{Options, Server, StartError, Tuning, start, start_tuned};
 pub use tls::tls_problem;

@@ -13,6 +13,8 @@ use holdshort_notify::Channels;
 use holdshort_web::limits::WORKFLOW_FILES;
 use holdshort_workflow::{Library, Override, Problem, bounds, channels_file, people_file, rules_file};
 
+use crate::packs::Packs;
+
 const WORKFLOW: &str = "workflow.yaml";
 const REHEARSAL: &str = "rehearsal.yaml";
 
@@ -38,10 +40,10 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// The shipped workflows, and those of the folder over them.
-pub fn open(folder: Option<&Path>, people: &People) -> Result<Library, Error> {
+/// The shipped workflows, those of packs, and those of the folder over them.
+pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
-    let library = Library::new(&holdshort_tools::catalogue(), &people.deciders(), overrides);
+    let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
     let library = library.map_err(Error::Invalid)?;
     let lacking = library.names().flat_map(|name| lacks(&library, name, people)).collect::<Vec<_>>();
     if lacking.is_empty() { Ok(library) } else { Err(Error::Undecidable(lacking)) }
@@ -87,7 +89,7 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
 }
 
 /// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.
-pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
+pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
@@ -97,8 +99,9 @@ pub fn check(path: &Path, people: &People) -> Result<Checked, Error> {
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
     let alone = found.clone();
     let all = found.into_iter().chain(others).collect();
-    let catalogue = holdshort_tools::catalogue();
-    let library = |files: Vec<Override>| Library::new(&catalogue, &people.deciders(), files);
+    let catalogue = packs.catalogue();
+    let library =
+        |files: Vec<Override>| Library::new(&catalogue, &packs.workflows, &people.deciders(), files);
     let is_own = |problem: &Problem| files.contains(&problem.file);
     let read = match library(all) {
         // Where what surrounds it is no workflow it is read alone.

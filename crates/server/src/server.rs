@@ -49,6 +49,7 @@ use tokio::time::timeout;
 
 use crate::checkpoints::{self, CHECKPOINT_EVERY_MS, KeepCheckpoints};
 use crate::configured::Configured;
+use crate::packs::Packs;
 use crate::telling::Telling;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
@@ -63,6 +64,8 @@ pub struct Options {
     pub database: Option<postgres::Config>,
     /// A folder of workflows beside, or instead of, the shipped ones.
     pub workflows: Option<PathBuf>,
+    /// Additions of packs.
+    pub packs: Packs,
     /// The people file; `None`: the people are as they were.
     pub people: Option<PathBuf>,
     /// The rules file; `None`: the rules of the installation are as they were.
@@ -229,7 +232,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let callbacks = Callbacks::open(&options.data, options.callbacks);
     let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
-    let workflows = options.workflows;
+    let (workflows, packs) = (options.workflows, options.packs);
     // Its future is large, and whoever starts a server would hold it.
     let usual = Duration::from_millis(CHECKPOINT_EVERY_MS);
     let every = options.checkpoints.as_ref().map_or(usual, |to| to.every);
@@ -245,8 +248,9 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         channels: channels.definitions(),
         library: |people: &People| match validated {
             Some((validated_for, library)) if validated_for == *people => Ok(library),
-            _ => library::open(workflows.as_deref(), people).map_err(StartError::from),
+            _ => library::open(workflows.as_deref(), people, &packs).map_err(StartError::from),
         },
+        toolsets: packs.toolsets.clone(),
         model,
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
@@ -323,7 +327,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     });
     // Apps of Slack are of the file alone.
     let channels = told.borrow().clone();
-    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, options.crew);
+    let crew = (options.crew, packs.read_case);
+    let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, crew);
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
     let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
     let checkpoints = kept.map(|file| {

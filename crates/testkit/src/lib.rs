@@ -3,16 +3,22 @@
 //!
 //! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
 
+pub mod bench;
 pub mod by_hand;
 pub mod clock;
 pub mod collector;
+pub mod documents;
 pub mod faulty;
 pub mod fuzz;
+pub mod home;
 pub mod issuer;
 pub mod mailbox;
 pub mod model;
 pub mod provider;
+pub mod reviewer;
 pub mod server;
+pub mod shipped;
 pub mod sim;
 pub mod sink;
 pub mod slack;
+pub mod terminal;

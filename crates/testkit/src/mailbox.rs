@@ -117,5 +117,5 @@ impl Drop for Mailbox {
 
 /// A file of the tests' authority, and of the certificate that it gave to `localhost`.
 pub fn tls(name: &str) -> String {
-    format!("{}/../cli/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../holdshort/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }

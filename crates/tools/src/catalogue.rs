@@ -1,6 +1,5 @@
 //! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
 
-use holdshort_casework::{GROUPS, RuleId};
 use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
@@ -8,10 +7,10 @@ use holdshort_core::web::FETCH;
 use serde_json::{Value, json};
 
 use crate::limits;
-use crate::training::{MOST_HOURS, SERIES};
+use crate::toolset::Toolset;
 
-/// Every built-in tool, those that open an interrupt included.
-pub fn catalogue() -> Vec<Spec> {
+/// Every built-in tool, those that open an interrupt included, and the tools of these toolsets.
+pub fn catalogue(toolsets: &[&'static dyn Toolset]) -> Vec<Spec> {
     let mut specs = vec![
         read_file(),
         write_file(),
@@ -24,8 +23,7 @@ pub fn catalogue() -> Vec<Spec> {
         request_review(),
     ];
     specs.extend(["ask_human", "ask_user", "communicate_with_human"].map(ask));
-    specs.extend(training_tools());
-    specs.extend(case_tools());
+    specs.extend(toolsets.iter().flat_map(|toolset| toolset.specs()));
     specs.extend(phase_tools());
     specs
 }
@@ -202,144 +200,6 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// What agents that coach work with: the training data in the workspace, and nothing that a model computed.
-fn training_tools() -> [Spec; 6] {
-    let given = |name: &str, of: &str| {
-        let description = format!(
-            "Returns what is known of {of}, from the files of training data in the workspace, with the unit and the source of \
-             every value, and names the metrics that can be computed of it."
-        );
-        spec(name, description, READS, &[], &json!({}))
-    };
-    let entries = holdshort_training::catalogue();
-    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-    let listed: Vec<String> = entries
-        .iter()
-        .map(|entry| {
-            let parameters = entry.parameters["properties"].as_object().into_iter().flatten();
-            let names: Vec<&str> = parameters.map(|(name, _)| name.as_str()).collect();
-            format!("{}({}): {} [{}]", entry.name, names.join(", "), entry.description, entry.unit)
-        })
-        .collect();
-    let metric =
-        format!("Computes a metric of the training data. Never compute one yourself.\n{}", listed.join("\n"));
-    [
-        given("read_load_data", "training load, fitness and how they change, week by week"),
-        given("read_activity_data", "what was done, activity by activity"),
-        given(
-            "read_physiology_data",
-            "recovery: heart-rate variability, resting heart rate, sleep, stress, weight",
-        ),
-        spec(
-            "compute_metric",
-            metric,
-            READS,
-            &["metric"],
-            &json!({
-                "metric": {"enum": names, "description": "Which metric."},
-                "parameters": {
-                    "type": "object",
-                    "description": "Its parameters, those in brackets. `as_of` is a day such as 2026-03-01, and today where \
-                                    it is left out; `scale` is trimp, tss or session_rpe.",
-                },
-            }),
-        ),
-        spec(
-            "plot_series",
-            "Has the report draw a series of the training data.".into(),
-            READS,
-            &["series", "title"],
-            &json!({
-                "series": {"enum": SERIES, "description": "What to draw."},
-                "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What it shows."},
-            }),
-        ),
-        spec(
-            "plan_weeks",
-            "Has the report draw the weeks that you plan beside those that were done. Name all of them in one call; a later \
-             call counts for the weeks that it names."
-                .into(),
-            READS,
-            &["weeks"],
-            &json!({
-                "weeks": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": limits::PLANNED_WEEKS,
-                    "description": "The weeks, each once.",
-                    "items": {
-                        "type": "object",
-                        "required": ["begins", "hours"],
-                        "additionalProperties": false,
-                        "properties": {
-                            "begins": {"type": "string", "format": "date", "description": "Its Monday, as 2026-03-02."},
-                            "hours": {
-                                "type": "number",
-                                "minimum": 0,
-                                "maximum": MOST_HOURS,
-                                "description": "Hours of training, of all sports.",
-                            },
-                        },
-                    },
-                },
-            }),
-        ),
-    ]
-}
-
-/// What agents that work on a compliance case look at: sums and findings, never a name.
-fn case_tools() -> [Spec; 4] {
-    let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
-    let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
-    [
-        spec(
-            "case_overview",
-            "Returns what the case in the workspace holds: how many customers, other sides and transactions, of which days, \
-             kinds, currencies and countries. People have numbers."
-                .into(),
-            READS,
-            &[],
-            &json!({}),
-        ),
-        spec(
-            "case_findings",
-            "Returns what the rules found in the case: rule, whom it is about (`customer 3`, `party 7`), the amount at stake, \
-             how certain it is, and the rows that show it. Never compute a finding yourself."
-                .into(),
-            READS,
-            &[],
-            &json!({
-                "rule": {"enum": rules, "description": "Of one rule."},
-                "customer": number("About one customer, by number."),
-            }),
-        ),
-        spec(
-            "case_query",
-            "Returns sums of the transactions of the case, a line for each group, the greatest first.".into(),
-            READS,
-            &["group_by"],
-            &json!({
-                "group_by": {"enum": GROUPS, "description": "What they are grouped by."},
-                "customer": number("Of one customer, by number."),
-                "party": number("With one other side, by number."),
-                "direction": {"enum": ["in", "out"], "description": "Only money that came in, or left."},
-                "kind": {"type": "string", "description": "Only of one kind, such as `cash`."},
-                "country": {"type": "string", "pattern": "^[A-Z]{2}$", "description": "Only with one country, such as `DE`."},
-                "min_amount": number("Only of at least so many units of the base currency."),
-            }),
-        ),
-        spec(
-            "case_review",
-            "Brings the report of the case. Where one of its rules holds it back a person is asked, and it comes when they \
-             have released it."
-                .into(),
-            READS,
-            &[],
-            &json!({}),
-        ),
-    ]
-}
-
 /// The phases of the registry as tools, the chain of them, and the other name of the checkpoint (contract A25).
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES
@@ -514,6 +374,11 @@ fn request_review() -> Spec {
             },
         }),
     )
+}
+
+/// Returns the spec of a tool that reads the workspace.
+pub fn reads(name: &str, description: String, required: &[&str], properties: &Value) -> Spec {
+    spec(name, description, READS, required, properties)
 }
 
 fn spec(name: &str, description: String, runs: Runs, required: &[&str], properties: &Value) -> Spec {

@@ -4,7 +4,6 @@
 //! workspace, never runs a command except through [`sandbox`], and reaches the network through `web` alone. Read
 //! `tools` first, then `files` for what happens beneath the workspace and `command` for what happens in a process.
 
-mod casework;
 mod catalogue;
 mod changeset;
 mod command;
@@ -16,7 +15,7 @@ mod request;
 mod run_layer;
 pub mod sandbox;
 mod tools;
-mod training;
+mod toolset;
 mod trial;
 mod turns;
 pub mod undo;
@@ -24,14 +23,13 @@ mod web;
 mod withhold;
 mod workspace;
 
-pub use casework::{AS_OF, Beginning, CASE, Loaded, NoCase, begin_on};
-pub use catalogue::catalogue;
+pub use catalogue::{catalogue, reads};
 pub use changeset::{Committed, State, Step, git_words};
 pub use files::diff;
-pub use refusal::argument;
+pub use refusal::{Refusal, argument};
 pub use run_layer::RunLayer;
 pub use tools::{Call, Looked, Settings, Tools};
-pub use training::not_read;
+pub use toolset::{Toolset, Work, typed};
 pub use trial::{Layers, Trial, Tried};
 pub use turns::Turn;
 pub use web::Follow;

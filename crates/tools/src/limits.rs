@@ -137,19 +137,3 @@ pub const FETCH_BODY_BYTES: usize = 4 * 1024 * 1024;
 pub const FETCH_TEXT_BYTES: usize = 256 * 1024;
 /// Redirects within one host that are followed for one page.
 pub const FETCH_REDIRECTS: usize = 5;
-
-/// Bytes of all files of training data: some three years of a person who trains daily. They are held while they are read.
-pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
-/// Folders in one another that are looked into for training data; each holds a handle.
-pub const TRAINING_DEPTH: usize = 16;
-/// Bytes of what an analyst is given: what fits a model's context beside the rest.
-pub const TRAINING_BYTES: usize = 256 * 1024;
-/// Codes of files that could not be read, whole or in part, and are told to an analyst one by one.
-pub const TRAINING_PROBLEMS: usize = 20;
-/// The same for the athlete: what is told before a run, and stands in its report.
-pub const TRAINING_TOLD: usize = 400;
-/// Weeks of a plan that the report draws: half a year.
-pub const PLANNED_WEEKS: usize = 26;
-
-/// Findings of a compliance case that one call tells; those beyond are counted.
-pub const CASE_FINDINGS: usize = 100;

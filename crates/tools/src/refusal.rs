@@ -2,15 +2,15 @@
 
 use holdshort_core::tool::{Inspected, Outcome};
 
-/// One refusal. The message is lower case and says what to do next.
+/// Why a call is refused. The message is lower case and says what to do next.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     pub code: &'static str,
     pub message: String,
 }
 
 impl Refusal {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 }

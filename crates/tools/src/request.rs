@@ -1,14 +1,11 @@
 //! The arguments of a call as types. The JSON Schemas beside them are in `catalogue`; never looser here.
 
 use holdshort_core::web::FETCH;
-use holdshort_training::Analyst;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::casework::{Nothing, OnCase};
 use crate::refusal::Refusal;
-use crate::training::{OnTraining, ReadData};
+use crate::toolset::{Toolset, Work, typed};
 
 /// A call of a tool that runs here.
 #[derive(Debug)]
@@ -16,8 +13,8 @@ pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
-    Training(OnTraining),
-    Case(OnCase),
+    /// A call of a tool of a pack.
+    Added(Box<dyn Work>),
 }
 
 /// A call that works on files in this process.
@@ -94,8 +91,12 @@ pub(crate) struct WebFetch {
 }
 
 impl Request {
-    /// Reads a call; a tool that does not run here is refused.
-    pub(crate) fn parse(tool: &str, arguments: &Value) -> Result<Self, Refusal> {
+    /// Reads a call of a built-in tool, or of one of these toolsets; a tool that does not run here is refused.
+    pub(crate) fn parse(
+        toolsets: &[&'static dyn Toolset],
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Self, Refusal> {
         Ok(match tool {
             "read_file" => Self::Files(OnFiles::Read(typed(arguments)?)),
             "list_directory" => Self::Files(OnFiles::List(typed(arguments)?)),
@@ -104,31 +105,14 @@ impl Request {
             "edit_file" => Self::Files(OnFiles::Change(Change::Edit(typed(arguments)?))),
             "run_command" => Self::Command(typed(arguments)?),
             FETCH => Self::Fetch(typed(arguments)?),
-            "compute_metric" => Self::Training(OnTraining::Metric(typed(arguments)?)),
-            "plot_series" => Self::Training(OnTraining::Plot(typed(arguments)?)),
-            "plan_weeks" => Self::Training(OnTraining::Plan(typed(arguments)?)),
-            "read_load_data" => data(arguments, Analyst::Metrics)?,
-            "read_activity_data" => data(arguments, Analyst::Activities)?,
-            "read_physiology_data" => data(arguments, Analyst::Physiology)?,
-            "case_overview" => typed(arguments).map(|Nothing {}| Self::Case(OnCase::Overview))?,
-            "case_findings" => Self::Case(OnCase::Findings(typed(arguments)?)),
-            "case_query" => Self::Case(OnCase::Query(typed(arguments)?)),
-            "case_review" => typed(arguments).map(|Nothing {}| Self::Case(OnCase::Review))?,
             other => {
-                return Err(Refusal::new(
-                    "unknown_tool",
-                    format!("no tool named `{}` runs here", other.escape_debug()),
-                ));
+                let work = toolsets.iter().find_map(|toolset| toolset.read(other, arguments));
+                let unknown = || {
+                    let message = format!("no tool named `{}` runs here", other.escape_debug());
+                    Err(Refusal::new("unknown_tool", message))
+                };
+                Self::Added(work.unwrap_or_else(unknown)?)
             }
         })
     }
-}
-
-fn data(arguments: &Value, analyst: Analyst) -> Result<Request, Refusal> {
-    typed::<ReadData>(arguments).map(|ReadData {}| Request::Training(OnTraining::Data(analyst)))
-}
-
-fn typed<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
-    T::deserialize(arguments)
-        .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not fit the schema: {e}")))
 }

@@ -20,7 +20,6 @@ use holdshort_core::tool::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::casework;
 use crate::changeset::{self, Committed, Root, State, Step};
 use crate::command::{self, Command};
 use crate::files::{self, Listed, Planned};
@@ -30,7 +29,7 @@ use crate::refusal::Refusal;
 use crate::request::{OnFiles, Request};
 use crate::run_layer::RunLayer;
 use crate::sandbox;
-use crate::training;
+use crate::toolset::Toolset;
 use crate::trial::{self, Layers, Trial, Tried};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
@@ -84,7 +83,9 @@ pub struct Settings {
     pub run_layer: Option<RunLayer>,
     /// Called while a changeset is committed.
     pub step: Step,
-    /// What the run was started with: the tools of training read in it whose data it is, and of which day.
+    /// Tools of packs.
+    pub toolsets: Vec<&'static dyn Toolset>,
+    /// Input of the run. Tools of packs read it.
     pub input: Value,
 }
 
@@ -106,6 +107,7 @@ impl Settings {
             layers: Layers::Overlay,
             run_layer: None,
             step: |_| {},
+            toolsets: Vec::new(),
             input: Value::Null,
         }
     }
@@ -138,6 +140,11 @@ impl Inner {
     pub(crate) fn shown_layer(&self) -> Option<PathBuf> {
         let layer = self.settings.run_layer.as_ref()?;
         layer.open().map(|_| layer.content())
+    }
+
+    /// Reads a call, of a built-in tool or of a pack's.
+    fn request(&self, call: &Call) -> Result<Request, Refusal> {
+        Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
     /// The run's layer as the file tools that read look through it; `None` where there is none.
@@ -189,7 +196,7 @@ impl Tools {
         if !changed.is_empty() {
             return Outcome::Changed { paths: changed };
         }
-        let request = match Request::parse(&call.tool, &call.arguments) {
+        let request = match self.0.request(call) {
             Ok(request) => request,
             Err(refusal) => return refusal.into(),
         };
@@ -211,16 +218,9 @@ impl Tools {
                 let ran = self.blocking(move |inner: &Inner| run_on_files(inner, &request, &withheld)).await;
                 ran.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
-            Request::Training(request) => {
-                let ran = self.blocking(move |inner: &Inner| {
-                    training::run(&inner.workspace, &inner.settings.input, &request)
-                });
-                ran.await.and_then(|ran| ran).unwrap_or_else(Outcome::from)
-            }
-            Request::Case(request) => {
-                let ran = self.blocking(move |inner: &Inner| {
-                    casework::run(&inner.workspace, &inner.settings.input, request)
-                });
+            Request::Added(work) => {
+                let ran =
+                    self.blocking(move |inner: &Inner| work.run(&inner.workspace, &inner.settings.input));
                 ran.await.and_then(|ran| ran).unwrap_or_else(Outcome::from)
             }
         }
@@ -239,11 +239,11 @@ impl Tools {
         if !changed.is_empty() {
             return Tried::Changed { paths: changed };
         }
-        match Request::parse(&call.tool, &call.arguments) {
+        match self.0.request(call) {
             Ok(Request::Command(request)) => {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
-            Ok(Request::Files(_) | Request::Fetch(_) | Request::Training(_) | Request::Case(_)) => {
+            Ok(Request::Files(_) | Request::Fetch(_) | Request::Added(_)) => {
                 Tried::Impossible { why: "it is no command".to_owned() }
             }
             Err(refusal) => Tried::Failed { text: refusal.message },
@@ -358,7 +358,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
         inspection.ask_because.push((*code).to_owned());
         return Ok(Looked { inspected: Inspected::Ready(inspection), bodies });
     }
-    match Request::parse(&call.tool, &call.arguments)? {
+    match inner.request(call)? {
         Request::Files(OnFiles::Read(read)) => {
             let (place, _) = files::read_text(workspace, inner.layer_to_read().as_ref(), &read.path)?;
             inspection.card = json!({"path": place.to_string()});
@@ -395,7 +395,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             bodies = planned.into_bodies();
         }
         // They read the workspace, all of it, and nothing else.
-        Request::Training(_) | Request::Case(_) => {}
+        Request::Added(_) => {}
         Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
             let command = Command::new(inner, &request)?;

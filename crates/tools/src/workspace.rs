@@ -65,7 +65,8 @@ impl Workspace {
         &self.path
     }
 
-    pub(crate) fn dir(&self) -> &Dir {
+    /// The handle of the folder.
+    pub fn dir(&self) -> &Dir {
         &self.dir
     }
 }

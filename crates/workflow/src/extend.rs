@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::bounds;
 use crate::item::Item;
 use crate::problem::Problems;
-use crate::shipped;
+use crate::shipped::{self, Shipped};
 use crate::yaml::{self, Node, Value};
 
 pub(crate) const KEY: &str = "extends";
@@ -27,8 +27,9 @@ pub(crate) struct Bases {
 }
 
 impl Bases {
-    pub(crate) fn shipped() -> Self {
-        Self { shipped: shipped::texts().collect(), others: BTreeMap::new() }
+    /// The shipped workflows, with those of packs.
+    pub(crate) fn shipped(packs: &[&'static Shipped]) -> Self {
+        Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
     /// For what must stand by itself.
@@ -37,10 +38,10 @@ impl Bases {
     }
 
     /// And these, by the names that they give themselves.
-    pub(crate) fn and<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+    pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| named(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
-        Self { others: others.collect(), ..Self::shipped() }
+        Self { others: others.collect(), ..self }
     }
 
     /// A file may extend the shipped workflow whose place it takes.

@@ -12,7 +12,7 @@ use holdshort_core::tool;
 use crate::extend::Bases;
 use crate::problem::{Problem, Problems};
 use crate::rehearsal::{self, Script};
-use crate::shipped::{external, rehearsals, texts};
+use crate::shipped::{Shipped, external, rehearsals, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
@@ -24,6 +24,8 @@ pub type Override = (String, String, Option<String>);
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
+    /// Names of workflows in the documents of other systems, each with the workflow's name.
+    aliases: Vec<(&'static str, &'static str)>,
 }
 
 /// The rehearsal of one workflow. A shipped one is known to be valid, and is parsed when it is first played: a start does
@@ -35,26 +37,33 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// The shipped workflows and `external`; an override takes the place of the one of its name, rehearsal
+    /// The shipped workflows, those of packs, and `external`; an override takes the place of the one of its name, rehearsal
     /// included. Nothing takes the place of `external`.
     pub fn new(
         catalogue: &[tool::Spec],
+        packs: &[&'static Shipped],
         deciders: &Deciders,
         overrides: Vec<Override>,
     ) -> Result<Self, Vec<Problem>> {
         let mut library = Self::default();
         let mut problems = Vec::new();
         library.workflows.insert(EXTERNAL.to_owned(), Arc::new(external()));
-        for (name, text) in texts() {
+        for (name, text) in texts(packs) {
             let file = format!("workflows/{name}/workflow.yaml");
-            let added = library.add(catalogue, deciders, &file, text, None, &Bases::shipped());
+            let added = library.add(catalogue, deciders, &file, text, None, &Bases::shipped(packs));
             problems.extend(added.err().into_iter().flatten());
         }
-        for (name, text) in rehearsals() {
+        for (name, text) in rehearsals(packs) {
             let parsed = OnceLock::new();
             library.rehearsals.insert(name.to_owned(), Rehearsal::Shipped { text, parsed });
         }
-        let bases = Bases::and(overrides.iter().map(|(_, workflow, _)| workflow.as_str()));
+        let aliased = |shipped: &&'static Shipped| {
+            let name = shipped.name;
+            shipped.aliases.iter().map(move |alias| (*alias, name))
+        };
+        library.aliases = packs.iter().flat_map(aliased).collect();
+        let texts = overrides.iter().map(|(_, workflow, _)| workflow.as_str());
+        let bases = Bases::shipped(packs).and(texts);
         let mut files = BTreeMap::new();
         for (file, workflow, rehearsal) in overrides {
             match library.add(catalogue, deciders, &file, &workflow, rehearsal.as_deref(), &bases) {
@@ -76,6 +85,11 @@ impl Library {
     /// Sorted; `external` among them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.workflows.keys().map(String::as_str)
+    }
+
+    /// Names in the documents of other systems, each with the name of its workflow here.
+    pub fn aliases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.aliases.iter().copied()
     }
 
     pub fn has_rehearsal(&self, name: &str) -> bool {

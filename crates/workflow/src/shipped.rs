@@ -6,10 +6,12 @@ use holdshort_core::asking::Asking;
 use holdshort_core::definition::{Definition, EXTERNAL, Gates, Limits};
 use serde_json::json;
 
-/// One folder below `workflows/`.
+/// One folder below `workflows/`, or one of a pack.
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
+    /// Names of it in the documents of other systems.
+    pub aliases: &'static [&'static str],
     /// What a demo of it shows, in one sentence.
     pub shows: &'static str,
     /// What the sample is, and the folder that a demo copies it to.
@@ -24,9 +26,9 @@ pub struct Shipped {
     pub sample: &'static [(&'static str, &'static [u8])],
 }
 
-/// Every shipped workflow, by name.
+/// Every shipped workflow that needs no pack, by name.
 pub fn shipped() -> &'static [Shipped] {
-    const { &[COACH, CODELAB, COMPLIANCE, COPILOT, PAIR, RESEARCH] }
+    const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
 /// A workflow without a sample and a rehearsal.
@@ -57,9 +59,9 @@ pub const EDGES: [(Plain, &str); 1] = [(
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
 )];
 
-/// The text of every workflow in the binary, with its name.
-pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let samples = shipped().iter().map(|shipped| (shipped.name, shipped.workflow));
+/// The text of every workflow in the binary, those of packs included, with its name.
+pub(crate) fn texts(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let samples = samples(packs).map(|shipped| (shipped.name, shipped.workflow));
     PRESETS
         .iter()
         .chain(EDGES.iter().map(|(plain, _)| plain))
@@ -68,9 +70,13 @@ pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The rehearsals in the binary, by the workflow's name.
-pub(crate) fn rehearsals() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of_samples = shipped().iter().filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
+pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_samples = samples(packs).filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
+}
+
+fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
+    shipped().iter().chain(packs.iter().copied())
 }
 
 /// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
@@ -92,40 +98,9 @@ pub fn external() -> Definition {
     }
 }
 
-const COACH: Shipped = Shipped {
-    name: "coach",
-    shows: "Analysts read training data side by side and ask you what it cannot tell. Every number comes from a tool.",
-    sample_is: "a generated season of a runner",
-    folder: "training",
-    workflow: include_str!("../../../workflows/coach/workflow.yaml"),
-    rehearsal: Some(include_str!("../../../workflows/coach/rehearsal.yaml")),
-    readme: include_str!("../../../workflows/coach/README.md"),
-    input: include_str!("../../../workflows/coach/input.json"),
-    sample: &[
-        (
-            "activities/easy-run.gpx",
-            include_bytes!("../../../workflows/coach/sample/activities/easy-run.gpx"),
-        ),
-        (
-            "activities/intervals.fit",
-            include_bytes!("../../../workflows/coach/sample/activities/intervals.fit"),
-        ),
-        (
-            "activities/long-ride.tcx",
-            include_bytes!("../../../workflows/coach/sample/activities/long-ride.tcx"),
-        ),
-        (
-            "activities/long-run.fit",
-            include_bytes!("../../../workflows/coach/sample/activities/long-run.fit"),
-        ),
-        ("days.csv", include_bytes!("../../../workflows/coach/sample/days.csv")),
-        ("log.csv", include_bytes!("../../../workflows/coach/sample/log.csv")),
-        ("platform.json", include_bytes!("../../../workflows/coach/sample/platform.json")),
-    ],
-};
-
 const CODELAB: Shipped = Shipped {
     name: "codelab",
+    aliases: &[],
     shows: "An orchestrator plans, and specialists carry it out one after the other. You decide on the plan and on each change.",
     sample_is: "a small to-do list",
     folder: "todo",
@@ -141,24 +116,9 @@ const CODELAB: Shipped = Shipped {
     ],
 };
 
-const COMPLIANCE: Shipped = Shipped {
-    name: "compliance",
-    shows: "A crew looks into transactions. Its report is computed by rules, and held back until you release it.",
-    sample_is: "a generated case",
-    folder: "case",
-    workflow: include_str!("../../../workflows/compliance/workflow.yaml"),
-    rehearsal: Some(include_str!("../../../workflows/compliance/rehearsal.yaml")),
-    readme: include_str!("../../../workflows/compliance/README.md"),
-    input: include_str!("../../../workflows/compliance/input.json"),
-    sample: &[
-        ("customers.csv", include_bytes!("../../../workflows/compliance/sample/customers.csv")),
-        ("transactions.csv", include_bytes!("../../../workflows/compliance/sample/transactions.csv")),
-        ("watchlist.csv", include_bytes!("../../../workflows/compliance/sample/watchlist.csv")),
-    ],
-};
-
 const COPILOT: Shipped = Shipped {
     name: "copilot",
+    aliases: &[],
     shows: "An agent that you talk with. It asks, has a plan made, works, and hears whether that is what you need.",
     sample_is: "a small Python program",
     folder: "spend",
@@ -177,6 +137,7 @@ const COPILOT: Shipped = Shipped {
 
 const PAIR: Shipped = Shipped {
     name: "pair",
+    aliases: &[],
     shows: "An agent works in a repository. It holds short where you must speak.",
     sample_is: "a small Python package",
     folder: "boxrent",
@@ -204,6 +165,7 @@ const PAIR: Shipped = Shipped {
 
 const RESEARCH: Shipped = Shipped {
     name: "research",
+    aliases: &[],
     shows: "Agents plan a question about data. You decide on the plan, and they carry it out side by side.",
     sample_is: "a year of rain",
     folder: "rain",

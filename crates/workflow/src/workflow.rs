@@ -76,10 +76,10 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow, which may extend a shipped one. `file_name` is for the problems only;
+/// Parses and validates a workflow, which may extend a shipped one that needs no pack. `file_name` is for the problems only;
 /// `catalogue` holds the tools that there are. Nobody decides but the operator.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
-    parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped())
+    parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
 }
 
@@ -90,7 +90,7 @@ pub fn parse_for(
     catalogue: &[tool::Spec],
     deciders: &Deciders,
 ) -> Result<Definition, Vec<Problem>> {
-    parse_placed(file_name, text, catalogue, deciders, &Bases::shipped()).map(|(definition, _)| definition)
+    parse_placed(file_name, text, catalogue, deciders, &Bases::shipped(&[])).map(|(definition, _)| definition)
 }
 
 /// The same over these workflows, with the place of the workflow's name.

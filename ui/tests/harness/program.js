@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../../..");
 
-/** What `cargo build -p holdshort-cli` made. */
+/** What `cargo build -p holdshort` made. */
 export const PROGRAM =
   process.env.HOLDSHORT_BIN ?? join(process.env.CARGO_TARGET_DIR ?? join(ROOT, "target"), "debug/holdshort");
 

@@ -6,7 +6,7 @@ mod needs;
 mod read;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use petgraph::algo::tarjan_scc;
@@ -20,7 +20,7 @@ type Circle = Vec<String>;
 /// Prints the circles of each crate, the largest first.
 pub(crate) fn print() -> Result<()> {
     for name in crates()? {
-        let found = circles_of(&root().join("crates").join(&name))?;
+        let found = circles_of(&folder_of(&name))?;
         let files: usize = found.iter().map(Vec::len).sum();
         println!("{name}: {} circles, {files} files in them", found.len());
         for circle in found {
@@ -30,14 +30,25 @@ pub(crate) fn print() -> Result<()> {
     Ok(())
 }
 
-/// Returns the names of the crates of the product.
+/// Folders of crates.
+const FOLDERS: [&str; 2] = ["crates", "packs"];
+
+/// Returns the names of the crates of the product and of its packs.
 fn crates() -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(root().join("crates"))? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
+    for folder in FOLDERS {
+        for entry in std::fs::read_dir(root().join(folder))? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
     }
     names.sort();
     Ok(names)
+}
+
+/// Returns the folder of the crate of this name.
+fn folder_of(name: &str) -> PathBuf {
+    let folders = FOLDERS.map(|folder| root().join(folder).join(name));
+    folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_default()
 }
 
 /// Returns the circles of the crate in this folder, the largest first.
@@ -70,8 +81,9 @@ mod tests {
     use super::*;
 
     /// Sizes of all circles of more than three files, by crate. Lower the numbers when a circle shrinks.
-    const LARGE: [(&str, &[usize]); 15] = [
-        ("cli", &[86]),
+    const LARGE: [(&str, &[usize]); 14] = [
+        ("cli", &[39, 37]),
+        ("coach", &[11, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[117, 4, 4]),
         ("edges", &[44, 11]),
@@ -79,12 +91,10 @@ mod tests {
         ("identity", &[6]),
         ("notify", &[15]),
         ("protocol", &[15]),
-        ("report", &[4]),
         ("server", &[9]),
         ("store", &[29, 6]),
         ("testkit", &[43]),
-        ("tools", &[48]),
-        ("training", &[11, 4]),
+        ("tools", &[43]),
         ("web", &[30]),
     ];
 
@@ -92,7 +102,7 @@ mod tests {
     fn no_circle_grows() {
         let mut large = BTreeMap::new();
         for name in crates().unwrap() {
-            let sizes = circles_of(&root().join("crates").join(&name)).unwrap();
+            let sizes = circles_of(&folder_of(&name)).unwrap();
             let sizes: Vec<_> = sizes.iter().map(Vec::len).filter(|files| *files > 3).collect();
             if !sizes.is_empty() {
                 large.insert(name, sizes);

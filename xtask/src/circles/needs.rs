@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use super::read::{ModulePath, Source};
 
 /// Names of methods that types of other crates have too: a call says nothing about its receiver.
-const COMMON_METHODS: [&str; 96] = [
+const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
     "and",
@@ -44,6 +44,7 @@ const COMMON_METHODS: [&str; 96] = [
     "entry",
     "eq",
     "err",
+    "expect",
     "extend",
     "filter",
     "find",

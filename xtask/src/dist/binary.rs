@@ -37,7 +37,7 @@ pub(super) fn build() -> Result<PathBuf> {
     let folder = target().join("dist");
     let mut build = cargo();
     build
-        .args(["build", "--profile", "dist", "--locked", "--package", "holdshort-cli", "--target-dir"])
+        .args(["build", "--profile", "dist", "--locked", "--package", "holdshort", "--target-dir"])
         .arg(&folder)
         // Separated as paths may not be: by a byte that no path has.
         .env("CARGO_ENCODED_RUSTFLAGS", maps("--remap-path-prefix").join("\u{1f}"))

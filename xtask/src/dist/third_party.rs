@@ -69,7 +69,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
         .filter_map(|package| package["id"].as_str())
         .collect();
     let packages = metadata["packages"].as_array()?;
-    let root = packages.iter().find(|package| package["name"] == "holdshort-cli")?["id"].as_str()?;
+    let root = packages.iter().find(|package| package["name"] == "holdshort")?["id"].as_str()?;
     let mut found = BTreeSet::new();
     let mut open = vec![root];
     while let Some(id) = open.pop() {

@@ -22,24 +22,30 @@ fn no_line_below_the_options_is_wider_than_a_terminal() {
 #[test]
 fn what_starts_a_server_of_its_own_offers_no_other() {
     for verb in OWN_SERVER.into_iter().chain(NO_SERVER) {
-        let mut command = Args::described();
+        let mut command = Args::described(Packs::default());
         let shown = command.find_subcommand_mut(verb).unwrap().render_long_help().to_string();
         assert!(!shown.contains("--server"), "{verb}: {shown}");
         assert_eq!(shown.contains("--model"), OWN_SERVER.contains(&verb), "{verb}: {shown}");
         let place = matches!(verb, "backup" | "export" | "import" | "init").then_some("place");
         let named = ["holdshort", verb].into_iter().chain(place).chain(["--server", "http://127.0.0.1:1"]);
-        let parsed = Args::parse(named).unwrap();
+        let parsed = Args::parse(Packs::default(), named).unwrap();
         assert_eq!(parsed.reach.server.as_deref(), Some("http://127.0.0.1:1"), "{verb}: refused with words");
     }
     assert_eq!(
-        Args::parse(["holdshort", "inbox", "--server", "x"]).unwrap().reach.server.as_deref(),
+        Args::parse(Packs::default(), ["holdshort", "inbox", "--server", "x"])
+            .unwrap()
+            .reach
+            .server
+            .as_deref(),
         Some("x")
     );
 }
 
 #[test]
 fn a_request_is_put_off_for_until_or_no_more_and_says_which() {
-    let snoozed = |more: &[&str]| Args::parse([&["holdshort", "snooze", "int_1"], more].concat()).is_ok();
+    let snoozed = |more: &[&str]| {
+        Args::parse(Packs::default(), [&["holdshort", "snooze", "int_1"], more].concat()).is_ok()
+    };
     for one in [&["--for", "2h"][..], &["--until", "2026-02-07T09:00:00Z"], &["--off"]] {
         assert!(snoozed(one), "{one:?}");
     }

@@ -12,7 +12,6 @@ use holdshort_protocol::{
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::card::{self, View};
-use super::coach::Runner;
 use super::input::{Input, Line};
 use super::paint::Paint;
 use super::progress::Progress;
@@ -24,6 +23,7 @@ use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
 use crate::output::{self, say, say_all, tell, tell_all};
+use crate::pack::{Asker, Pack, Packs};
 use crate::stream::{Events, Item, Watched};
 
 /// Of a long run that is attached to, only this many events are told again.
@@ -78,7 +78,7 @@ pub(crate) fn of_status(status: Status) -> Exit {
 }
 
 /// Follows a run until it ends or the person leaves.
-pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
+pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let untold = match form {
         Form::Told => run.seq.saturating_sub(HISTORY),
@@ -102,7 +102,7 @@ pub(crate) async fn follow(client: &Client, run: &str, form: Form) -> anyhow::Re
         held: Vec::new(),
         team: Vec::new(),
         team_at: 0,
-        coach: Runner::of(&run.workflow),
+        asker: packs.of(&run.workflow).and_then(Pack::asker),
         run: run.id,
     };
     let outcome = follower.follow(Events::follow(client, &follower.run, 0, Watched::now())).await;
@@ -132,8 +132,8 @@ struct Follower<'a> {
     team: Vec<Work>,
     /// The last event before that.
     team_at: u64,
-    /// Of a coach's run: how its questions are asked.
-    coach: Option<Runner>,
+    /// Asks questions in the way of a pack.
+    asker: Option<Box<dyn Asker>>,
 }
 
 /// Whether to go on.
@@ -321,13 +321,13 @@ impl Follower<'_> {
         let paint = Paint::stderr();
         tell("");
         let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
-        let is_coached = self.coach.is_some() && Runner::asks(&interrupt);
-        let cut_lines = if is_coached { 0 } else { card::cut_lines(&interrupt, view) };
+        let has_way = self.asker.as_ref().is_some_and(|asker| asker.asks(&interrupt));
+        let cut_lines = if has_way { 0 } else { card::cut_lines(&interrupt, view) };
         let prompt = Prompt::new(interrupt, cut_lines);
         let interrupt = &prompt.interrupt;
-        let is_whole = match &mut self.coach {
-            Some(runner) if is_coached => {
-                tell_all(&runner.screen(interrupt, self.open.len(), paint));
+        let is_whole = match &mut self.asker {
+            Some(asker) if has_way => {
+                tell_all(&asker.screen(interrupt, self.open.len(), paint));
                 if interrupt.suggestions().is_empty() && !prompt.takes_json() {
                     tell_all(&earlier::lines(interrupt, paint));
                 } else {
@@ -369,8 +369,8 @@ impl Follower<'_> {
                 "  That is longer than a terminal can hand over, and was not sent; e opens an editor."
                     .to_owned(),
             ]),
-            Line::Text(text) => match &mut self.coach {
-                Some(runner) if Runner::asks(&prompt.interrupt) => runner.line(prompt, &text, paint),
+            Line::Text(text) => match &mut self.asker {
+                Some(asker) if asker.asks(&prompt.interrupt) => asker.line(prompt, &text, paint),
                 Some(_) | None => prompt.line(&text, paint),
             },
         };

@@ -8,7 +8,6 @@ pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.
 mod assigned;
 pub(crate) mod card;
 pub(crate) mod chat;
-pub(crate) mod coach;
 mod diff;
 pub(crate) mod earlier;
 pub(crate) mod edit;

@@ -20,7 +20,7 @@ fn bound(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paint {
+pub struct Paint {
     colours: bool,
     pub width: usize,
     pub is_terminal: bool,
@@ -28,12 +28,12 @@ pub(crate) struct Paint {
 
 impl Paint {
     /// For standard output.
-    pub(crate) fn stdout() -> Self {
+    pub fn stdout() -> Self {
         Self::of(&Term::stdout(), console::colors_enabled())
     }
 
     /// For standard error.
-    pub(crate) fn stderr() -> Self {
+    pub fn stderr() -> Self {
         Self::of(&Term::stderr(), console::colors_enabled_stderr())
     }
 
@@ -108,7 +108,7 @@ impl Paint {
     }
 
     /// A message: folded for a terminal, on one line for whatever else reads it.
-    pub(crate) fn message(self, text: &str, hang: usize) -> Vec<String> {
+    pub fn message(self, text: &str, hang: usize) -> Vec<String> {
         if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
     }
 

@@ -21,7 +21,7 @@ mod takes;
 use fields::{Filled, Filling};
 
 #[derive(Debug)]
-pub(crate) struct Prompt {
+pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
     /// The form that gave the answer which was shown back.
@@ -53,7 +53,7 @@ enum Stage {
 
 /// What follows from a line.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Reaction {
+pub enum Reaction {
     /// Say this and ask again.
     Ask(Vec<String>),
     Decide(Decision),
@@ -67,14 +67,14 @@ pub(crate) enum Reaction {
 
 /// What is opened in the editor, and for which option.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Editing {
+pub struct Editing {
     pub option: String,
     pub text: String,
     pub form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// An edit that is JSON.
     Json,
     /// An edit that is text.
@@ -200,7 +200,7 @@ impl Prompt {
 
     /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed. In a
     /// script so are all words that release nothing: its next line was written before anybody could see them shown back.
-    pub(crate) fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
+    pub fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
@@ -219,12 +219,12 @@ impl Prompt {
     }
 
     /// Whether a line is the value of the part that is asked for.
-    pub(crate) fn takes(&self, line: &str) -> bool {
+    pub fn takes(&self, line: &str) -> bool {
         matches!(&self.stage, Stage::Fill(filling) if filling.takes(line))
     }
 
     /// Whether nothing is chosen yet, and nothing shown back.
-    pub(crate) fn is_choosing(&self) -> bool {
+    pub fn is_choosing(&self) -> bool {
         matches!(self.stage, Stage::Choose)
     }
 

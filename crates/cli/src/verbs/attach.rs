@@ -24,12 +24,12 @@ pub(super) async fn attach(
     let run = id_of(run, "run")?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
-        return beside(&scene.client()?, run, scene.json, None, files).await;
+        return beside(scene, &scene.client()?, run, None, files).await;
     }
     let again = embed::again(&data_dir, &model);
     let embedded = over_journal(scene, data_dir, model).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {
-        Ok(()) => beside(&embedded.client()?, run, scene.json, Some(&again), files).await,
+        Ok(()) => beside(scene, &embedded.client()?, run, Some(&again), files).await,
         Err(error) => Err(error),
     };
     end_of(embedded).await;
@@ -79,6 +79,7 @@ pub(super) async fn bring_along(
         keep_content: None,
         crew: holdshort_server::Crew::default(),
         otlp: None,
+        packs: scene.packs,
         hooks: scene.hooks,
         json: scene.json,
     };

@@ -8,11 +8,11 @@ use anyhow::Context;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, plain};
 use holdshort_server::{AGENT_REQUESTS, PerMinute};
-use holdshort_workflow::{Shipped, shipped};
+use holdshort_workflow::Shipped;
 
+use super::Scene;
 use super::links::invitation;
 use super::run::{ANY_PORT, beside, end_of, output_words};
-use super::{Scene, coach, compliance};
 use crate::args::ModelArgs;
 use crate::called::holdshort;
 use crate::data_dir::DataDir;
@@ -21,12 +21,14 @@ use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
 use crate::output::{say, say_all, tell};
+use crate::pack::Pack;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> anyhow::Result<Exit> {
-    let sample = shipped().iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
-        let names: Vec<&str> = shipped().iter().map(|shipped| shipped.name).collect();
+    let samples = scene.packs.samples();
+    let sample = *samples.iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
+        let names: Vec<&str> = samples.iter().map(|shipped| shipped.name).collect();
         usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))
     })?;
     let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?;
@@ -56,6 +58,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         keep_content: None,
         crew: holdshort_server::Crew::default(),
         otlp: None,
+        packs: scene.packs,
         hooks: scene.hooks,
         json: scene.json,
     };
@@ -65,7 +68,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
     if !scene.json {
-        farewell(sample, &repository, &data_dir);
+        farewell(sample, scene.packs.of(sample.name), &repository, &data_dir);
     }
     exit
 }
@@ -92,11 +95,12 @@ async fn play(
         }),
     };
     let run: Run = client.post("/v1/runs", &start).await?;
-    let files = reports(sample).then(|| repository.with_file_name("report"));
+    let pack = scene.packs.of(sample.name);
+    let files = pack.map(|_| repository.with_file_name("report"));
     if !scene.json {
         greet(
             &info,
-            sample,
+            (sample, pack),
             repository,
             &start,
             data_dir,
@@ -107,12 +111,12 @@ async fn play(
         say("  if this is killed, go on with:");
         say(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
-    beside(&client, &run.id, scene.json, Some(again), files.as_deref()).await
+    beside(scene, &client, &run.id, Some(again), files.as_deref()).await
 }
 
 fn greet(
     info: &Info,
-    sample: &Shipped,
+    (sample, pack): (&Shipped, Option<&dyn Pack>),
     repository: &Path,
     start: &StartRun,
     data_dir: &DataDir,
@@ -126,7 +130,7 @@ fn greet(
     say("");
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
     // Agents that write reports work on data, and nobody looks at it with git.
-    let (folder, real) = if reports(sample) {
+    let (folder, real) = if pack.is_some() {
         ("folder", "data, computed numbers, gates, journal")
     } else {
         ("repository", "files, git, tests, gates, journal")
@@ -147,10 +151,9 @@ fn greet(
     line("you", "answer with a number or in your own words; ? explains, d leaves");
 }
 
-fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
+fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_dir: &DataDir) {
     let paint = Paint::stdout();
-    let reports = reports(sample);
-    if !reports {
+    if pack.is_none() {
         say("");
         say(&paint.bold("What changed"));
         for line in changed(repository) {
@@ -164,12 +167,12 @@ fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     let repository = quoted(&repository.display().to_string());
     let diff = (format!("git -C {repository} diff"), "what the agent wrote");
     // Such agents write nothing there: what came of it lies in the files that are named above.
-    let diff = (!reports).then_some(diff);
+    let diff = pack.is_none().then_some(diff);
     let commands = [
         (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
         (format!("{holdshort} inbox --all --data {data}"), "every decision"),
         (format!("{holdshort} audit verify --data {data}"), "the proof that nothing was changed since"),
-        yours(holdshort, sample.name),
+        yours(holdshort, sample.name, pack),
     ];
     for (command, what) in diff.into_iter().chain(commands) {
         say(&format!("  {command}"));
@@ -177,20 +180,10 @@ fn farewell(sample: &Shipped, repository: &Path, data_dir: &DataDir) {
     }
 }
 
-/// Whether what comes of it lies in files of its own, and its agents change none.
-fn reports(sample: &Shipped) -> bool {
-    [coach::WORKFLOW, compliance::WORKFLOW].contains(&sample.name)
-}
-
-/// How the same is done with something of one's own. A coach's run is described by a file.
-fn yours(holdshort: &str, name: &str) -> (String, &'static str) {
-    if name == coach::WORKFLOW {
-        let why = "writes coach.yaml: the same with training data of yours, with a model";
-        return (format!("{holdshort} init coach"), why);
-    }
-    if name == compliance::WORKFLOW {
-        let why = "writes the folder case: the same with tables of yours, with a model";
-        return (format!("{holdshort} init compliance"), why);
+/// Returns the command that does the same with data of the person, and its purpose.
+fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
+    if let Some(pack) = pack {
+        return (format!("{holdshort} init {name}"), pack.words().yours);
     }
     (
         format!("{holdshort} run {name} --workspace PATH \"task\""),

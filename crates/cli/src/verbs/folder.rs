@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::limits::SUMMARY_BYTES;
 
-pub(super) const SUMMARY: &str = "summary.json";
+pub const SUMMARY: &str = "summary.json";
 
 /// Files of these names that are there and that no earlier run wrote.
-pub(super) fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
+pub fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
     for name in names {
@@ -33,7 +33,7 @@ pub(super) fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'sta
 }
 
 /// Takes away what an earlier run wrote and this one does not. Only names of ours: a summary is a file like any other.
-pub(super) fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
+pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
         match fs::remove_file(folder.join(name)) {
@@ -48,7 +48,7 @@ pub(super) fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> a
 
 /// The run whose files lie in a folder, as its summary says.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
+pub struct Earlier {
     pub run: String,
     /// The day that its analysis is of.
     pub date: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct Earlier {
 }
 
 /// `None` where there is no summary of a run.
-pub(super) fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
+pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -82,14 +82,14 @@ pub(super) fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
 
 /// Where the files of a run go. A run that has not completed replaces no report of another one that has: its files go
 /// into a folder of its own, within.
-pub(super) fn of_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
+pub fn of_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
 /// Takes away what a run wrote into a folder of its own, before it had the whole folder.
-pub(super) fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
+pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;
     // It is not there, or holds something of somebody else's.
@@ -102,7 +102,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
 }
 
 /// Whole or not at all: somebody may be reading the one before.
-pub(super) fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(shown)?;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// Folders that were made for a run. Those that are empty go again where it does not start.
 #[derive(Debug, Default)]
 #[must_use]
-pub(super) struct MadeFolders(Vec<PathBuf>);
+pub struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
     /// Makes a folder, and those that it lies in.
-    pub(super) fn make(&mut self, folder: &Path) -> io::Result<()> {
+    pub fn make(&mut self, folder: &Path) -> io::Result<()> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
         self.0.extend(missing.into_iter().rev().map(Path::to_owned));

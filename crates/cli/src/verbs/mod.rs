@@ -7,22 +7,20 @@ mod audit;
 mod audit_export;
 mod backup;
 mod chat;
-mod coach;
-mod compliance;
 mod decide;
 mod deliveries;
 mod demo;
 mod doctor;
 mod events;
 mod evidence;
-mod folder;
+pub mod folder;
 mod groups;
 mod inbox;
 mod journal;
 mod keeping;
 mod keys;
 mod links;
-mod made_folders;
+pub(crate) mod made_folders;
 mod nodes;
 mod people;
 mod plan;
@@ -47,11 +45,13 @@ use crate::args::{Args, Audit, Reach, Verb, Workflows};
 use crate::client::Client;
 use crate::config_file::was_said;
 use crate::exit::{Exit, usage};
+use crate::pack::Packs;
 
 /// What every verb is told.
 struct Scene {
     reach: Reach,
     json: bool,
+    packs: Packs,
     hooks: Hooks,
 }
 
@@ -61,18 +61,13 @@ impl Scene {
     }
 }
 
-pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
-    let scene = Scene { reach: args.reach, json: args.json, hooks };
+pub(crate) async fn perform(args: Args, packs: Packs, hooks: Hooks) -> anyhow::Result<Exit> {
+    let scene = Scene { reach: args.reach, json: args.json, packs, hooks };
     refuse_server(&scene, &args.verb)?;
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,
         Verb::Run(run) => Box::pin(run::run(&scene, run)).await,
-        Verb::Init { workflow, file } if workflow == compliance::WORKFLOW => {
-            compliance::init(file.as_deref().unwrap_or(Path::new("case")))
-        }
-        Verb::Init { workflow, file } => {
-            coach::init(&workflow, file.as_deref().unwrap_or(Path::new("coach.yaml")))
-        }
+        Verb::Init { workflow, file } => init(packs, &workflow, file.as_deref()),
         Verb::Chat(chat) => chat::chat(&scene, chat).await,
         Verb::Serve(serve) => Box::pin(serve::serve(&scene, *serve)).await,
         Verb::Inbox { all } => inbox::inbox(&scene, all).await,
@@ -130,6 +125,12 @@ pub(crate) async fn perform(args: Args, hooks: Hooks) -> anyhow::Result<Exit> {
         Verb::Import(import) => transfer::import(&scene, import).await,
         Verb::Doctor { config, model } => doctor::doctor(&scene, config, model).await,
     }
+}
+
+/// Writes what a person edits before a run of a pack's workflow.
+fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit> {
+    packs.of(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
+    Ok(Exit::Ok)
 }
 
 /// A server that is named and not asked would be a surprise. One in the environment is there for the other verbs, and keeps nobody

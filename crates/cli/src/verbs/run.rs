@@ -13,7 +13,7 @@ use holdshort_server::{AGENT_REQUESTS, PerMinute};
 use serde_json::{Value, json};
 
 use super::made_folders::MadeFolders;
-use super::{Scene, coach, compliance, system};
+use super::{Scene, system};
 use crate::args::ModelArgs;
 use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
@@ -23,6 +23,7 @@ use crate::exit::{Exit, no_server, usage};
 use crate::log;
 use crate::model;
 use crate::output::{document, say, say_all, tell, tell_all};
+use crate::pack::{self, Packs};
 use crate::shell::quoted;
 use crate::terminal::REHEARSES;
 use crate::terminal::card;
@@ -39,20 +40,14 @@ const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play
                            `holdshort run NAME --model rehearsal`";
 
 pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
-    if let Some(path) = &args.init_config {
-        if args.config.is_some() {
-            return Err(usage(
-                "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
-            ));
-        }
-        return coach::init(&args.workflow, path);
-    }
-    if args.output_dir.is_some() && args.config.is_none() && args.case.is_none() {
-        return Err(usage(
-            "--output-dir is of `coach` with --config FILE, and of `compliance` with --case FOLDER",
-        ));
-    }
-    let (start, files, made) = start(&args)?;
+    let prepared = match of_a_pack(scene.packs, &args)? {
+        Some(pack::Start::Init(to)) => return super::init(scene.packs, &args.workflow, Some(&to)),
+        Some(pack::Start::Run(prepared)) => Some(*prepared),
+        None if args.output_dir.is_some() => return Err(scene.packs.no_output()),
+        None => None,
+    };
+    let is_prepared = prepared.is_some();
+    let (start, files, made) = start(scene.packs, &args, prepared)?;
     let files = files.as_deref();
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
@@ -71,7 +66,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         )));
     }
     embed::in_the_folder()?;
-    can_start(&args)?;
+    can_start(scene.packs, &args, is_prepared)?;
     // A configuration that names a model names it as `--model` does.
     args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;
@@ -96,6 +91,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         keep_content: None,
         crew: holdshort_server::Crew::default(),
         otlp: None,
+        packs: scene.packs,
         hooks: scene.hooks,
         json: scene.json,
     };
@@ -105,22 +101,32 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// And where its files go, of a coach's or a compliance crew's, with the folders that were made for them.
-fn start(args: &crate::args::Run) -> anyhow::Result<(StartRun, Option<PathBuf>, MadeFolders)> {
-    let (input, config, files, made) = if let Some((prepared, made)) = coach::prepared(args)? {
-        let workspace = workspace(Some(&prepared.data))?;
-        let config = prepared.config(workspace);
-        (prepared.input, config, Some(prepared.output), made)
-    } else if let Some(prepared) = compliance::prepared(args)? {
-        let workspace = workspace(Some(&prepared.case))?;
-        let config = RunConfig { workspace, ..RunConfig::default() };
-        (prepared.input, config, Some(prepared.output), MadeFolders::default())
+/// Reads the options of packs. Returns `None` if none of them is there.
+fn of_a_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
+    let said = pack::Said {
+        workflow: &args.workflow,
+        task: args.task.as_deref(),
+        output_dir: args.output_dir.as_deref(),
+        options: &args.options,
+    };
+    packs.iter().find_map(|pack| pack.start(&said).transpose()).transpose()
+}
+
+/// Returns the request that starts the run, the folder for its files, and the folders that were made for it.
+fn start(
+    packs: Packs,
+    args: &crate::args::Run,
+    prepared: Option<pack::Prepared>,
+) -> anyhow::Result<(StartRun, Option<PathBuf>, MadeFolders)> {
+    let (input, config, files, made) = if let Some(prepared) = prepared {
+        let config = RunConfig { workspace: workspace(Some(&prepared.workspace))?, ..prepared.config };
+        (prepared.input, config, Some(prepared.output), prepared.made)
     } else {
         if args.workspace.is_none() {
-            described(&args.workflow)?;
+            described(packs, &args.workflow)?;
         }
         let workspace = workspace(args.workspace.as_deref())?;
-        (input(args)?, RunConfig { workspace, ..RunConfig::default() }, None, MadeFolders::default())
+        (input(packs, args)?, RunConfig { workspace, ..RunConfig::default() }, None, MadeFolders::default())
     };
     let config = RunConfig { unattended: args.unattended, ..config };
     let (workflow, session) = (args.workflow.clone(), args.session.clone());
@@ -140,7 +146,7 @@ async fn started(
     if !scene.json {
         introduce(&run);
     }
-    beside(&client, &run.id, scene.json, Some(again), files).await
+    beside(scene, &client, &run.id, Some(again), files).await
 }
 
 async fn on_server(
@@ -184,7 +190,7 @@ async fn on_server(
     if !scene.json {
         introduce(&shown);
     }
-    beside(&client, &shown.id, scene.json, None, files).await
+    beside(scene, &client, &shown.id, None, files).await
 }
 
 /// Why a server that works with no model starts nothing. What was named here counts for a server that is started.
@@ -203,8 +209,9 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
 }
 
 /// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
-fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
-    let open = holdshort_server::open_workflows(args.workflows.as_deref(), &People::default());
+fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
+    let folder = args.workflows.as_deref();
+    let open = holdshort_server::open_workflows(folder, &People::default(), &packs.of_server());
     let library = open.map_err(|error| usage(error.to_string()))?;
     let Some(definition) = library.get(&args.workflow) else {
         let known: Vec<&str> = library.names().filter(|name| *name != EXTERNAL).collect();
@@ -214,8 +221,7 @@ fn can_start(args: &crate::args::Run) -> anyhow::Result<()> {
             known.join(", ")
         )));
     };
-    if args.workspace.is_none() && args.config.is_none() && args.case.is_none() && definition.works_on_files()
-    {
+    if args.workspace.is_none() && !is_prepared && definition.works_on_files() {
         return Err(usage("--workspace PATH is missing: this workflow's tools work in a folder"));
     }
     Ok(())
@@ -236,7 +242,7 @@ pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     }
 }
 
-fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
+fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     match (&args.task, &args.input) {
         (_, Some(path)) => {
             let text = file_or_stdin(path)?;
@@ -245,25 +251,15 @@ fn input(args: &crate::args::Run) -> anyhow::Result<Value> {
         }
         (Some(task), None) => Ok(json!({"task": task})),
         (None, None) => {
-            described(&args.workflow)?;
+            described(packs, &args.workflow)?;
             Err(usage("say what is to be done: a task in words, or --input FILE"))
         }
     }
 }
 
 /// Refuses a workflow whose folder and input one argument describes: `--workspace` is not what a person is to be told.
-fn described(workflow: &str) -> anyhow::Result<()> {
-    let how = match workflow {
-        compliance::WORKFLOW => {
-            "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
-             writes a sample"
-        }
-        coach::WORKFLOW => {
-            "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to edit"
-        }
-        _ => return Ok(()),
-    };
-    Err(usage(spelled(how)))
+fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
+    packs.of(workflow).map_or(Ok(()), |pack| Err(usage(spelled(pack.words().how))))
 }
 
 /// As the server needs it: absolute. Whether it will do is for the server to say.
@@ -286,19 +282,20 @@ fn introduce(run: &Run) {
 }
 
 /// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
-/// again, where this one stops with this process. `files`: where those of a coach's run go.
+/// again, where this one stops with this process. `files`: where those of a pack's run go.
 pub(super) async fn beside(
+    scene: &Scene,
     client: &Client,
     run: &str,
-    json: bool,
     embedded: Option<&str>,
     files: Option<&Path>,
 ) -> anyhow::Result<Exit> {
+    let (packs, json) = (scene.packs, scene.json);
     let form = if json { Form::Json } else { Form::Told };
     if !json && let Ok(found) = client.get::<Run>(&format!("/v1/runs/{run}")).await {
         system::warn_of(client, &found).await;
     }
-    let outcome = follow::follow(client, run, form).await?;
+    let outcome = follow::follow(packs, client, run, form).await?;
     match &outcome {
         Outcome::Ended(run) if !json => ended(run),
         Outcome::Ended(_) => {}
@@ -309,12 +306,11 @@ pub(super) async fn beside(
         (_, Some(folder)) => {
             // Of a server in this process nothing goes on once it is left.
             let rests = embedded.is_some() && matches!(outcome, Outcome::Left(_));
-            coach::leave_files(client, run, coach::Files { folder, rests }, json).await;
-            compliance::leave_files(client, run, folder, json).await;
+            for pack in packs.iter() {
+                pack.leave_files(client, run, pack::Files { folder, rests, json }).await;
+            }
         }
-        (Outcome::Ended(run), None)
-            if [coach::WORKFLOW, compliance::WORKFLOW].contains(&&*run.workflow) && !json =>
-        {
+        (Outcome::Ended(run), None) if packs.of(&run.workflow).is_some() && !json => {
             tell(&format!(
                 "  Its files: {} attach {} --output-dir DIR{}",
                 holdshort(),

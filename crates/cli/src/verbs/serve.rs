@@ -93,6 +93,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyho
         keep_content: settled.keep_content,
         crew,
         otlp: settled.otlp,
+        packs: scene.packs,
         hooks: scene.hooks,
         json: scene.json || log::is_json(),
     })

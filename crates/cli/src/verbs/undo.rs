@@ -61,5 +61,5 @@ async fn begin<T: Serialize>(
     if !scene.json {
         say(&format!("{}: {}", begun.id, asked.says));
     }
-    beside(client, &begun.id, scene.json, again, None).await
+    beside(scene, client, &begun.id, again, None).await
 }

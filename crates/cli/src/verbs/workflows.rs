@@ -52,7 +52,8 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
     let mut files: Vec<String> = Vec::new();
     let mut problems = Vec::new();
     for path in paths {
-        let checked = holdshort_server::check_workflows(path, &people).map_err(wrong)?;
+        let checked =
+            holdshort_server::check_workflows(path, &people, &scene.packs.of_server()).map_err(wrong)?;
         files.extend(checked.files);
         problems.extend(checked.problems);
     }

@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
-    /// A program that knows the compliance crew.
+    /// A client of the crew edge.
     CustomUrl,
     Slack,
     /// One address, over the server of mails of the channels file.

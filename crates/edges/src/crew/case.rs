@@ -1,16 +1,31 @@
-//! The case that a task works on: one folder directly inside that which `CREW_CASES` names. Whom the case names has a number in
-//! what the task is started with, as with `holdshort run compliance --case`.
+//! The case that a task works on: one folder directly inside that which `CREW_CASES` names. A pack reads it: people whom the
+//! case names have a number in what the task is started with.
 
 use std::fs;
 use std::path::{Component, Path};
 
 use holdshort_protocol::Code;
-use holdshort_tools::{AS_OF, CASE, NoCase, begin_on};
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::Settings;
+
+/// The members of a task's inputs that name its case and the day of the case.
+pub const CASE: &str = "case";
+pub const AS_OF: &str = "as_of";
+
+/// Reads the case in a folder. Takes the folder, what the task calls the case, and the other inputs; returns the inputs that
+/// the task is started with.
+pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, WrongCase>;
+
+/// Why there is no case.
+#[derive(Debug)]
+pub struct WrongCase {
+    /// Member of the inputs that is wrong.
+    pub member: &'static str,
+    pub message: String,
+}
 
 /// What a task on a case is started with.
 pub(super) struct Case {
@@ -19,7 +34,14 @@ pub(super) struct Case {
 }
 
 /// The case that `inputs` name, read whole: whatever is wrong with it is told before anything starts.
-pub(super) async fn open(settings: &Settings, mut inputs: Map<String, Value>) -> Answer<Case> {
+pub(super) async fn open(
+    settings: &Settings,
+    read_case: Option<ReadCase>,
+    mut inputs: Map<String, Value>,
+) -> Answer<Case> {
+    let Some(read) = read_case else {
+        return Err(wrong(CASE, "can not be read: this build of Holdshort has no pack that reads cases"));
+    };
     let Some(cases) = &settings.cases else {
         let rule = "names no folder here: this crew works in one, so start the server with CREW_CASES, the folder of the \
                     cases";
@@ -39,7 +61,7 @@ pub(super) async fn open(settings: &Settings, mut inputs: Map<String, Value>) ->
     let reading = spawn_blocking(move || {
         // A link leads to wherever somebody likes.
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
-        is_folder.then(|| begin_on(Path::new(&path), &called, inputs).map(|begun| begun.input))
+        is_folder.then(|| read(Path::new(&path), &called, inputs))
     });
     let read = reading.await.map_err(|error| {
         tracing::error!(%error, "a case was not read to its end");
@@ -53,8 +75,7 @@ pub(super) async fn open(settings: &Settings, mut inputs: Map<String, Value>) ->
             Err(wrong(CASE, rule))
         }
         Some(Ok(inputs)) => Ok(Case { folder, inputs }),
-        Some(Err(error @ NoCase::NoDay)) => Err(wrong(AS_OF, &error.to_string())),
-        Some(Err(error)) => Err(wrong(CASE, &error.to_string())),
+        Some(Err(WrongCase { member, message })) => Err(wrong(member, &message)),
         None => Err(wrong(CASE, "is no folder in CREW_CASES; links are not followed")),
     }
 }

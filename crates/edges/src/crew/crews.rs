@@ -8,14 +8,13 @@ use holdshort_core::definition::{Definition, EXTERNAL, PhaseKind};
 use holdshort_core::history::{self, SUBJECT_BYTES};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::schema;
-use holdshort_tools::{AS_OF, CASE};
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{CHANNEL, Settings};
+use super::{AS_OF, CASE, CHANNEL, Settings};
 use crate::limits::CREW_TITLE_CHARS;
 use crate::who::Guest;
 
@@ -24,9 +23,6 @@ pub(super) const INPUTS: &str = "inputs";
 
 /// The member of a run's input that says whom it is about.
 pub(super) const SUBJECT: &str = "subject";
-
-/// Names of crews in the documents of the source system, and the workflow that each of them is here.
-const ALIASES: [(&str, &str); 2] = [("fraud_analysis", "compliance"), ("fraud_investigation", "compliance")];
 
 /// Whether a workflow is a crew: every one whose agents we run.
 pub(super) fn is_crew(workflow: &str) -> bool {
@@ -38,7 +34,7 @@ pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     if is_crew(name) && app.library.get(name).is_some() {
         return Some(name);
     }
-    let (_, workflow) = ALIASES.into_iter().find(|(alias, _)| *alias == name)?;
+    let (_, workflow) = app.library.aliases().find(|(alias, _)| *alias == name)?;
     app.library.get(workflow).map(|_| workflow)
 }
 
@@ -145,9 +141,9 @@ pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     agents
 }
 
-fn crew(definition: &Definition) -> Value {
+fn crew(app: &App, definition: &Definition) -> Value {
     let aliases =
-        ALIASES.iter().filter(|(_, workflow)| *workflow == definition.name).map(|(alias, _)| *alias);
+        app.library.aliases().filter(|(_, workflow)| *workflow == definition.name).map(|(alias, _)| alias);
     json!({
         "name": definition.name,
         "crew_name": definition.name,
@@ -163,15 +159,17 @@ fn crew(definition: &Definition) -> Value {
 /// `GET /crew`, `GET /crew/crews`.
 pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
-    let crews: Vec<Value> =
-        names(&app).filter_map(|name| app.library.get(name)).map(|definition| crew(&definition)).collect();
+    let crews: Vec<Value> = names(&app)
+        .filter_map(|name| app.library.get(name))
+        .map(|definition| crew(&app, &definition))
+        .collect();
     Ok(Json(json!({ "success": true, "count": crews.len(), "crews": crews })))
 }
 
 /// `GET /crew/crews/{name}`.
 pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
-    Ok(Json(crew(&*find(&app, &name)?)))
+    Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
 /// Every agent by its name, and the crews that it works in. What the first of these is for is its goal: what an agent is

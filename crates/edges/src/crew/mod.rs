@@ -1,4 +1,4 @@
-//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of the compliance crew know them (contracts D2 to D7 and D9).
+//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of source document 003 know them (contracts D2 to D7 and D9).
 //!
 //! A crew is a workflow, a task is a run, a review is an interrupt of kind `review`; each state is read from the journal.
 //! `run.rs` starts, `task.rs` words a run, `status.rs` and `socket.rs` tell it; `pause.rs` holds a run, `review.rs` words a
@@ -30,6 +30,7 @@ use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
 use holdshort_web::needs::{Needs, all, any};
 
+pub use case::{AS_OF, CASE, ReadCase, WrongCase};
 use rate::Limits;
 pub use settings::{Settings, Wrong};
 
@@ -48,17 +49,19 @@ const ADMINISTER: Needs = all(Permission::Administer);
 /// What handlers of this edge share.
 struct Crew {
     settings: Settings,
+    read_case: Option<ReadCase>,
     limits: Limits,
 }
 
 /// One base serves the paths with `/api/v1` and without (contract D9).
-pub(super) fn router(settings: Settings) -> Router<AuthState> {
+pub(super) fn router(settings: Settings, read_case: Option<ReadCase>) -> Router<AuthState> {
     let limits = Limits::new(&settings);
     let routes = routes();
-    Router::new()
-        .merge(routes.clone())
-        .nest("/api/v1", routes)
-        .layer(Extension(Arc::new(Crew { settings, limits })))
+    Router::new().merge(routes.clone()).nest("/api/v1", routes).layer(Extension(Arc::new(Crew {
+        settings,
+        read_case,
+        limits,
+    })))
 }
 
 fn routes() -> Router<AuthState> {

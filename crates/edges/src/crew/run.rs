@@ -97,7 +97,7 @@ async fn start(
     }
     let subject = inputs.get(crews::SUBJECT).cloned();
     let (workspace, inputs) = if found.works_on_files() {
-        let Case { folder, inputs } = case::open(&crew.settings, inputs).await?;
+        let Case { folder, inputs } = case::open(&crew.settings, crew.read_case, inputs).await?;
         (Some(folder), inputs)
     } else {
         (None, inputs)

@@ -218,7 +218,7 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
 
 /// Agents and templates as they are shipped.
 pub fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
-    holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue())
+    holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue(&[]))
 }
 
 /// Whether its config can be translated, where it has one.

@@ -541,7 +541,7 @@ fn what_the_base_asks_no_config_takes_away() {
         let text = include_str!("../../src/mars/base.yaml");
         let (head, _) = text.split_once("\ngates:").unwrap();
         let text = format!("{head}\ngates:\n{gates}");
-        holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue()).unwrap()
+        holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue(&[])).unwrap()
     };
     let base = own("  plan: ask
   before_step: ask
@@ -592,7 +592,7 @@ fn what_the_base_asks_no_config_takes_away() {
     let text = format!(
         "{text}  error: {{options: [retry]}}\n  checkpoint: {{options: [approve, continue, skip, reject]}}\n"
     );
-    let phased = holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue()).unwrap();
+    let phased = holdshort_workflow::parse("mars.yaml", &text, &holdshort_tools::catalogue(&[])).unwrap();
     let one = |kind: &str, config: Value| json!({"phases": [{"type": "planning"}, {"type": kind, "config": config}]});
     let found = over(&phased, &one("hitl_control", json!({"timeout_seconds": 21, "allow_step_skip": false})));
     assert_eq!(

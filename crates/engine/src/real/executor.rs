@@ -17,7 +17,7 @@ use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Withhold, Workspace};
+use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Toolset, Withhold, Workspace};
 use holdshort_workflow::Library;
 use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
@@ -56,6 +56,7 @@ const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
 pub struct RealExecutor {
     pub(super) data: PathBuf,
     pub(super) library: Arc<Library>,
+    pub(super) toolsets: Vec<&'static dyn Toolset>,
     pub(super) model: Option<Arc<dyn Model>>,
     pub(super) sandbox_program: PathBuf,
     pub(super) bodies: Arc<dyn Bodies>,
@@ -122,6 +123,7 @@ impl RealExecutor {
             stop,
             data: self.data.clone(),
             sandbox_program: self.sandbox_program.clone(),
+            toolsets: self.toolsets.clone(),
             bodies: self.bodies.clone(),
             model: self.model_for(&job.definition.name, job.config.model.as_deref()),
             previews: self.previews.clone(),
@@ -134,7 +136,8 @@ impl RealExecutor {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let step = self.rehearsing.commit_step;
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
-        let node = Node { data: &self.data, sandbox_program: &self.sandbox_program };
+        let node =
+            Node { data: &self.data, sandbox_program: &self.sandbox_program, toolsets: &self.toolsets };
         let asks = (Follow::never(), Withhold::nothing());
         tools(node, &run.id, workspace, &run.definition, input, asks, step)
     }
@@ -290,16 +293,17 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Places of this node that the tools of a run need.
+/// Places of this node that the tools of a run need, and tools of its packs.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
     sandbox_program: &'a Path,
+    toolsets: &'a [&'static dyn Toolset],
 }
 
 /// The tools of a run: in its workspace, with what its workflow lets them reach.
 fn tools(
-    Node { data, sandbox_program }: Node<'_>,
+    Node { data, sandbox_program, toolsets }: Node<'_>,
     run: &RunId,
     workspace: Option<&str>,
     definition: &Definition,
@@ -315,6 +319,7 @@ fn tools(
     settings.allow_addresses.clone_from(&definition.web.allow_addresses);
     settings.follow = follow;
     settings.withhold = withhold;
+    settings.toolsets = toolsets.to_vec();
     settings.input.clone_from(input);
     settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
@@ -325,6 +330,7 @@ struct Worker {
     stop: watch::Receiver<bool>,
     data: PathBuf,
     sandbox_program: PathBuf,
+    toolsets: Vec<&'static dyn Toolset>,
     bodies: Arc<dyn Bodies>,
     model: Option<Arc<dyn Model>>,
     previews: Previews,
@@ -338,7 +344,7 @@ impl Worker {
         let tools = || {
             let asks = (job.follow.clone(), job.withhold.clone());
             let tools = tools(
-                Node { data: &self.data, sandbox_program: &self.sandbox_program },
+                Node { data: &self.data, sandbox_program: &self.sandbox_program, toolsets: &self.toolsets },
                 &job.run,
                 workspace,
                 definition,

@@ -21,7 +21,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{DeliveryChange, Location, Outbox, Store, sqlite};
-use holdshort_tools::Step;
+use holdshort_tools::{Step, Toolset};
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
@@ -44,6 +44,8 @@ pub struct Setup<L> {
     /// Where people are told.
     pub channels: Vec<Channel>,
     pub library: L,
+    /// Tools of packs.
+    pub toolsets: Vec<&'static dyn Toolset>,
     /// `None`: rehearsals only.
     pub model: Option<Arc<dyn Model>>,
     /// The program that has the hidden subcommand `sandbox-exec`.
@@ -78,8 +80,19 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup { data, people, rules, channels, library, model, sandbox_program, store, rehearsing, ends } =
-        setup;
+    let Setup {
+        data,
+        people,
+        rules,
+        channels,
+        library,
+        toolsets,
+        model,
+        sandbox_program,
+        store,
+        rehearsing,
+        ends,
+    } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -111,6 +124,7 @@ where
     let executor = RealExecutor {
         data,
         library: library.clone(),
+        toolsets,
         model,
         sandbox_program,
         bodies: Arc::new(journal.clone()),

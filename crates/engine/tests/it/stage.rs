@@ -42,7 +42,7 @@ pub(crate) fn definition(text: &str) -> Arc<Definition> {
 }
 
 fn parse(text: &str) -> Arc<Definition> {
-    Arc::new(holdshort_workflow::parse("test.yaml", text, &holdshort_tools::catalogue()).unwrap())
+    Arc::new(holdshort_workflow::parse("test.yaml", text, &holdshort_tools::catalogue(&[])).unwrap())
 }
 
 pub(crate) fn operator() -> Actor {

@@ -1,4 +1,4 @@
-//! A program that knows the compliance crew (contracts D4, D7): a flat payload, signed over its very bytes.
+//! A client of the crew edge (contracts D4, D7): a flat payload, signed over its very bytes.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;

@@ -18,7 +18,7 @@ use crate::message::{Message, Several};
 use crate::slack::Call;
 pub(crate) use push::Push;
 
-/// Body for clients of the compliance crew.
+/// Body for clients of the crew edge.
 pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";

@@ -38,7 +38,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, middleware};
 use holdshort_core::rights::Permission;
-use holdshort_edges::crew::Settings;
+use holdshort_edges::crew::{ReadCase, Settings};
 use holdshort_notify::Channels;
 use holdshort_protocol::Code;
 use holdshort_web::accept::prefers_html;
@@ -194,12 +194,17 @@ fn needs(
 }
 
 /// The whole service, guards included.
-pub(crate) fn service(auth: AuthState, names: Arc<Names>, channels: Arc<Channels>, crew: Settings) -> Router {
+pub(crate) fn service(
+    auth: AuthState,
+    names: Arc<Names>,
+    channels: Arc<Channels>,
+    (crew, read_case): (Settings, Option<ReadCase>),
+) -> Router {
     let (router, _) = router(utoipa::openapi::OpenApi::default()).split_for_parts();
     router
         .merge(pages::router())
         .merge(slack::router(channels))
-        .merge(holdshort_edges::router(crew))
+        .merge(holdshort_edges::router(crew, read_case))
         .fallback(nothing)
         .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))

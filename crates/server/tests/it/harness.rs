@@ -19,6 +19,7 @@ pub(crate) fn options(data: &Path) -> Options {
         data: data.to_owned(),
         database: None,
         workflows: None,
+        packs: holdshort_server::Packs::default(),
         people: None,
         rules: None,
         channels: None,

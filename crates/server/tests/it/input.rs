@@ -180,10 +180,8 @@ async fn what_is_not_there_is_said_to_be_unknown() {
         said.1["known"],
         json!([
             "autonomous",
-            "coach",
             "codelab",
             "codelab_ide",
-            "compliance",
             "copilot",
             "error_recovery",
             "external",

@@ -132,10 +132,8 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
         names,
         [
             "autonomous",
-            "coach",
             "codelab",
             "codelab_ide",
-            "compliance",
             "copilot",
             "error_recovery",
             "external",
@@ -147,6 +145,6 @@ async fn the_server_says_what_it_is_and_what_it_offers() {
             "step_by_step",
         ]
     );
-    assert_eq!(workflows["items"][9]["phases"], json!(["look"]));
-    assert_eq!(workflows["items"][10]["rehearsal"], true);
+    assert_eq!(workflows["items"][7]["phases"], json!(["look"]));
+    assert_eq!(workflows["items"][8]["rehearsal"], true);
 }

@@ -51,5 +51,5 @@ fn main() -> ExitCode {
     hooks.store.after_commit = Some(after_commit);
     hooks.rehearsing.word_ms = Some(0);
     hooks.rehearsing.commit_step = Some(between_files);
-    holdshort_cli::main(std::env::args_os(), hooks)
+    holdshort_cli::main(std::env::args_os(), holdshort::PACKS, hooks)
 }

@@ -6,11 +6,11 @@ use holdshort_workflow::{Problem, rehearsal as scripts};
 
 pub(super) fn workflow(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match holdshort_workflow::parse("w.yaml", text, &holdshort_tools::catalogue()) {
+    match holdshort_workflow::parse("w.yaml", text, &holdshort_tools::catalogue(&[])) {
         Err(problems) => are_inside(text, &problems),
         Ok(definition) => {
             assert_eq!(
-                holdshort_workflow::parse("w.yaml", text, &holdshort_tools::catalogue()).ok().as_ref(),
+                holdshort_workflow::parse("w.yaml", text, &holdshort_tools::catalogue(&[])).ok().as_ref(),
                 Some(&definition)
             );
             // As the journal keeps it, under its digest.

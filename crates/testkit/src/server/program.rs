@@ -12,7 +12,7 @@ const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 /// `holdshort`. Built when it is missing or older than the test that asks.
 pub fn real() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| find("holdshort", &["-p", "holdshort-cli"])).clone()
+    PATH.get_or_init(|| find("holdshort", &["-p", "holdshort"])).clone()
 }
 
 /// `holdshort-aborting`: the same, and ends itself after the commit that its environment names.

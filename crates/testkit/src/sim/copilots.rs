@@ -33,7 +33,7 @@ pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
         _ => workflows::random(choices),
     };
     let mut definition = (*base).clone();
-    let tools: Vec<Spec> = holdshort_tools::catalogue()
+    let tools: Vec<Spec> = holdshort_tools::catalogue(&[])
         .into_iter()
         .filter(|spec| matches!(spec.runs, Runs::Begins(_)) && !choices.one_in(3))
         .collect();

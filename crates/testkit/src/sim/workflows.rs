@@ -25,7 +25,7 @@ const REJECTS: [interrupt::Effect; 3] =
 
 pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     static SPECS: LazyLock<BTreeMap<String, Spec>> = LazyLock::new(|| {
-        let all = holdshort_tools::catalogue().into_iter();
+        let all = holdshort_tools::catalogue(&[]).into_iter();
         all.filter(|spec| TOOLS.contains(&&*spec.name)).map(|spec| (spec.name.clone(), spec)).collect()
     });
     let asking = Asking { enabled: !choices.one_in(6), ..Asking::default() };

@@ -25,9 +25,13 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
     ("Of the terminal", &["cli/src/limits.rs"]),
-    ("Of training data", &["training/src/limits.rs"]),
-    ("Of compliance cases", &["casework/src/limits.rs"]),
-    ("Of reports", &["report/src/limits.rs"]),
+    ("Of training data", &["../packs/coach/src/training/limits.rs"]),
+    (
+        "Of compliance cases",
+        &["../packs/compliance/src/casework/limits.rs", "../packs/compliance/src/limits.rs"],
+    ),
+    ("Of reports", &["page/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
+    ("Of the coach", &["../packs/coach/src/limits.rs"]),
     ("Of traces", &["telemetry/src/limits.rs"]),
 ];
 /// Its rows are the defaults of a type.

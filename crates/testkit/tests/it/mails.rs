@@ -3,33 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_testkit::mailbox::{Mailbox, PASSWORD, Speaks, USER, tls};
-use holdshort_testkit::server::{Setup, TestServer, eventually};
-use reqwest::{Method, Url};
+use holdshort_testkit::mailbox::{Mailbox, Speaks, USER};
+use holdshort_testkit::server::{TestServer, eventually};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::telling::{ask, deliveries, resolve, wait_state};
+pub(crate) use holdshort_testkit::reviewer::{channel, link, mailed, number, page, text};
 
-/// A mail channel of this server, and what else is said of it.
-pub(crate) fn channel(mailbox: &Mailbox, more: &str) -> String {
-    let server = mailbox.server();
-    format!(
-        "channels:\n  mail: {{type: email, server: \"{server}\", from: Holdshort <holdshort@example.org>, \
-         allow: [127.0.0.0/8, \"::1/128\"]{more}}}\n"
-    )
-}
+use crate::telling::{ask, deliveries, resolve, wait_state};
 
 /// Another channel of mails, after that one.
 fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
     let channel = channel(mailbox, more);
     channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
-}
-
-pub(crate) fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
-    TestServer::setup()
-        .channels(&channel(mailbox, more))
-        .env("SSL_CERT_FILE", &tls("authority.pem"))
-        .env("MAIL_PASSWORD", PASSWORD)
 }
 
 /// Somebody who is asked.
@@ -49,10 +35,6 @@ pub(crate) fn to_legal(more: &Value) -> Value {
         body.extend(more.clone());
     }
     body
-}
-
-pub(crate) fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
-    mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
 
 /// The mail to one of them.
@@ -244,38 +226,6 @@ async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
     ask(&server, to_legal(&json!({}))).await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
     assert_eq!(dropped["error"], "`anna` has no address for `email`");
-}
-
-/// The path of the page that a mail leads to.
-pub(crate) fn link(server: &TestServer, mail: &Value) -> String {
-    let text = text(mail, "/text");
-    let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
-    line.strip_prefix(server.base()).expect("a link to us").to_owned()
-}
-
-pub(crate) async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
-    let http = holdshort_http::plain().no_proxy().build().unwrap();
-    let url = format!("{}{path}", server.base());
-    let request = match form {
-        None => http.get(url),
-        Some(fields) => {
-            let encoded = Url::parse_with_params("http://x", fields).unwrap();
-            http.post(url)
-                .header("content-type", "application/x-www-form-urlencoded")
-                .body(encoded.query().unwrap_or_default().to_owned())
-        }
-    };
-    let answer = request.header("accept", "text/html").send().await.unwrap();
-    (answer.status().as_u16(), answer.text().await.unwrap())
-}
-
-/// The number that a person reads there.
-pub(crate) fn number(page: &str) -> &str {
-    page.split("Type this number to decide: <strong>")
-        .nth(1)
-        .unwrap_or_else(|| panic!("{page}"))
-        .get(..4)
-        .unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,8 +13,6 @@ mod checkpoints;
 mod clocks;
 mod cluster;
 mod codelab;
-mod compliance;
-mod compliance_mail;
 mod copilot_inputs;
 mod crash;
 mod crew;

@@ -15,6 +15,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::cluster::{database, leave_behind, sql};
+pub(crate) use holdshort_testkit::reviewer::{as_person, sign_in};
+
 use crate::mails::{person, to_legal};
 use crate::telling::{ask, deliveries, resolve, wait_state};
 
@@ -63,44 +65,6 @@ impl Browser {
         given["body"] = BASE64.encode(&received.body).into();
         node(&given)
     }
-}
-
-/// Somebody who is signed in in a browser.
-pub(crate) struct Login {
-    cookie: String,
-    secret: String,
-}
-
-pub(crate) async fn sign_in(server: &TestServer, who: &str) -> Login {
-    let link = server.post("/v1/login-links", &json!({"person": who})).await.ok();
-    let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
-    let http = holdshort_http::plain().no_proxy().build().unwrap();
-    let entering = http.post(format!("{}/v1/login", server.base())).json(&json!({"code": code}));
-    let answer = entering.send().await.unwrap();
-    let cookie = answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
-    let login: Value = answer.json().await.unwrap();
-    Login { cookie, secret: login["secret"].as_str().unwrap().to_owned() }
-}
-
-pub(crate) async fn as_person(
-    server: &TestServer,
-    login: &Login,
-    method: Method,
-    path: &str,
-    body: Option<Value>,
-) -> (u16, Value) {
-    let http = holdshort_http::plain().no_proxy().build().unwrap();
-    let request = http
-        .request(method, format!("{}{path}", server.base()))
-        .header("cookie", &login.cookie)
-        .header("x-holdshort-secret", &login.secret)
-        .header("origin", server.base());
-    let request = match &body {
-        Some(body) => request.json(body),
-        None => request,
-    };
-    let answer = request.send().await.unwrap();
-    (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
 async fn subscribe(server: &TestServer, browser: &Browser) -> Answer {

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
 mod bench;
-mod casework;
 mod catalogue;
 mod changes;
 mod changeset_guard;
@@ -22,7 +21,6 @@ mod programs;
 mod reader;
 mod reading;
 mod real;
-mod training;
 mod tree;
 mod trial;
 mod undo;

@@ -1,4 +1,4 @@
-//! A catalogue of tools for the tests, by the names of the built-in ones.
+//! A catalogue of tools for the tests, by the names of the built-in ones, with one of a pack.
 
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use serde_json::{Value, json};
@@ -14,16 +14,7 @@ pub(crate) fn catalogue() -> Vec<Spec> {
         spec("write_file", &["path", "content"], write()),
         spec("run_command", &["command"], here(Effect::Write, Category::Bash, OnCrash::Ask)),
         spec("web_fetch", &["url"], here(Effect::Read, Category::Web, OnCrash::Rerun)),
-        spec("read_load_data", &[], read()),
-        spec("read_activity_data", &[], read()),
-        spec("read_physiology_data", &[], read()),
-        spec("compute_metric", &["metric", "parameters"], read()),
-        spec("plot_series", &["series", "title"], read()),
-        spec("plan_weeks", &["weeks"], read()),
-        spec("case_overview", &[], read()),
-        spec("case_findings", &["rule", "customer"], read()),
-        spec("case_query", &["group_by"], read()),
-        spec("case_review", &[], read()),
+        spec("pack_review", &[], read()),
         spec(
             "ask_human",
             &["question", "context", "choices", "kind", "response_schema"],

@@ -17,7 +17,7 @@ fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<Stri
         .iter()
         .map(|(file, text, script)| ((*file).to_owned(), (*text).to_owned(), script.map(str::to_owned)))
         .collect();
-    Library::new(&catalogue(), &holdshort_core::system::people::Deciders::local(), overrides)
+    Library::new(&catalogue(), &[], &holdshort_core::system::people::Deciders::local(), overrides)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
@@ -28,10 +28,8 @@ fn what_ships_is_there() {
         library.names().collect::<Vec<_>>(),
         [
             "autonomous",
-            "coach",
             "codelab",
             "codelab_ide",
-            "compliance",
             "copilot",
             "error_recovery",
             "external",
@@ -45,10 +43,7 @@ fn what_ships_is_there() {
     assert_eq!(library.get(EXTERNAL).as_deref(), Some(&external()));
     assert!(external().is_external());
     let with_rehearsal: Vec<_> = library.names().filter(|name| library.has_rehearsal(name)).collect();
-    assert_eq!(
-        with_rehearsal,
-        ["coach", "codelab", "codelab_ide", "compliance", "copilot", "pair", "research"]
-    );
+    assert_eq!(with_rehearsal, ["codelab", "codelab_ide", "copilot", "pair", "research"]);
     for name in library.names() {
         assert_eq!(library.rehearsal(name).is_some(), library.has_rehearsal(name), "{name}");
     }

@@ -17,10 +17,10 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         about: "calls that no model makes",
-        text: "name: a\nagents:\n  solo: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: one, kind: call, agent: solo, needs: []}\n  - {id: two, kind: call, tool: case_revew, agent: solo, limits: {rounds: 2}}\n  - {id: three, kind: call, tool: write_file, agent: sol}\n  - {id: four, kind: call, tool: read_file}\n  - {id: five, kind: call, tool: case_review, agent: solo, gates: {review: {options: [approve, reject]}, before_step: ask}}\nresult: fiv\n",
+        text: "name: a\nagents:\n  solo: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: one, kind: call, agent: solo, needs: []}\n  - {id: two, kind: call, tool: pack_revew, agent: solo, limits: {rounds: 2}}\n  - {id: three, kind: call, tool: write_file, agent: sol}\n  - {id: four, kind: call, tool: read_file}\n  - {id: five, kind: call, tool: pack_review, agent: solo, gates: {review: {options: [approve, reject]}, before_step: ask}}\nresult: fiv\n",
         says: &[
             "workflow.yaml:5:5: the key `tool` is missing",
-            "workflow.yaml:6:33: there is no tool `case_revew` (did you mean `case_review`?)",
+            "workflow.yaml:6:33: there is no tool `pack_revew` (did you mean `pack_review`?)",
             "workflow.yaml:6:66: `limits` means nothing in a phase of the kind `call`",
             "workflow.yaml:7:35: `write_file` is no tool that reads here and changes nothing",
             "workflow.yaml:7:54: there is no agent `sol` (did you mean `solo`?)",
@@ -182,7 +182,7 @@ gates: {rules: [{tools: [handoff_to_duo, handoff_to_du], do: ask}]}
             "workflow.yaml:3:58: there is no agent `dua` (did you mean `duo`?)",
             "workflow.yaml:3:75: there is no agent `amdin` (did you mean `admin`?)",
             "workflow.yaml:4:40: expected a list, found `solo`",
-            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:4:54: there is no tool `handoff_to_solo`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
             "workflow.yaml:5:3: `admin` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:3: `terminator` is built in as whom agents hand over to; choose another name",
             "workflow.yaml:6:48: expected a text, found a mapping",
@@ -407,9 +407,9 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ",
         says: &[
-            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
+            "workflow.yaml:3:39: there is no tool `read_fil`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file (did you mean `read_file`?)",
             "workflow.yaml:3:71: `read_file` is listed twice",
-            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, case_findings, case_overview, case_query, case_review, chain_phases, compute_metric, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, web_fetch, write_file",
+            "workflow.yaml:3:82: there is no tool `make_coffee`; there are: ask_human, ask_user, chain_phases, create_plan, edit_file, invoke_control_phase, invoke_hitl_checkpoint, invoke_idea_generation_phase, invoke_one_shot_phase, invoke_planning_phase, list_directory, pack_review, read_file, request_review, run_command, search_codebase, web_fetch, write_file",
         ],
     },
     Case {

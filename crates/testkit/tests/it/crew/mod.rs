@@ -4,7 +4,6 @@
 mod access;
 mod bad;
 mod callbacks;
-mod case;
 mod client;
 mod crashed;
 mod decisions;

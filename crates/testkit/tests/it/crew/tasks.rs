@@ -432,3 +432,14 @@ async fn a_crew_joins_the_trace_of_who_started_it() {
     let started = server.events_of(told["task_id"].as_str().unwrap(), "run_started").await;
     assert_eq!(started[0]["data"]["trace"], PARENT);
 }
+
+/// Agents of a crew without such tools read what they are sent: the case of it is a word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crew_without_a_folder_takes_any_case() {
+    let model = super::model().await;
+    model.script("compliance_checker", vec![Scripted::text("Nothing to release.")]);
+    let server = super::setup(&model).start().await;
+    let body = json!({"crew_name": "fraud", "inputs": {"case": "../T123"}});
+    let (status, run) = post(&server, "/crew/run", &body).await;
+    assert_eq!((status, &run["status"]), (200, &json!("completed")), "{run}");
+}

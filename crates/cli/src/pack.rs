@@ -1,0 +1,134 @@
+//! A pack: a domain on top of the product, such as tools over one kind of data, with its workflow and its screens.
+//!
+//! This trait is all that the product knows of a pack. A build composes packs where its program begins; [`Packs`] is
+//! their list.
+
+mod list;
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches};
+use futures::future::LocalBoxFuture;
+use holdshort_protocol::{Interrupt, RunConfig};
+use holdshort_server::ReadCase;
+use holdshort_tools::Toolset;
+use holdshort_workflow::Shipped;
+use serde_json::Value;
+
+pub use list::Packs;
+
+use crate::client::Client;
+use crate::terminal::paint::Paint;
+use crate::terminal::prompt::{Prompt, Reaction};
+use crate::verbs::made_folders::MadeFolders;
+
+/// A domain: tools, a workflow of the same name that uses them, and screens around its runs.
+pub trait Pack: Debug + Send + Sync {
+    /// Name of the pack, and of its workflow.
+    fn name(&self) -> &'static str;
+
+    /// Tools that its agents have beside the built-in ones.
+    fn tools(&self) -> &'static dyn Toolset;
+
+    /// Workflows that it ships, each with its rehearsal, its sample and its page.
+    fn workflows(&self) -> &'static [Shipped];
+
+    /// Reader of the cases of the crew edge. At most one pack of a build has one.
+    fn read_case(&self) -> Option<ReadCase> {
+        None
+    }
+
+    /// Words of it in help texts, lists and errors.
+    fn words(&self) -> Words;
+
+    /// Options that it adds to `run`, with ids that nothing else there has.
+    fn options(&self) -> Vec<Arg>;
+
+    /// Prepares `run`. Returns `None` if none of its options is there.
+    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>>;
+
+    /// `init`: writes what a person edits before a run, and never over what is there.
+    fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
+
+    /// Writes the files of a run of its workflow, and prints their names. Writes nothing for other workflows.
+    fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
+
+    /// Returns the asker for questions of its agents at a terminal. `None`: the usual card is shown.
+    fn asker(&self) -> Option<Box<dyn Asker>> {
+        None
+    }
+}
+
+/// Words of a pack in help texts, lists and errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Subject of its demo: `analysts who ask`.
+    pub demo: &'static str,
+    /// Object that `init` writes: `a configuration`.
+    pub writes: &'static str,
+    /// Default place of `init`: `` `file.yaml` ``.
+    pub writes_to: &'static str,
+    /// The option of `run` that its runs begin with: `--config FILE`.
+    pub begins: &'static str,
+    /// Default folder for the files of a run.
+    pub output: &'static str,
+    /// Hint for a person who named the workflow and no input.
+    pub how: &'static str,
+    /// Purpose of `init`, printed at the end of a demo.
+    pub yours: &'static str,
+}
+
+/// Arguments of `run`.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    pub workflow: &'a str,
+    pub task: Option<&'a str>,
+    pub output_dir: Option<&'a Path>,
+    /// Values of all options of `run`, those of packs included.
+    pub options: &'a ArgMatches,
+}
+
+/// Task of `run` for a pack.
+#[derive(Debug)]
+pub enum Start {
+    Run(Box<Prepared>),
+    /// No run: `init` writes to this place.
+    Init(PathBuf),
+}
+
+/// A run that can start.
+#[derive(Debug)]
+pub struct Prepared {
+    pub input: Value,
+    /// The folder that its agents work in.
+    pub workspace: PathBuf,
+    /// Settings of the run. The CLI adds the workspace.
+    pub config: RunConfig,
+    /// Folder for the files of the run.
+    pub output: PathBuf,
+    /// Folders that were made for it, and go again where it does not start.
+    pub made: MadeFolders,
+}
+
+/// Folder for the files of a run, and the form of the message about them.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'a> {
+    pub folder: &'a Path,
+    /// True if the run rests until a person attaches to it again.
+    pub rests: bool,
+    /// True if output is JSON: no message is printed.
+    pub json: bool,
+}
+
+/// Asks the questions of one run in a way of its own.
+pub trait Asker {
+    /// Returns true if this interrupt is asked in its way.
+    fn asks(&self, interrupt: &Interrupt) -> bool;
+
+    /// The screen of a question. `open`: how many are open with it.
+    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String>;
+
+    /// Returns the reaction to a line that answers a question.
+    fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
+}

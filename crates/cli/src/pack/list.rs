@@ -1,0 +1,120 @@
+//! List of the packs of a build: their additions to a server, and texts that name all of them.
+
+use clap::{Arg, Command, Id};
+use holdshort_workflow::{Shipped, shipped};
+
+use super::Pack;
+use crate::exit::usage;
+
+/// The packs of a build. By default there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packs(pub &'static [&'static dyn Pack]);
+
+impl Packs {
+    pub(crate) fn iter(self) -> impl Iterator<Item = &'static dyn Pack> {
+        self.0.iter().copied()
+    }
+
+    /// The pack of this workflow.
+    pub(crate) fn of(self, workflow: &str) -> Option<&'static dyn Pack> {
+        self.iter().find(|pack| pack.name() == workflow)
+    }
+
+    /// Returns the tools, workflows and readers that they add to a server.
+    pub fn of_server(self) -> holdshort_server::Packs {
+        holdshort_server::Packs {
+            toolsets: self.iter().map(Pack::tools).collect(),
+            workflows: self.iter().flat_map(Pack::workflows).collect(),
+            read_case: self.iter().find_map(Pack::read_case),
+        }
+    }
+
+    /// Workflows with a sample, sorted by name.
+    pub fn samples(self) -> Vec<&'static Shipped> {
+        let mut all: Vec<_> = shipped().iter().chain(self.iter().flat_map(Pack::workflows)).collect();
+        all.sort_by_key(|shipped| shipped.name);
+        all
+    }
+
+    /// The error where a workflow has nothing that `init` could write.
+    pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
+        if self.0.is_empty() {
+            return usage(format!("`{workflow}` has no configuration, and no workflow here has one"));
+        }
+        let listed = self.written(", and ");
+        usage(format!("only {listed}; `{workflow}` has none"))
+    }
+
+    /// The error where files of a run are to go somewhere that has none.
+    pub(crate) fn no_output(self) -> anyhow::Error {
+        let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().begins));
+        let of: Vec<String> = of.collect();
+        if of.is_empty() {
+            return usage("--output-dir is of no workflow here: none writes files when it has ended");
+        }
+        usage(format!("--output-dir is {}", of.join(", and ")))
+    }
+
+    /// `` `a` has a configuration, `b` a case ``.
+    fn written(self, between: &str) -> String {
+        let mut listed: Vec<String> = Vec::new();
+        for pack in self.iter() {
+            let has = if listed.is_empty() { " has" } else { "" };
+            listed.push(format!("`{}`{has} {}", pack.name(), pack.words().writes));
+        }
+        listed.join(between)
+    }
+
+    /// The grammar with the options of packs, and with their words in its help.
+    pub(crate) fn described(self, command: Command) -> Command {
+        let named: Vec<String> = self.iter().map(|pack| format!("`{}`", pack.name())).collect();
+        let has_packs = !named.is_empty();
+        command
+            .mut_subcommand("run", |run| self.run_options(run))
+            .mut_subcommand("demo", |demo| demo.mut_arg("workflow", |arg| self.demo_help(arg)))
+            .mut_subcommand("init", |init| self.init_help(init).hide(!has_packs))
+            .mut_subcommand("attach", |attach| {
+                let reports = "where its reports go; without it none are written";
+                let help = format!("Of a run of {}: {reports}", named.join(" or "));
+                attach.mut_arg("output_dir", |arg| arg.help(help).hide(!has_packs))
+            })
+    }
+
+    fn demo_help(self, arg: Arg) -> Arg {
+        let own = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let added = self.iter().map(|pack| format!("; `{}`, {}", pack.name(), pack.words().demo));
+        arg.help(own + &added.collect::<String>())
+    }
+
+    fn init_help(self, init: Command) -> Command {
+        let places: Vec<&str> = self.iter().map(|pack| pack.words().writes_to).collect();
+        let file = format!("Where to write it [default: {}]", places.join(", or "));
+        let workflow = self.written(", ");
+        init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
+    }
+
+    /// Adds the options of packs in front of `--output-dir`.
+    fn run_options(self, run: Command) -> Command {
+        let of_pack = |pack: &'static dyn Pack| pack.options().into_iter().map(move |arg| (pack.name(), arg));
+        let added: Vec<(&str, Arg)> = self.iter().flat_map(of_pack).collect();
+        let ids: Vec<(&str, Id)> = added.iter().map(|(pack, arg)| (*pack, arg.get_id().clone())).collect();
+        let is_option = |arg: &&Arg| !arg.is_positional();
+        let mut order: Vec<Id> =
+            run.get_arguments().filter(is_option).map(|arg| arg.get_id().clone()).collect();
+        let at = order.iter().position(|id| id == "output_dir").unwrap_or(order.len());
+        order.splice(at..at, ids.iter().map(|(_, id)| id.clone()));
+        // Options of two packs are of two workflows.
+        let added = added.into_iter().map(|(pack, arg)| {
+            arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
+        });
+        let outputs =
+            self.iter().map(|pack| format!("of `{}` [default: {}]", pack.name(), pack.words().output));
+        let outputs = outputs.collect::<Vec<_>>().join(" and ");
+        let outputs = format!("Where the reports go, {outputs}");
+        let place = |arg: Arg| match order.iter().position(|id| id == arg.get_id()) {
+            Some(at) => arg.display_order(at),
+            None => arg,
+        };
+        run.args(added).mut_args(place).mut_arg("output_dir", |arg| arg.help(outputs).hide(self.0.is_empty()))
+    }
+}

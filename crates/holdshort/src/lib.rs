@@ -1,0 +1,13 @@
+//! The program: the command line of `crates/cli`, with the packs of this build.
+//!
+//! Knows which packs there are, and nothing else does. The feature `packs` adds those that are shipped.
+
+use holdshort_cli::pack::Packs;
+
+/// The packs of this build.
+#[cfg(feature = "packs")]
+pub const PACKS: Packs = Packs(&[&holdshort_coach::Coach, &holdshort_compliance::Compliance]);
+
+/// The packs of this build: none.
+#[cfg(not(feature = "packs"))]
+pub const PACKS: Packs = Packs(&[]);

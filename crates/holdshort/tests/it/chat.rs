@@ -1,0 +1,714 @@
+//! `holdshort chat`: a conversation at a terminal, and from a script.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use holdshort_testkit::home::{Home, Ran, Serving};
+use holdshort_testkit::model::{Scripted, ScriptedModel};
+use holdshort_testkit::server::real;
+use holdshort_testkit::terminal::{PROMPT, Terminal};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use crate::proxy::Proxy;
+
+fn finish(summary: &str) -> Scripted {
+    Scripted::call("finish", json!({ "summary": summary }))
+}
+
+fn write(path: &str, content: &str) -> Scripted {
+    Scripted::Calls {
+        text: format!("I write {path}."),
+        calls: vec![("write_file".to_owned(), json!({"path": path, "content": content}))],
+    }
+}
+
+struct Scene {
+    runtime: Runtime,
+    model: ScriptedModel,
+    home: Home,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let model = runtime.block_on(ScriptedModel::start());
+        let home = Home::new();
+        std::fs::create_dir(home.path().join("work")).unwrap();
+        Self { runtime, model, home }
+    }
+
+    fn chosen(&self) -> [&str; 4] {
+        ["--model", "scripted", "--base-url", self.model.base_url()]
+    }
+
+    fn work(&self) -> String {
+        self.home.path().join("work").to_str().unwrap().to_owned()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(Path::new(&self.work()).join(name)).ok()
+    }
+
+    fn push(&self, replies: impl IntoIterator<Item = Scripted>) {
+        replies.into_iter().for_each(|reply| self.model.push("copilot", reply));
+    }
+
+    fn chat(&self, arguments: &[&str]) -> Terminal {
+        let mut terminal = Terminal::open(&self.home, &[&["chat"], arguments].concat(), &[]);
+        terminal.expect("> ");
+        terminal
+    }
+
+    /// What a script says, line by line.
+    fn piped(&self, arguments: &[&str], lines: &str) -> Ran {
+        use std::io::Write;
+        let mut child = self
+            .home
+            .command(real())
+            .arg("chat")
+            .args(arguments)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        Ran::of(child.wait_with_output().unwrap())
+    }
+}
+
+/// Waits until a process of this machine runs this line.
+fn runs(line: &str) {
+    let is_it = |process: std::fs::DirEntry| {
+        std::fs::read(process.path().join("cmdline")).is_ok_and(|found| found == line.as_bytes())
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    while !std::fs::read_dir("/proc").unwrap().flatten().any(is_it) {
+        assert!(std::time::Instant::now() < until, "nobody runs {line:?}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// The id of the session that a text names.
+fn session_of(text: &str) -> String {
+    let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
+    word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
+}
+
+#[test]
+fn a_conversation_from_a_question_to_an_undo_and_back_again() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        Scripted::call("ask_user", json!({"question": "Which greeting?"})),
+        Scripted::call("create_plan", json!({"subtasks": [{"id": "a", "description": "Write hello.txt"}]})),
+        write("hello.txt", "hello\n"),
+        Scripted::Hang(Box::new(Scripted::text("Still here."))),
+        Scripted::text("Greeted."),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+
+    // Several lines are one message: pasted, or gone on with.
+    terminal.type_raw("\u{1b}[200~greet\nthe world\u{1b}[201~");
+    terminal.expect("the world");
+    terminal.type_raw(" \\\rplease\r");
+    terminal.expect("Which greeting?");
+    terminal.expect("d leave");
+    let told = scene.model.requests()[0].texts().join("\n");
+    assert!(told.contains("greet\nthe world \nplease"), "{told}");
+
+    // An answer is sent as it is typed.
+    terminal.type_raw("hello, 2 times\r");
+    terminal.expect("✓ Answer");
+    let card = terminal.expect("d leave");
+    assert!(card.contains("a plan to approve") && card.contains("Write hello.txt"), "{card}");
+    terminal.type_raw("approve\r");
+    terminal.expect("✓ ");
+
+    // One key decides: what it is about stands above it.
+    let card = terminal.expect("d leave");
+    assert!(card.contains("I write hello.txt.") && card.contains("+ hello"), "{card}");
+    terminal.expect(PROMPT);
+    // Enter is for a key that came before the card had stood for a moment.
+    terminal.type_raw("1\r");
+    terminal.expect("✓ Allow once");
+    terminal.expect("✓ write_file hello.txt");
+    scene.runtime.block_on(scene.model.wait_for_requests(4));
+
+    // While it works the line is free; a word that is not known goes nowhere.
+    terminal.type_raw("/paln\r");
+    terminal.expect("There is no /paln; nothing was sent.");
+    terminal.type_raw("use tabs\r");
+    terminal.expect("use tabs");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("and be brief\r");
+    terminal.expect("It goes on.");
+    scene.model.release();
+    terminal.expect("copilot │ Greeted.");
+    // No card where the person has their turn: what they type is it.
+    let turn = terminal.expect("Say what is next, or /done.");
+    assert!(turn.contains("Does this meet your needs?") && !turn.contains("Holding short"), "{turn}");
+    let requests = scene.model.requests();
+    let told = requests.last().unwrap().texts().join("\n");
+    assert!(told.contains("use tabs") && told.contains("and be brief") && !told.contains("paln"), "{told}");
+    assert_eq!(scene.text("hello.txt").as_deref(), Some("hello\n"));
+
+    for (word, shown) in [
+        ("/plan", "Write hello.txt"),
+        ("/grants", "Nothing was allowed for this session."),
+        ("/cost", "requests"),
+        ("/help", "Ctrl-C"),
+        ("/pause", "Nothing is at work."),
+    ] {
+        terminal.type_raw(&format!("{word}\r"));
+        terminal.expect(shown);
+    }
+
+    terminal.type_raw("/undo\r");
+    let card = terminal.expect("d leave");
+    assert!(card.contains("1 file deleted") && card.contains("hello.txt"), "{card}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    // It deletes a file.
+    terminal.expect("y sends it");
+    terminal.type_raw("y\r");
+    terminal.expect("✓ Undo the changes");
+    terminal.expect("✓ Done.");
+    assert_eq!(scene.text("hello.txt"), None);
+    // Once is enough: nothing is begun that would find nothing to do.
+    terminal.type_raw("/undo\r");
+    terminal.expect("was taken back already");
+    terminal.type_raw("/done\r");
+    let ended = terminal.expect("✓ Done.");
+    assert!(!ended.contains("by operator") && !ended.contains("Holding short"), "{ended}");
+    terminal.type_raw("/plan\r");
+    let told = terminal.expect("Nothing is under way: the last piece of work is done. This was its plan:");
+    assert!(!told.contains("Write hello.txt"), "{told}");
+    terminal.expect("Write hello.txt");
+    terminal.type_raw("/done\r");
+    terminal.expect("Nothing waits for that");
+    terminal.type_raw("/quit\r");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 0, "{left}");
+    assert!(left.contains("Left. To come back:\n  holdshort chat --session ses_"), "{left}");
+
+    // Back again: what was said, and what was typed.
+    let session = session_of(&left);
+    let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
+    let shown = terminal.expect("and be brief");
+    for said in ["operator │ greet", "copilot │ Which greeting?", "hello, 2 times", "and be brief"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    terminal.type_raw("\u{1b}[A\u{1b}[A\u{1b}[A");
+    terminal.expect("/done");
+    terminal.type_raw("\u{15}\u{4}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 0, "{left}");
+    let history = std::fs::metadata(scene.home.data().join("chat-history")).unwrap();
+    assert_eq!(history.permissions().mode() & 0o777, 0o600);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// In the middle of what the agent says, of a command, and of a card: each time the person has the word.
+#[test]
+fn ctrl_c_interrupts_whatever_the_agent_is_at() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let said = "I will rewrite all of the files, one after the other.\nFirst the readme";
+    scene.push([
+        Scripted::Held(said.to_owned()),
+        Scripted::call("run_command", json!({"command": "echo begun; sleep 631.25; echo over"})),
+        write("a.txt", "a\n"),
+        Scripted::Held("Once more".to_owned()),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("rewrite it\r");
+    terminal.expect("one after the other.");
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    let shown = terminal.expect("and was interrupted there");
+    assert!(shown.contains("First the readme"), "{shown}");
+
+    // What is said then goes on, and the model knows what it had said.
+    terminal.type_raw("only the readme\r");
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+    let told = scene.model.requests()[1].texts();
+    assert!(told.iter().any(|text| text.starts_with("I will rewrite all")), "{told:?}");
+    assert!(told.last().unwrap().contains("only the readme"), "{told:?}");
+
+    // In the middle of a command: an empty line goes on.
+    runs("sleep\x00631.25\0");
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.expect("interrupted");
+    terminal.type_raw("\r");
+    terminal.expect("It goes on.");
+
+    // While a card is open.
+    terminal.expect("d leave");
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("not this file\r");
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(4));
+    assert_eq!(scene.text("a.txt"), None);
+
+    // Twice leaves, and says how to come back; it waits there for the next word.
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("\u{3}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("holdshort chat --session ses_"), "{left}");
+    let session = session_of(&left);
+    let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
+    terminal.expect("The agent was interrupted. Say what to do instead");
+    terminal.type_raw("/done\r");
+    terminal.expect("It ends here.");
+    terminal.expect("Done in part");
+    terminal.type_raw("/continue\r");
+    terminal.expect("Nothing is interrupted.");
+    // Before the prompt the key is the terminal's own.
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// What is asked of the chat while the agent works: it does not wait for the agent.
+#[test]
+fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        write("a.txt", "a\n"),
+        Scripted::Hang(Box::new(write("a.txt", "b\n"))),
+        Scripted::Hang(Box::new(write("a.txt", "c\n"))),
+        Scripted::text("Written."),
+    ]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("write it\r");
+    terminal.expect("d leave");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve_session\r");
+    terminal.expect("✓ write_file a.txt");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+
+    // Paused: the reply that comes meanwhile begins nothing, and what is said is kept.
+    terminal.type_raw("/resume\r");
+    terminal.expect("Nothing is paused.");
+    terminal.type_raw("/pause\r");
+    terminal.expect("Paused: what you say is kept, and heard after /resume.");
+    terminal.type_raw("use tabs\r");
+    terminal.type_raw("/grants\r");
+    terminal.expect("1 ");
+    terminal.expect("/grants revoke N takes one back");
+    terminal.type_raw("/grants revoke 2\r");
+    terminal.expect("There is no grant of this number");
+    terminal.type_raw("/grants all\r");
+    terminal.expect("/grants lists, /grants revoke N takes one back.");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
+
+    // Taken back while it works: the next write asks again.
+    terminal.type_raw("/grants revoke 1\r");
+    terminal.expect("taken back; from the next call on it asks again.");
+    terminal.type_raw("/grants\r");
+    terminal.expect("Nothing was allowed for this session.");
+    terminal.type_raw("/resume\r");
+    terminal.expect(PROMPT);
+    scene.model.release();
+    let card = terminal.expect("d leave");
+    assert!(card.contains("+ b"), "{card}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("d leave");
+    let told = scene.model.requests()[2].texts().join("\n");
+    assert!(told.contains("use tabs"), "{told}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("b\n"));
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("Written.");
+    terminal.expect("Say what is next, or /done.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([Scripted::Held("I begin".to_owned())]);
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    // One write, so that the editor reads all of it at once.
+    terminal.type_raw("rewrite it\r\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.type_raw("/done\r");
+    terminal.expect("It ends here.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// A chat in which the agent was interrupted in the middle of its reply, and no event of that has come.
+fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Proxy) {
+    scene.push([Scripted::Held("I begin\n".to_owned())]);
+    let proxy = Proxy::to(serving.started["listening"].as_str().unwrap());
+    let (url, work) = (proxy.url(), scene.work());
+    let token = serving.started["token"].as_str().unwrap();
+    let arguments = ["chat", "--server", &url, "--workspace", &work];
+    let mut terminal = Terminal::open(&scene.home, &arguments, &[("HOLDSHORT_TOKEN", token)]);
+    terminal.expect("> ");
+    terminal.type_raw("rewrite it\r");
+    terminal.expect("I begin");
+    terminal.expect(PROMPT);
+    proxy.hold_events();
+    terminal.type_raw("\u{3}");
+    terminal.expect("Interrupted. Say what to do instead");
+    terminal.expect(PROMPT);
+    (terminal, proxy)
+}
+
+/// What is typed before the interruption's turn is known waits for it; a second Ctrl-C waits for nothing.
+#[test]
+fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    terminal.type_raw("only the readme\r");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{3}");
+    let (code, left) = terminal.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("Not sent: only the readme"), "{left}");
+    proxy.let_events_go();
+    // Where the event comes first they are the turn, and Ctrl-C after them is a first one again.
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    scene.push([Scripted::text("Adapted.")]);
+    terminal.type_raw("only the readme\r");
+    proxy.let_events_go();
+    terminal.expect("It goes on.");
+    terminal.expect("copilot │ Adapted.");
+    terminal.expect("Say what is next, or /done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{3}");
+    terminal.expect("Nothing is at work. Ctrl-C again leaves.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
+    scene.push([Scripted::text("Adapted.")]);
+    for n in 1..=20 {
+        terminal.type_raw(&format!("line {n}\r"));
+        terminal.expect(PROMPT);
+    }
+    terminal.type_raw("one too many\r");
+    terminal.expect("20 lines wait to be sent, and no more are kept: “one too many” was not.");
+    proxy.let_events_go();
+    terminal.expect("It goes on.");
+    scene.runtime.block_on(scene.model.wait_for_requests(2));
+    let told = scene.model.requests()[1].texts().join("\n");
+    assert!(told.contains("line 1"), "{told}");
+    assert!(!told.contains("one too many"), "{told}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    terminal.end();
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// Its card shows the plan; what the planner says around it stands there once.
+#[test]
+fn a_plan_is_shown_by_its_card_and_not_as_json() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([
+        Scripted::call("invoke_planning_phase", json!({"task": "write hello.txt"})),
+        Scripted::text("Planned."),
+    ]);
+    let plan = "Two steps.\n```json\n{\"subtasks\": [{\"id\": \"a\", \"description\": \"Write hello.txt\", \"agent\": \"copilot\"}, {\"id\": \"b\", \"description\": \"Read it again\", \"agent\": \"copilot\"}]}\n```";
+    scene.model.push("planner", Scripted::text(plan));
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workspace", &work]);
+    terminal.type_raw("greet\r");
+    let shown = terminal.expect("d leave");
+    assert!(shown.contains("Write hello.txt") && shown.contains("Read it again"), "{shown}");
+    assert!(!shown.contains("subtasks") && !shown.contains("```"), "{shown}");
+    assert_eq!(shown.matches("Two steps.").count(), 1, "{shown}");
+    terminal.expect(PROMPT);
+    terminal.type_raw("approve\r");
+    terminal.expect("copilot │ Planned.");
+    terminal.expect("Say what is next, or /done.");
+    terminal.type_raw("/done\r");
+    terminal.expect("✓ Done.");
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn two_terminals_are_in_one_conversation() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([write("a.txt", "a\n"), Scripted::text("Written."), Scripted::text("A letter.")]);
+    let work = scene.work();
+    let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
+    let session = session_of(&one.expect("> "));
+    let mut two = scene.chat(&["--session", &session]);
+    one.type_raw("write it\r");
+    one.expect("d leave");
+    // What is said in one is told in the other, and stands once in its own.
+    let shown = two.expect("d leave");
+    assert!(shown.contains("operator │ write it") && shown.contains("I write a.txt."), "{shown}");
+    two.expect(PROMPT);
+    two.type_raw("approve\r");
+    two.expect("✓ Allow once");
+    let shown = one.expect("Say what is next");
+    assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
+    assert!(!shown.contains("operator │ write it"), "{shown}");
+    two.expect("Say what is next");
+    // A turn that is taken in one is told in the other, as words and not as a decision.
+    two.type_raw("what is in it?\r");
+    let told = two.expect("Say what is next");
+    assert!(told.contains("copilot │ A letter.") && !told.contains("operator"), "{told}");
+    let told = one.expect("Say what is next");
+    assert!(told.contains("operator │ what is in it?") && !told.contains("answered"), "{told}");
+    // Twice Ctrl-C leaves.
+    two.type_raw("\u{3}");
+    two.expect("Ctrl-C again leaves.");
+    two.type_raw("\u{3}");
+    assert_eq!(two.end().0, 0);
+
+    // Left with something open: it is asked again.
+    scene.push([write("b.txt", "b\n")]);
+    one.type_raw("and b\r");
+    one.expect("d leave");
+    one.type_raw("\u{4}");
+    let (code, left) = one.end();
+    assert_eq!(code, 4, "{left}");
+    assert!(left.contains("Something waits for your decision."), "{left}");
+    let mut back = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
+    back.expect("d leave");
+    back.type_raw("\u{3}");
+    back.expect("Ctrl-C again leaves.");
+    back.type_raw("\u{3}");
+    assert_eq!(back.end().0, 4);
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn a_script_says_one_thing_after_the_other() {
+    let scene = Scene::new();
+    scene.push([
+        Scripted::call("ask_user", json!({"question": "Which?"})),
+        write("a.txt", "a\n"),
+        Scripted::text("Written."),
+        Scripted::text("Nothing more."),
+    ]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write\nthe first\napprove\n/cost\nand now?\n");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
+    // What was said last stands open, and whoever speaks next is not held up: it is their turn.
+    for shown in ["Which?", "✓ Allow once", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
+    {
+        assert!(ran.out.contains(shown), "{shown}: {ran:?}");
+    }
+    assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
+    let session = session_of(&ran.out);
+
+    // The end of input leaves what waits waiting. The server came along, and does again.
+    scene.push([write("b.txt", "b\n"), Scripted::text("Written.")]);
+    let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write b\n");
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.out.contains("Something waits for your decision."), "{ran:?}");
+    let ran = scene.piped(&arguments, "approve\n");
+    assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
+}
+
+/// The copilot remembers what it did itself, and what the last round changed is taken back alone.
+#[test]
+fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
+    let scene = Scene::new();
+    scene.push([
+        write("a.txt", "a\n"),
+        Scripted::text("Written."),
+        write("a.txt", "b\n"),
+        Scripted::text("Written anew."),
+        Scripted::text("It holds a again."),
+    ]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let typed = "write a\napprove\nnow b\napprove\n/undo\napprove\nwhat is in it?\n";
+    let ran = scene.piped(&arguments, typed);
+    assert_eq!((ran.code, scene.text("a.txt").as_deref()), (0, Some("a\n")), "{ran:?}");
+    let told = scene.model.requests()[2].body["messages"].to_string();
+    assert!(told.contains("write_file") && told.contains("now b"), "{told}");
+    // It hears of the undo beside what the person says next, and once.
+    let told = scene.model.requests()[4].body["messages"].to_string();
+    assert_eq!(told.matches("taken back").count(), 1, "{told}");
+    assert!(told.contains("as they were before: `a.txt`"), "{told}");
+}
+
+/// What a router answers is for the run: neither its words nor what streams of them are shown.
+#[test]
+fn what_a_router_says_is_not_shown() {
+    let scene = Scene::new();
+    let folder = scene.home.path().join("workflows/helper");
+    std::fs::create_dir_all(&folder).unwrap();
+    let workflow = "name: helper\ndescription: Helps.\nagents:\n  router: {instructions: Route.}\n  pair: {instructions: Work., tools: [read_file]}\nphases:\n  - {id: work, kind: copilot, agent: pair, routing: balanced, router: router}\n";
+    std::fs::write(folder.join("workflow.yaml"), workflow).unwrap();
+    let answer = r#"{"route_type": "direct", "complexity": 20, "refined_task": "Sort it."}"#;
+    scene.model.push("router", Scripted::text(answer));
+    scene.model.push("pair", Scripted::text("Sorted."));
+    let workflows = scene.home.path().join("workflows").to_str().unwrap().to_owned();
+    let serving = scene.home.serve(&[&scene.chosen()[..], &["--workflows", &workflows]].concat());
+    let work = scene.work();
+    let mut terminal = scene.chat(&["--workflow", "helper", "--workspace", &work]);
+    terminal.type_raw("sort the list by length\r");
+    let shown = terminal.expect("Sorted.");
+    assert!(shown.contains("the task is routed by the router: direct"), "{shown}");
+    assert!(!shown.contains("route_type"), "{shown}");
+    terminal.type_raw("/quit\r");
+    assert!(matches!(terminal.end().0, 0 | 4));
+    assert_eq!(serving.stop().0, 0);
+}
+
+#[test]
+fn a_rehearsal_is_called_one() {
+    let scene = Scene::new();
+    let folder = scene.home.path().join("workflows/mine");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("workflow.yaml"), "name: mine\nextends: pair\ndescription: Mine.\n").unwrap();
+    let script = "agents:\n  pair:\n    - text: Done.\n      calls: [{tool: finish, arguments: {summary: Nothing to do.}}]\n";
+    std::fs::write(folder.join("rehearsal.yaml"), script).unwrap();
+    let workflows = scene.home.path().join("workflows").to_str().unwrap().to_owned();
+    let serving = scene.home.serve(&["--workflows", &workflows]);
+    let work = scene.work();
+    let arguments = ["--workflow", "mine", "--workspace", &work, "--model", "rehearsal"];
+    let ran = scene.piped(&arguments, "do it\n");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.out.matches("A rehearsal: the agents' words are scripted.").count(), 1, "{ran:?}");
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// The line after a refusal is for what comes next, and releases nothing that was refused.
+#[test]
+fn in_a_script_a_refusal_is_sent_at_once() {
+    let scene = Scene::new();
+    scene.push([write("a.txt", "a\n"), Scripted::text("Not written, then.")]);
+    let work = scene.work();
+    let arguments = [&["--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write a\nno, not that one\n1\n");
+    assert_eq!((ran.code, scene.text("a.txt")), (0, None), "{ran:?}");
+    let told = scene.model.requests()[1].body["messages"].to_string();
+    assert!(told.contains("no, not that one"), "{told}");
+}
+
+/// The run whose changes were taken back has ended: the next one is told of it with what was said before.
+#[test]
+fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
+    let scene = Scene::new();
+    let write = Scripted::call("write_file", json!({"path": "a.txt", "content": "a\n"}));
+    for scripted in [write, finish("Written."), finish("It is gone.")] {
+        scene.model.push("pair", scripted);
+    }
+    let work = scene.work();
+    let arguments = [&["--workflow", "pair", "--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "write a\napprove\n/undo\napprove\nwhere is it?\n");
+    assert_eq!((ran.code, scene.text("a.txt")), (0, None), "{ran:?}");
+    let told = scene.model.requests()[2].body["messages"].to_string();
+    assert!(told.contains("(took back changes)") && told.contains("`a.txt`"), "{told}");
+}
+
+/// With an agent that ends its work itself, each word begins a run.
+#[test]
+fn another_workflow_is_spoken_to_by_its_name() {
+    let scene = Scene::new();
+    scene.model.push("pair", finish("Nothing to do."));
+    scene.model.push("pair", finish("Nor now."));
+    let work = scene.work();
+    let arguments = [&["--workflow", "pair", "--workspace", &work], &scene.chosen()[..]].concat();
+    let ran = scene.piped(&arguments, "do it\nand now?\n");
+    assert_eq!((ran.code, ran.out.matches("✓ Done.").count()), (0, 2), "{ran:?}");
+    assert!(ran.out.contains("finish │ Nor now."), "{ran:?}");
+}
+
+#[test]
+fn a_session_that_can_not_be_spoken_to_is_an_error() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    let work = scene.work();
+    let opened = scene.piped(&["--workspace", &work], "/quit\n");
+    assert_eq!(opened.code, 0, "{opened:?}");
+    let session = session_of(&opened.out);
+    for (arguments, told) in [
+        (&["--session", "ses_00000000000000000000000000"][..], "no such session"),
+        (&["--session", "run_00000000000000000000000000"], "is a run, not a session"),
+        (&["--session", &session, "--workflow", "research"], "is a conversation with `copilot`"),
+        (&["--session", &session, "--workspace", &work], "cannot be used with"),
+        (&["--workflow", "nobody"], "no workflow of this name"),
+        (&["--workspace", "/nowhere"], "/nowhere"),
+        (&["--json"], "no JSON"),
+    ] {
+        let ran = scene.piped(arguments, "hello\n");
+        assert!(ran.code == 2 && ran.err.contains(told), "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(scene.home.run(&["cancel", &session]).code, 0);
+    let ran = scene.piped(&["--session", &session], "hello\n");
+    assert!(ran.code == 2 && ran.err.contains("is closed (completed)"), "{ran:?}");
+    assert_eq!(scene.model.requests().len(), 0);
+    assert_eq!(serving.stop().0, 0);
+}
+
+/// Text that was begun for a card which another person decides is shown back, and is neither an order nor an answer.
+#[test]
+fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
+    let scene = Scene::new();
+    let serving = scene.home.serve(&scene.chosen());
+    scene.push([write("a.txt", "a\n"), Scripted::text("Written."), Scripted::text("A letter.")]);
+    let work = scene.work();
+    let mut one = Terminal::open(&scene.home, &["chat", "--workspace", &work], &[]);
+    let session = session_of(&one.expect("> "));
+    let mut two = scene.chat(&["--session", &session]);
+    one.type_raw("write it\r");
+    one.expect("d leave");
+    one.expect(PROMPT);
+    two.expect("d leave");
+    two.expect(PROMPT);
+    one.type_raw("no, not that");
+    one.expect("no, not that");
+    two.type_raw("approve\r");
+    two.expect("✓ Allow once");
+    one.expect("Say what is next");
+    one.type_raw("\r");
+    one.expect("Not sent: no, not that");
+    one.type_raw("what is in it?\r");
+    let told = two.expect("A letter.");
+    assert!(told.contains("operator │ what is in it?") && !told.contains("not that"), "{told}");
+    assert_eq!(serving.stop().0, 0);
+}

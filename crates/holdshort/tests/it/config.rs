@@ -1,0 +1,313 @@
+//! `holdshort.toml`: what counts, from where, and what is refused with its line.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::server::real;
+use serde_json::{Value, json};
+
+const ISSUER: &str = r#"
+[[identity.jwt]]
+issuer = "https://issuer.example"
+audience = ["holdshort"]
+algorithms = ["ES256"]
+jwks_url = "https://issuer.example/keys"
+roles = { deciders = "operator" }
+"#;
+
+const PROVIDER: &str = r#"
+[identity.oidc]
+issuer = "https://login.example"
+client_id = "holdshort"
+roles = { deciders = "operator" }
+"#;
+
+fn write(home: &Home, text: &str) -> String {
+    fs::create_dir_all(home.data()).unwrap();
+    let path = home.data().join("holdshort.toml");
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What `serve` says of a file that it does not take.
+fn refused(home: &Home, text: &str) -> String {
+    write(home, text);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, &*ran.out), (2, ""), "{text}: {ran:?}");
+    ran.err
+}
+
+fn told(report: &Value, key: &str) -> Value {
+    let keys = report["config"]["keys"].as_array().unwrap();
+    let found = keys.iter().find(|told| told["key"] == key).unwrap();
+    json!([found["value"], found["from"]])
+}
+
+#[test]
+fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default() {
+    let home = Home::new();
+    let nothing = home.json(&["doctor"]);
+    assert_eq!(told(&nothing, "listen"), json!(["127.0.0.1:7349", "default"]));
+    assert_eq!(told(&nothing, "model"), json!([null, "default"]));
+
+    let path = write(
+        &home,
+        &format!("listen = \"localhost:7400\"\nmodel = \"ollama::filed\"\nagent_requests = 7\n{ISSUER}"),
+    );
+    let from = format!("file {path}");
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "listen"), json!(["127.0.0.1:7400", from]));
+    assert_eq!(told(&report, "agent_requests"), json!(["7", from]));
+    assert_eq!(told(&report, "model"), json!(["ollama::filed", from]));
+    assert_eq!(told(&report, "identity.jwt"), json!(["https://issuer.example", from]));
+    let shown = home.run(&["doctor"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("listen = 127.0.0.1:7400, from "), "{shown}");
+
+    let with = |arguments: &[&str]| {
+        let mut command = home.command(real());
+        command.args(arguments).arg("--json").env("HOLDSHORT_MODEL", "in-the-environment");
+        let ran = Ran::of(command.output().unwrap());
+        serde_json::from_str::<Value>(&ran.out).expect(&ran.err)
+    };
+    let report = with(&["doctor"]);
+    assert_eq!(told(&report, "model"), json!(["in-the-environment", "environment HOLDSHORT_MODEL"]));
+    assert_eq!(told(&with(&["doctor", "--model", "flagged"]), "model"), json!(["flagged", "flag"]));
+
+    // Another file, and the flag over it.
+    let other = home.path().join("other.toml");
+    fs::write(&other, "listen = \"127.0.0.1:1\"\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
+    let other = other.to_str().unwrap();
+    assert_eq!(told(&home.json(&["doctor", "--config", other]), "listen")[0], "127.0.0.1:1");
+    let serving = home.serve(&["--config", other]);
+    assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
+}
+
+/// What the server warns of at its start can be known before it starts, wherever the address stands.
+#[test]
+fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
+    const WARNING: &str =
+        "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address";
+    let home = Home::new();
+    let with = |arguments: &[&str], address: &str| {
+        let mut command = home.command(real());
+        let ran = Ran::of(command.args(arguments).env("HOLDSHORT_STORE", address).output().unwrap());
+        assert!(!format!("{ran:?}").contains("hidden"), "{ran:?}");
+        ran
+    };
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (address, warns) in [
+        ("postgres://me:hidden@db.invalid/x", true),
+        ("postgres://me:hidden@db.invalid/x?sslmode=verify-full", false),
+        ("postgres://me:hidden@localhost/x", false),
+    ] {
+        let doctor = with(&["doctor"], address);
+        assert_eq!(joined(&doctor.out).contains(&format!("– store {WARNING}")), warns, "{doctor:?}");
+    }
+    // Nothing listens there; and its address does not say that it is this machine.
+    let serve = with(&["serve", "--listen", "127.0.0.1:0"], "postgres://me:hidden@0.0.0.0:1/x");
+    assert!(serve.code == 2 && joined(&serve.err).contains(WARNING), "{serve:?}");
+
+    assert_eq!(home.json(&["doctor"])["store_warning"], Value::Null);
+    write(&home, "store = \"postgres://db.invalid/x\"\n");
+    assert_eq!(home.json(&["doctor"])["store_warning"], WARNING);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let home = Home::new();
+    let table: [(String, &[&str]); 35] = [
+        ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
+        ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
+        ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
+        (
+            "listen = 7349".into(),
+            &["line 1, column 10", "expected a text in quotes, such as `\"127.0.0.1:7349\"`"],
+        ),
+        ("proxy = \"127.0.0.1\"".into(), &["line 1, column 9", "such as `[\"127.0.0.1\"]`"]),
+        ("keep_content = 90".into(), &["line 1, column 16", "such as `\"90d\"`"]),
+        ("agent_requests = \"7\"".into(), &["line 1, column 18", "expected a whole number"]),
+        ("\npeople = \"gone.yaml\"".into(), &["line 2, column 10", "`people`", "gone.yaml can not be read"]),
+        ("workflows = \"gone\"".into(), &["line 1, column 13", "`workflows`", "gone can not be read"]),
+        ("tls_key = \"k\"".into(), &["line 1, column 11", "are a pair"]),
+        ("model = \"\"".into(), &["line 1, column 9", "name a model, or leave it out"]),
+        ("base_url = \"x\"".into(), &["line 1, column 12", "is no URL such as"]),
+        (
+            "base_url = \"http://127.0.0.1:9/v1\"".into(),
+            &["line 1, column 12", "`base_url` is asked for no model"],
+        ),
+        ("store = \"mysql://x\"".into(), &["line 1, column 9", "is no URL such as `postgres://"]),
+        (ISSUER.replace("\"operator\"", "\"owner\""), &["line 7", "unknown variant `owner`", "`auditor`"]),
+        ("lease = \"1s\"".into(), &["line 1", "must be from `2s` to `10m`"]),
+        ("agent_requests = 0".into(), &["line 1", "must be from 1 to 1000000"]),
+        (
+            "callback_allow_networks = [\"10.0.0.1/8\"]".into(),
+            &["line 1", "`10.0.0.1/8` is no network such as"],
+        ),
+        ("callbacks = \"some\"".into(), &["line 1", "must be `public`, `allowed` or `off`"]),
+        ("listen = ".into(), &["line 1, column 10"]),
+        ("model = \"a\"\nmodel = \"b\"".into(), &["line 2, column 1", "duplicate key"]),
+        ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),
+        ("node = \"a\"".into(), &["`node` and `lease` are of a database"]),
+        ("store_file = \"missing\"".into(), &["`store_file`", "missing"]),
+        (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
+        (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
+        (ISSUER.replace("https://issuer.example/keys", "http://issuer.example/keys"), &["must be `https`"]),
+        (
+            PROVIDER.replace("https:", "http:"),
+            &["line 3, column 10: [identity.oidc] `issuer`", "must be `https`"],
+        ),
+        (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
+        ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
+        ("log_format = \"xml\"".into(), &["line 1, column 14", "unknown variant `xml`", "`json`"]),
+        ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is no URL such as"]),
+        ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
+        ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
+        (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is there twice"]),
+    ];
+    for (text, said) in table {
+        let told = refused(&home, &text);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in said {
+            assert!(told.contains(part), "{text}: {told}");
+        }
+        assert!(told.contains("holdshort.toml"), "{text}: {told}");
+        assert!(!told.contains("`engine`"), "nobody's role: {told}");
+        assert!(!told.contains("secret@"), "what stands in the file is not shown: {told}");
+    }
+    let doctor = home.run(&["doctor", "--json"]);
+    assert!(doctor.code == 2 && doctor.out.contains("there twice"), "{doctor:?}");
+    let doctor = home.run(&["doctor"]);
+    let shown = doctor.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(doctor.code == 2 && shown.contains("✗ config"), "{doctor:?}");
+
+    let path = write(&home, "");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(ran.code == 2 && ran.err.contains("can be changed by others"), "{ran:?}");
+    let ran = home.run(&["serve", "--config", "/nowhere/holdshort.toml"]);
+    assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
+}
+
+/// What `serve` would not start with the doctor says, and with the same exit code: also of the files that are named, and of the
+/// environment.
+#[test]
+fn the_doctor_reads_what_a_start_reads() {
+    let home = Home::new();
+    let with = |verb: &[&str], text: &str, (name, value): (&str, &str)| {
+        write(&home, text);
+        let mut command = home.command(real());
+        Ran::of(command.args(verb).env(name, value).output().unwrap())
+    };
+    let nothing = ("UNUSED", "");
+    let secret = ISSUER
+        .replace("ES256", "HS256")
+        .replace("jwks_url = \"https://issuer.example/keys\"", "secret_file = \"gone\"");
+    let table = [
+        ("people = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("rules = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("channels = \"gone.yaml\"", nothing, "gone.yaml"),
+        ("workflows = \"gone\"", nothing, "gone"),
+        ("checkpoint_file = \"gone/kept.txt\"", nothing, "gone/kept.txt"),
+        (&*secret, nothing, "`secret_file`"),
+        ("", ("HITL_ENABLED", "maybe"), "HITL_ENABLED"),
+        ("", ("HOLDSHORT_STORE", "x"), "postgresql://"),
+        ("", ("HOLDSHORT_LOG", "verbose"), "HOLDSHORT_LOG"),
+        ("", ("HOLDSHORT_MODEL", "whatever"), "whatever"),
+    ];
+    for (text, variable, said) in table {
+        let doctor = with(&["doctor"], text, variable);
+        let serve = with(&["serve", "--listen", "127.0.0.1:0"], text, variable);
+        assert_eq!((doctor.code, serve.code), (2, 2), "{text} {variable:?}: {doctor:?} {serve:?}");
+        let joined = |text: &str| text.split_whitespace().collect::<String>();
+        let shown = (joined(&doctor.out), joined(&serve.err));
+        assert!(shown.0.contains('✗') && shown.0.contains(said), "{text} {variable:?}: {doctor:?}");
+        assert!(shown.1.contains(said), "{text} {variable:?}: {serve:?}");
+    }
+    assert!(!home.data().join("gone").exists(), "looking makes nothing");
+    for (value, is_told) in [("yes", false), ("no", true)] {
+        let doctor = with(&["doctor"], "", ("HITL_ENABLED", value));
+        assert_eq!((doctor.code, doctor.out.contains("HITL_ENABLED is false")), (0, is_told), "{doctor:?}");
+    }
+}
+
+/// A database's password is told to nobody.
+#[test]
+fn a_secret_stays_in_its_file() {
+    let home = Home::new();
+    write(&home, "store_file = \"database\"\nnode = \"blue\"\n");
+    let secret = home.data().join("database");
+    fs::write(&secret, "postgres://me:hunter2@db.example/hs\n").unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o640)).unwrap();
+    let report = home.run(&["doctor", "--json"]);
+    assert!(report.out.contains("readable by others"), "{report:?}");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "store")[0], "the database db.example/hs");
+    assert!(!report.to_string().contains("hunter2"));
+}
+
+/// `docs/reference/config.md` has every key that the file takes, and no other.
+#[test]
+fn the_page_has_every_key() {
+    let home = Home::new();
+    // An unknown key is answered with those that are known.
+    let known = |text: &str| -> BTreeSet<String> {
+        let said = refused(&home, text);
+        let (_, list) =
+            said.split_once("expected one of ").or_else(|| said.split_once("expected ")).expect(&said);
+        list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/config.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows = |part: &str| -> BTreeSet<String> {
+        let (_, rest) = page.split_once(&format!("\n## {part}\n")).expect(part);
+        let rows = rest.split("\n## ").next().unwrap().lines();
+        rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned)).collect()
+    };
+    let mut whole = known("unknown = 1");
+    assert!(whole.remove("identity"));
+    assert_eq!(rows("The server"), whole);
+    assert_eq!(known("[identity]\nunknown = 1"), BTreeSet::from(["jwt", "oidc"].map(str::to_owned)));
+    assert_eq!(rows("The provider where people sign in"), known("[identity.oidc]\nunknown = 1"));
+    let mut issuer = known("[[identity.jwt]]\nunknown = 1");
+    assert!(issuer.remove("claims"));
+    assert_eq!(rows("Issuers of tokens"), issuer);
+    assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
+}
+
+/// What lets this server in at a collector is a secret, wherever it stands.
+#[test]
+fn headers_of_a_collector_are_shown_nowhere() {
+    const SECRET: &str = "collector-secret-0d1e";
+    let home = Home::new();
+    let path = write(&home, "otlp_endpoint = \"http://127.0.0.1:1\"\notlp_headers_file = \"headers\"\n");
+    let file = home.data().join("headers");
+    let put = |text: &str, mode: u32| {
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    put(&format!("authorization=Bearer {SECRET}\n"), 0o644);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, ran.err.contains("readable by others")), (2, true), "{ran:?}");
+    put(&format!("authorization {SECRET}\n"), 0o600);
+    let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((ran.code, ran.err.contains("header 1 is not `name=value`")), (2, true), "{ran:?}");
+    assert!(!ran.err.contains(SECRET), "{ran:?}");
+    put(&format!("authorization=Bearer {SECRET}\n"), 0o600);
+    let report = home.json(&["doctor"]);
+    assert_eq!(told(&report, "otlp_endpoint"), json!(["http://127.0.0.1:1/", format!("file {path}")]));
+    assert!(!report.to_string().contains(SECRET), "{report}");
+    let shown = home.run(&["doctor"]).out;
+    assert!(shown.contains("otlp_headers_file") && !shown.contains(SECRET), "{shown}");
+    drop(home.serve(&[]).stop());
+
+    let mut command = home.command(real());
+    command.args(["serve", "--listen", "127.0.0.1:0"]).env("OTEL_EXPORTER_OTLP_HEADERS", SECRET);
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!((ran.code, ran.err.contains("OTEL_EXPORTER_OTLP_HEADERS: header 1")), (2, true), "{ran:?}");
+    assert!(!ran.err.contains(SECRET), "{ran:?}");
+}

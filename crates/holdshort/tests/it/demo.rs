@@ -1,0 +1,359 @@
+//! The demo in rehearsal: played by a person, left and taken up again, decided from elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use holdshort_testkit::home::Home;
+use holdshort_testkit::terminal::{PROMPT, Terminal};
+
+/// Where the demo has put its repository.
+fn repository(home: &Home) -> PathBuf {
+    let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
+    found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// To the first change: a question by its number, the plan by its name. The tests before it change nothing, and ask nobody.
+fn to_the_first_change(terminal: &mut Terminal) {
+    let header = terminal.expect("REHEARSAL");
+    assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
+    terminal.expect("if this is killed, go on with:\n  holdshort attach run_");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("Holding short: a question"), "{card}");
+    terminal.type_line("1");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("✓ Answer: the period that begins"), "{card}");
+    assert!(card.contains("a plan to approve") && card.contains("after rounding, periods"), "{card}");
+    terminal.type_line("approve");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("FAILED (failures"), "{card}");
+    assert!(card.contains("-     return round(cents * part / whole)"), "{card}");
+    assert!(card.contains("+     return (2 * cents * part + whole) // (2 * whole)"), "{card}");
+}
+
+#[test]
+fn a_person_plays_it_to_its_end() {
+    let home = Home::new();
+    // An editor that changes the arguments of an edit: the comment is the person's own.
+    let editor = home.path().join("editor.sh");
+    std::fs::write(
+        &editor,
+        "#!/bin/sh\nsed -i 's/belongs to the one that begins/starts the next one/' \"$1\"\n",
+    )
+    .unwrap();
+    let editor = format!("sh {}", editor.display());
+    let mut terminal = Terminal::open(&home, &["demo"], &[("EDITOR", &editor)]);
+    to_the_first_change(&mut terminal);
+    terminal.type_line("?");
+    let help = terminal.expect(PROMPT);
+    assert!(help.contains("it runs, exactly as shown, this once"), "{help}");
+    // Nothing, and nothing again, decides nothing.
+    terminal.type_line("");
+    terminal.expect("Nothing is decided yet.");
+    terminal.expect(PROMPT);
+    terminal.type_line("");
+    terminal.expect(PROMPT);
+    terminal.type_line("9");
+    terminal.expect("There is no 9");
+    terminal.expect(PROMPT);
+    terminal.type_line("yes");
+    terminal.expect("✓ Allow once");
+
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("periods.py") && card.contains("belongs to the one that begins"), "{card}");
+    terminal.type_line("e");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("starts the next one"), "{shown}");
+    terminal.type_line("");
+    terminal.expect("✓ Edit, then run");
+    terminal.expect("periods.py (edited)");
+
+    // What a command would change is shown. It is refused, in the person's own words: shown back first.
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("$ python3 -m examples.render") && card.contains("files changed"), "{card}");
+    assert!(card.contains("+ all of it: 133.87"), "{card}");
+    terminal.type_line("?");
+    let help = terminal.expect(PROMPT);
+    assert!(help.contains("the changes that are shown happen"), "{help}");
+    terminal.type_line("the examples can wait");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("Refuse:") && shown.contains("the examples can wait"), "{shown}");
+    // A yes to what is shown, not to what was asked.
+    terminal.type_line("yes");
+    terminal.expect("✓ Refuse: the examples can wait");
+
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("a review before release") && card.contains("all tests pass"), "{card}");
+    assert!(card.contains("Not written anew."), "{card}");
+    // Not the note about files that git ignores, which is the last line of that result.
+    assert!(card.contains("unittest -v`: exit code 0."), "{card}");
+    terminal.type_line("1");
+    terminal.expect("! Completed in part: some of the work was not done.");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.contains("This was a rehearsal") && rest.contains("2 files changed"), "{rest}");
+
+    let package = repository(&home).join("boxrent/boxrent");
+    assert!(read(&package.join("money.py")).contains("(2 * cents * part + whole) // (2 * whole)"));
+    assert!(read(&package.join("periods.py")).contains("starts the next one"));
+}
+
+/// Whoever refuses everything is told at the end what is true: nothing is fixed, and nothing has changed.
+#[test]
+fn what_is_refused_is_not_told_as_done() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    to_the_first_change(&mut terminal);
+    terminal.type_line("?");
+    let help = terminal.expect(PROMPT);
+    assert!(help.contains("for the tool's result") && help.contains("alone mean “Refuse”"), "{help}");
+    for next in ["periods.py", "a review"] {
+        terminal.type_line("refuse");
+        terminal.expect("✓ Refuse");
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(next), "{next}: {card}");
+        if next == "a review" {
+            assert!(
+                card.contains("boxrent: not all tests pass") && card.contains("you refused the change"),
+                "{card}"
+            );
+        }
+    }
+    terminal.type_line("1");
+    let (_, rest) = terminal.end();
+    assert!(rest.contains("I stop here, without what you refused."), "{rest}");
+    assert!(rest.contains("What changed\n  nothing\n"), "{rest}");
+}
+
+/// Variables can name programs, configuration and templates for git; the demo's own git knows none of them.
+#[test]
+fn git_of_the_demo_takes_nothing_from_the_environment() {
+    let home = Home::new();
+    let ran = home.path().join("ran");
+    let program = home.path().join("program.sh");
+    let write = |path: &Path| {
+        std::fs::write(path, format!("#!/bin/sh\necho \"$0\" >> {}\nexit 1\n", ran.display())).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, mode).unwrap();
+    };
+    write(&program);
+    let template = home.path().join("template");
+    std::fs::create_dir_all(template.join("hooks")).unwrap();
+    write(&template.join("hooks/pre-commit"));
+    let configuration = format!("[gpg]\n\tprogram = {0}\n[commit]\n\tgpgsign = true\n", program.display());
+    std::fs::write(template.join("config"), configuration).unwrap();
+    let (program, template) = (program.to_str().unwrap(), template.to_str().unwrap());
+    let parameters = format!("'gpg.program'='{program}' 'commit.gpgsign'='true'");
+    let environment = [
+        ("GIT_CONFIG_COUNT", "2"),
+        ("GIT_CONFIG_KEY_0", "commit.gpgsign"),
+        ("GIT_CONFIG_VALUE_0", "true"),
+        ("GIT_CONFIG_KEY_1", "gpg.program"),
+        ("GIT_CONFIG_VALUE_1", program),
+        ("GIT_CONFIG_PARAMETERS", &parameters),
+        ("GIT_TEMPLATE_DIR", template),
+        ("GIT_EXTERNAL_DIFF", program),
+        ("GIT_EXEC_PATH", "/nowhere"),
+        ("GIT_OBJECT_DIRECTORY", "/nowhere"),
+        ("GIT_TRACE", "/nowhere/trace"),
+    ];
+    let mut terminal = Terminal::open(&home, &["demo"], &environment);
+    terminal.expect(PROMPT);
+    terminal.type_raw("\u{4}");
+    terminal.expect("What changed");
+    assert_eq!(terminal.end().0, 4);
+    assert!(!ran.exists(), "{}", read(&ran));
+    assert!(!repository(&home).join("boxrent/.git/hooks/pre-commit").exists());
+}
+
+#[test]
+fn new_files_are_changes_too() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "research"], &[]);
+    for asked in ["a plan to approve", "analyse.py", "$ python3 analyse.py", "report.md"] {
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(asked), "{asked}: {card}");
+        terminal.type_line("1");
+    }
+    terminal.expect("What changed");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("report.md") && rest.contains("3 files changed"), "{rest}");
+    let diff = std::process::Command::new("git")
+        .arg("-C")
+        .arg(repository(&home).join("rain"))
+        .arg("diff")
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&diff.stdout).contains("+++ b/report.md"), "{diff:?}");
+}
+
+/// Flow 1 of the copilot (contract A26): a vague task is clarified, planned and carried out; then it adapts.
+#[test]
+fn a_copilot_asks_plans_works_and_adapts() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "copilot"], &[]);
+    for (asked, typed) in [
+        ("What should the report say beside the total?", "2"),
+        ("spend.py: a line for each category, then the total", "approve"),
+        ("+     lines = [f\"{key} {money(sums[key])}\" for key in sorted(sums)]", "1"),
+        ("test_each_category_has_a_line", "1"),
+        ("Does this meet your needs?", "what cost most first, please"),
+    ] {
+        let card = terminal.expect(PROMPT);
+        assert!(card.contains(asked), "{asked}: {card}");
+        terminal.type_line(typed);
+    }
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("You said: what cost most first, please"), "{card}");
+    assert!(card.contains("sorted(sums, key=sums.get, reverse=True)"), "{card}");
+    terminal.type_line("1");
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("What cost most comes first now, and the tests pass."), "{card}");
+    assert!(!card.contains("output"), "said above, and not again: {card}");
+    terminal.type_line("satisfied");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
+}
+
+/// Whoever talks on hears that these are all of its words, as often as they like; the run goes on, and ends as they say.
+#[test]
+fn a_rehearsal_that_has_no_more_words_says_so_and_how_to_get_a_model() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo", "copilot"], &[]);
+    for typed in ["2", "approve", "1", "1"] {
+        terminal.expect(PROMPT);
+        terminal.type_line(typed);
+    }
+    for n in 0..12 {
+        let card = terminal.expect(PROMPT);
+        assert!(!card.contains("Failed") && !card.contains("an error"), "{card}");
+        if card.contains("sorted(sums, key=sums.get, reverse=True)") {
+            terminal.type_line("1");
+            continue;
+        }
+        assert!(card.contains("Does this meet your needs?"), "{card}");
+        if n > 2 {
+            assert!(card.contains("This rehearsal has come to its end"), "{card}");
+            assert!(card.contains("OPENAI_API_KEY") && card.contains("--model"), "{card}");
+        }
+        terminal.type_line(&format!("and now {n}, please"));
+        terminal.expect("Enter sends it");
+        terminal.type_line("");
+    }
+    terminal.expect(PROMPT);
+    terminal.type_line("satisfied");
+    let (code, rest) = terminal.end();
+    assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
+}
+
+#[test]
+fn own_words_answer_a_question() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    terminal.expect(PROMPT);
+    terminal.type_line("the period that ends, of course");
+    let shown = terminal.expect("Enter sends it");
+    assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
+    // Something else takes its place.
+    terminal.type_line("the period that ends, then");
+    terminal.expect("Enter sends it");
+    terminal.type_line("");
+    let card = terminal.expect("a plan to approve");
+    assert!(card.contains("The day stays in the period that ends."), "{card}");
+    terminal.expect(PROMPT);
+    terminal.type_line("d");
+    assert_eq!(terminal.end().0, 4);
+}
+
+#[test]
+fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home, &["demo"], &[]);
+    to_the_first_change(&mut terminal);
+    terminal.type_raw("\u{4}");
+    let left = terminal.expect("Go on");
+    assert_eq!(terminal.end().0, 4);
+    let command = left.lines().find(|line| line.contains("holdshort attach")).unwrap().trim();
+    let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+
+    // Without a terminal nobody is asked.
+    let ran = home.run(&arguments);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert!(ran.err.contains("Holding short: a call to allow: edit_file: boxrent/money.py"), "{ran:?}");
+
+    let mut terminal = Terminal::open(&home, &arguments, &[]);
+    let card = terminal.expect(PROMPT);
+    assert!(card.contains("money.py"), "{card}");
+    terminal.type_line("1");
+    terminal.expect("FAILED");
+    terminal.expect(PROMPT);
+    // Ctrl-C.
+    terminal.type_raw("\u{3}");
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 4, "{rest}");
+    assert!(rest.contains("holdshort attach"), "{rest}");
+}
+
+#[test]
+fn others_decide_and_cancel_while_a_person_is_beside_it() {
+    let home = Home::new();
+    let data = home.data();
+    let data = data.to_str().unwrap();
+    let mut terminal = Terminal::open(&home, &["demo", "--data", data], &[]);
+    terminal.expect(PROMPT);
+    let interrupt = home.open_interrupt();
+    assert_eq!(interrupt["kind"], "question");
+    let id = interrupt["id"].as_str().unwrap();
+    let shown = home.run(&["show", id]).out;
+    assert!(shown.contains("suggested answers, for --text:\n    the period that begins"), "{shown}");
+    assert!(shown.contains("This is a rehearsal"), "{shown}");
+    let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (0, "answered: Answer (operator): “the period that ends”\n"),
+        "{ran:?}"
+    );
+    terminal.expect("Decided meanwhile, elsewhere:");
+    terminal.expect("a plan to approve");
+    terminal.expect(PROMPT);
+
+    let plan = home.open_interrupt();
+    let run = plan["run"].as_str().unwrap();
+    assert_eq!(home.run(&["pause", run]).code, 0);
+    assert_eq!(home.run(&["message", run, "use ISO dates"]).code, 0);
+    assert_eq!(home.run(&["resume", run]).code, 0);
+    let events = home.run(&["events", run, "--json"]);
+    let kinds: Vec<String> = events
+        .out
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
+    // The same for the whole session: what is asked waits, and nothing goes on by itself.
+    let session = plan["session"].as_str().unwrap();
+    let ran = home.run(&["pause", session]);
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (0, &*format!("{session}: Suspended: its runs are paused, and none starts.\n"))
+    );
+    let listed = home.json(&["sessions", "--state", "suspended"]);
+    assert_eq!((&listed[0]["id"], &listed[0]["runs"][0]), (&session.into(), &run.into()), "{listed}");
+    assert!(home.run(&["sessions"]).out.starts_with(&format!("{session}  suspended\n    {run}\n")));
+    let ran = home.run(&["resume", run]);
+    assert!(ran.code == 1 && ran.err.contains("holdshort resume ses_…"), "{ran:?}");
+    assert_eq!(ran.err.to_lowercase().matches("the session is suspended").count(), 1, "{ran:?}");
+    assert_eq!(home.run(&["resume", session]).code, 0);
+    assert_eq!(home.json(&["show", run])["status"], "waiting");
+    let ran = home.run(&["cancel", session, "--text", "enough"]);
+    assert!(ran.code == 2 && ran.err.contains("--text is for a run"), "{ran:?}");
+    let ran = home.run(&["cancel", run, "--text", "enough for today"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    terminal.expect("Cancelled: enough for today");
+    assert_eq!(terminal.end().0, 3);
+}

@@ -1,0 +1,58 @@
+//! What verbs about people and groups answer.
+
+use holdshort_testkit::home::Home;
+use serde_json::{Value, json};
+
+#[test]
+fn where_there_is_no_group_that_is_said() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    let ran = home.run(&["groups"]);
+    assert_eq!((ran.code, &*ran.out), (0, ""), "{ran:?}");
+    assert!(ran.err.contains("Nobody is in a group"), "{ran:?}");
+    assert_eq!(home.json(&["groups"]), json!([]));
+    serving.stop();
+}
+
+/// A day begins where the person is; who has no time zone is in UTC.
+#[test]
+fn somebody_is_away_until_a_day() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    for (who, zone, begins) in [
+        ("anna", &["--time-zone", "Europe/Berlin"][..], "2099-01-09T23:00:00.000Z"),
+        ("ben", &[], "2099-01-10T00:00:00.000Z"),
+    ] {
+        let set = [&["people", "set", who, "--role", "reviewer"][..], zone].concat();
+        assert_eq!(home.run(&set).code, 0);
+        let away = home.json(&["people", "away", who, "--until", "2099-01-10"]);
+        assert_eq!(away["away"]["until"], begins, "{away}");
+    }
+    let ran = home.run(&["people", "away", "anna", "--until", "soon"]);
+    assert!(ran.code == 2 && ran.err.contains("--until is no time: write RFC 3339"), "{ran:?}");
+    serving.stop();
+}
+
+/// Whoever may not decide on it has nothing to put off, and is told whose it is.
+#[tokio::test]
+async fn who_may_put_something_off_is_said() {
+    let home = Home::new();
+    let serving = home.serve(&[]);
+    assert_eq!(home.run(&["people", "set", "anna", "--role", "reviewer"]).code, 0);
+    let asked: Value = holdshort_http::plain()
+        .build()
+        .unwrap()
+        .post(format!("{}/v1/interrupts", serving.started["listening"].as_str().unwrap()))
+        .bearer_auth(serving.started["agent_token"].as_str().unwrap())
+        .json(&json!({"kind": "review", "title": "Send it?", "assignment": {"approvers": ["anna"]}}))
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    let ran = home.run(&["snooze", asked["id"].as_str().unwrap(), "--for", "2h"]);
+    assert!(ran.code == 1 && ran.err.contains("for       anna"), "{ran:?}");
+    assert!(ran.err.contains("ask one of them") && !ran.err.contains("to decide."), "{ran:?}");
+    serving.stop();
+}

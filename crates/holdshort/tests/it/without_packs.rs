@@ -1,0 +1,19 @@
+//! The program without packs: what they would add is not there, and is not told of.
+#![cfg(not(feature = "packs"))]
+
+use holdshort_testkit::home::Home;
+
+#[test]
+fn nothing_of_a_pack_is_there() {
+    let home = Home::new();
+    let help = home.run(&["run", "--help"]).out;
+    assert!(
+        !help.contains("--config") && !help.contains("--case") && !help.contains("--output-dir"),
+        "{help}"
+    );
+    let refused = home.run(&["init", "pair"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("no workflow here has one"), "{refused:?}");
+    let refused = home.run(&["demo", "nothing"]);
+    assert!(refused.err.contains("there is one of codelab, copilot, pair, research"), "{refused:?}");
+}

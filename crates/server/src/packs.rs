@@ -1,0 +1,22 @@
+//! Additions of packs to a server.
+
+use holdshort_core::tool::Spec;
+use holdshort_edges::crew::ReadCase;
+use holdshort_tools::{Toolset, catalogue};
+use holdshort_workflow::Shipped;
+
+/// Tools and workflows of packs. By default there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Packs {
+    pub toolsets: Vec<&'static dyn Toolset>,
+    pub workflows: Vec<&'static Shipped>,
+    /// Reads the cases of the crew edge.
+    pub read_case: Option<ReadCase>,
+}
+
+impl Packs {
+    /// Returns the built-in tools and the tools of packs.
+    pub fn catalogue(&self) -> Vec<Spec> {
+        catalogue(&self.toolsets)
+    }
+}

@@ -1,0 +1,52 @@
+//! The tools of a pack over a workspace of a test's own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use holdshort_core::tool::Outcome;
+use holdshort_tools::{Call, Settings, Tools, Toolset, Workspace};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A workspace, and tools that work in it for a run of one input.
+#[derive(Debug)]
+pub struct Bench {
+    folder: TempDir,
+    tools: Tools,
+}
+
+impl Bench {
+    /// `input`: what the run was started with.
+    pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));
+        for path in [&workspace, &data] {
+            fs::create_dir(path).expect("a folder");
+        }
+        // None of these tools starts a program.
+        let mut settings = Settings::new(PathBuf::from("/nonexistent"), data.clone());
+        settings.toolsets = vec![toolset];
+        settings.input = input;
+        let workspace = Workspace::open(&workspace, &data).expect("a workspace");
+        Self { tools: Tools::new(workspace, settings), folder }
+    }
+
+    /// A path in the workspace.
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join("workspace").join(path)
+    }
+
+    /// Writes a file into the workspace, with the folders that it lies in.
+    pub fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("a folder");
+        fs::write(path, content).expect("a file");
+    }
+
+    /// Looks at a call, and carries it out.
+    pub async fn run(&self, tool: &str, arguments: Value) -> Outcome {
+        let call = Call { tool: tool.to_owned(), arguments };
+        self.tools.inspect(&call).await;
+        self.tools.run(&call, &[], None, |_| {}).await
+    }
+}

@@ -1,0 +1,12 @@
+//! Prints the report of a made athlete: `cargo run -p holdshort-coach --example page > page.html`.
+
+#![expect(clippy::unwrap_used, reason = "it prints, or it fails")]
+
+#[path = "../tests/it/report/sample.rs"]
+mod sample;
+
+use std::io::Write;
+
+fn main() {
+    std::io::stdout().write_all(holdshort_coach::report::html(&sample::report()).as_bytes()).unwrap();
+}

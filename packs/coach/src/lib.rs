@@ -1,0 +1,76 @@
+//! The coach: agents that read training data, ask the athlete, and write a report in which every number is computed.
+//!
+//! `training` reads data and computes metrics, `report` renders pages; both are PURE. `tools` gives agents the metrics,
+//! `screens` begins a run from `coach.yaml` and writes its files, `workflow` holds the workflow. No crate of the product
+//! depends on this one: the program composes [`Coach`] with it. The guide is `docs/guide.md`.
+
+pub mod limits;
+pub mod report;
+mod screens;
+pub mod tools;
+pub mod training;
+mod workflow;
+
+use std::path::Path;
+
+use clap::Arg;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use holdshort_cli::kit::Client;
+use holdshort_cli::pack::{Asker, Files, Pack, Said, Start, Words};
+use holdshort_tools::Toolset;
+use holdshort_workflow::Shipped;
+
+/// Name of the pack and of its workflow.
+pub const WORKFLOW: &str = "coach";
+
+/// The pack.
+#[derive(Debug)]
+pub struct Coach;
+
+impl Pack for Coach {
+    fn name(&self) -> &'static str {
+        WORKFLOW
+    }
+
+    fn tools(&self) -> &'static dyn Toolset {
+        &tools::Training
+    }
+
+    fn workflows(&self) -> &'static [Shipped] {
+        &workflow::SHIPPED
+    }
+
+    fn words(&self) -> Words {
+        Words {
+            demo: "analysts of training data who ask the athlete",
+            writes: "a configuration",
+            writes_to: "`coach.yaml`",
+            begins: "--config FILE",
+            output: "what the configuration says",
+            how: "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to \
+                  edit",
+            yours: "writes coach.yaml: the same with training data of yours, with a model",
+        }
+    }
+
+    fn options(&self) -> Vec<Arg> {
+        screens::options()
+    }
+
+    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>> {
+        screens::start(said)
+    }
+
+    fn init(&self, to: Option<&Path>) -> anyhow::Result<()> {
+        screens::init(to)
+    }
+
+    fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()> {
+        screens::leave_files(client, run, to).boxed_local()
+    }
+
+    fn asker(&self) -> Option<Box<dyn Asker>> {
+        Some(Box::<screens::Runner>::default())
+    }
+}

@@ -1,0 +1,204 @@
+//! What all charts have: the figure, its legend, hatches, the table of its data, and a word where there is none.
+
+use std::fmt::Write;
+
+use holdshort_page::markup::{cut_line, line};
+
+use super::hatch::{self, Area};
+use crate::report::number::pixel;
+
+/// The width of every chart, in its own units: a phone shows them a little smaller, a desk a little larger.
+pub(crate) const WIDTH: f64 = 440.0;
+/// Width of a letter of the axes: the widest digit of common faces.
+pub(crate) const LETTER: f64 = 7.0;
+
+/// Dashes of the lines.
+const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
+/// How a legend shows an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Swatch {
+    Line,
+    Area,
+    Band,
+}
+
+pub(crate) fn dash(at: usize) -> &'static str {
+    DASHES[at % DASHES.len()]
+}
+
+/// What a chart says of itself.
+pub(crate) struct Figure<'a> {
+    pub number: usize,
+    pub title: &'a str,
+    /// Unit and period.
+    pub subtitle: String,
+    /// The chart in words.
+    pub description: String,
+}
+
+impl Figure<'_> {
+    pub(crate) fn open(&self, out: &mut String) {
+        let _ = write!(out, "<figure class=\"chart\" id=\"chart-{}\">\n<figcaption><h3>", self.number);
+        out.push_str(&line(self.title));
+        out.push_str("</h3>");
+        if !self.subtitle.is_empty() {
+            let _ = write!(out, "<p class=\"unit\">{}</p>", line(&self.subtitle));
+        }
+        out.push_str("</figcaption>\n");
+    }
+
+    /// Opens the drawing: `</svg>` ends it.
+    pub(crate) fn open_drawing(&self, out: &mut String, height: f64) {
+        let number = self.number;
+        let _ = write!(
+            out,
+            "<svg class=\"drawing\" viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"chart-{number}-title \
+             chart-{number}-desc\">\n<title id=\"chart-{number}-title\">{}</title>\n<desc id=\"chart-{number}-desc\">{}\
+             </desc>\n",
+            pixel(WIDTH),
+            pixel(height),
+            line(self.title),
+            holdshort_page::markup::said(&self.description)
+        );
+    }
+}
+
+/// The legend: one entry says nothing that the title does not say, unless it has a name.
+pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
+    if entries.iter().all(|(_, _, name)| name.is_empty()) {
+        return;
+    }
+    out.push_str("<ul class=\"legend\">");
+    for (swatch, at, name) in entries {
+        out.push_str("<li><svg class=\"swatch\" viewBox=\"0 0 28 12\" aria-hidden=\"true\">");
+        let _ = match swatch {
+            Swatch::Line => write!(
+                out,
+                "<path class=\"line k{}\" d=\"M0 6H28\" stroke-dasharray=\"{}\"/>",
+                at + 1,
+                dash(*at)
+            ),
+            Swatch::Area => {
+                hatch::draw(out, *at, Area { x: 0.0, y: 0.0, width: 28.0, height: 12.0 });
+                Ok(())
+            }
+            Swatch::Band => {
+                write!(out, "<rect class=\"band\" x=\"0.5\" y=\"0.5\" width=\"27\" height=\"11\"/>")
+            }
+        };
+        let _ = write!(out, "</svg>{}</li>", line(name));
+    }
+    out.push_str("</ul>\n");
+}
+
+/// Says in words that there is nothing to draw.
+pub(crate) fn nothing(out: &mut String) {
+    out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
+}
+
+/// What was left out of the drawing.
+pub(crate) fn note(out: &mut String, note: &str) {
+    let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
+}
+
+/// Closes the figure behind the table of its data. The first cell of a row is its header.
+pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
+    if !rows.is_empty() {
+        out.push_str("<details><summary>Data of this chart</summary>\n");
+        out.push_str("<div class=\"scroll\" role=\"region\" aria-label=\"Data of the chart\" tabindex=\"0\"><table class=\"data\">\n<thead><tr>");
+        for header in headers {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", line(header));
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            out.push_str("<tr>");
+            for (at, cell) in row.iter().enumerate() {
+                let _ = match at {
+                    0 => write!(out, "<th scope=\"row\">{}</th>", line(cell)),
+                    _ => write!(out, "<td class=\"r\">{}</td>", line(cell)),
+                };
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div></details>\n");
+    }
+    out.push_str("</figure>\n");
+}
+
+/// Where the anchor of a text is.
+#[derive(Clone, Copy)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A text of the drawing, cut at so many characters.
+pub(crate) fn text(
+    out: &mut String,
+    (x, y): (f64, f64),
+    anchor: Anchor,
+    class: &str,
+    text: &str,
+    chars: usize,
+) {
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let _ = writeln!(
+        out,
+        "<text class=\"{class}\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+        pixel(x),
+        pixel(y),
+        cut_line(text, chars)
+    );
+}
+
+/// A line of the frame: of a grid, an axis.
+pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let _ = writeln!(
+        out,
+        "<path class=\"{class}\" d=\"M{} {}L{} {}\"/>",
+        pixel(x1),
+        pixel(y1),
+        pixel(x2),
+        pixel(y2)
+    );
+}
+
+/// The place of the drawing inside of its axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Plot {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Plot {
+    /// Leaves room for the labels of the ticks.
+    pub(crate) fn beside(scale: &super::axis::Scale, height: f64) -> Self {
+        let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+        let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;
+        Self { left, right: WIDTH - 8.0, top: 10.0, bottom: height - 24.0 }
+    }
+
+    pub(crate) fn x(&self, place: f64) -> f64 {
+        self.left + place * (self.right - self.left)
+    }
+
+    pub(crate) fn y(&self, place: f64) -> f64 {
+        self.bottom - place * (self.bottom - self.top)
+    }
+
+    /// The grid and the labels of a scale.
+    pub(crate) fn grid(&self, out: &mut String, scale: &super::axis::Scale) {
+        for (value, label) in &scale.ticks {
+            let y = self.y(scale.place(*value));
+            rule(out, if *value == 0.0 { "zero" } else { "grid" }, (self.left, y), (self.right, y));
+            text(out, (self.left - 6.0, y + 4.0), Anchor::End, "tick", label, 14);
+        }
+    }
+}

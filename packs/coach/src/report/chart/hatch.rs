@@ -1,0 +1,94 @@
+//! Areas with a hatch: lines that are cut at the area's edges. SVG patterns would be shorter, but printed to PDF each of
+//! them becomes a picture of hundreds of kilobytes.
+
+use std::fmt::Write;
+
+use crate::report::number::pixel;
+
+/// Distance of the lines.
+const STEP: f64 = 6.0;
+
+#[derive(Clone, Copy)]
+enum Hatch {
+    None,
+    Rising,
+    Dotted,
+    Level,
+    Falling,
+    Crossed,
+}
+
+const HATCHES: [Hatch; 6] =
+    [Hatch::None, Hatch::Rising, Hatch::Dotted, Hatch::Level, Hatch::Falling, Hatch::Crossed];
+
+/// A rectangle by its upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// Draws an area in the colour and the hatch of a part.
+pub(crate) fn draw(out: &mut String, part: usize, area: Area) {
+    let _ = write!(
+        out,
+        "<rect class=\"area k{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        part % HATCHES.len() + 1,
+        pixel(area.x),
+        pixel(area.y),
+        pixel(area.width),
+        pixel(area.height)
+    );
+    let hatch = HATCHES[part % HATCHES.len()];
+    let mut path = String::new();
+    match hatch {
+        Hatch::None => {}
+        Hatch::Rising => rising(&mut path, area),
+        Hatch::Falling => falling(&mut path, area),
+        Hatch::Level | Hatch::Dotted => level(&mut path, area),
+        Hatch::Crossed => {
+            rising(&mut path, area);
+            falling(&mut path, area);
+        }
+    }
+    if !path.is_empty() {
+        let class = if matches!(hatch, Hatch::Dotted) { "ink dotted" } else { "ink" };
+        let _ = write!(out, "<path class=\"{class}\" d=\"{path}\"/>");
+    }
+}
+
+/// Multiples of the step between two numbers, ends excluded.
+fn steps(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    let first = (low / STEP).floor() + 1.0;
+    std::iter::successors(Some(first), |step| Some(step + 1.0))
+        .map(|step| step * STEP)
+        .take_while(move |at| *at < high)
+}
+
+fn stroke(path: &mut String, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    let _ = write!(path, "M{} {}L{} {}", pixel(x1), pixel(y1), pixel(x2), pixel(y2));
+}
+
+/// Lines on which x + y is the same.
+fn rising(path: &mut String, Area { x, y, width, height }: Area) {
+    for sum in steps(x + y, x + width + y + height) {
+        let (left, right) = (x.max(sum - y - height), (x + width).min(sum - y));
+        stroke(path, (left, sum - left), (right, sum - right));
+    }
+}
+
+/// Lines on which x − y is the same.
+fn falling(path: &mut String, Area { x, y, width, height }: Area) {
+    for difference in steps(x - y - height, x + width - y) {
+        let (left, right) = (x.max(difference + y), (x + width).min(difference + y + height));
+        stroke(path, (left, left - difference), (right, right - difference));
+    }
+}
+
+fn level(path: &mut String, Area { x, y, width, height }: Area) {
+    for at in steps(y, y + height) {
+        stroke(path, (x, at), (x + width, at));
+    }
+}

@@ -1,0 +1,142 @@
+//! Charts as inline SVG, each with its data as a table. Colours are classes of the page; dashes and hatches tell the
+//! same without colour. `frame.rs` draws what all have, `axis.rs` finds round ticks.
+
+mod axis;
+mod bars;
+mod frame;
+mod hatch;
+mod lines;
+mod zones;
+
+use jiff::civil::Date;
+
+use crate::report::trace::{Known, Quantity};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    Lines(Lines),
+    Bars(Bars),
+    Zones(Zones),
+}
+
+/// Values by day.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    pub title: String,
+    /// `s` is shown as a clock time.
+    pub unit: String,
+    pub series: Vec<Series>,
+    pub bands: Vec<Band>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    pub name: String,
+    /// A day without a value is a gap in the line.
+    pub points: Vec<(Date, Option<f64>)>,
+}
+
+/// A range that values are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    pub name: String,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Amounts, a bar each; the parts of a bar are stacked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bars {
+    pub title: String,
+    /// `s` is shown as a clock time.
+    pub unit: String,
+    /// Names of the parts.
+    pub parts: Vec<String>,
+    pub bars: Vec<Bar>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bar {
+    pub label: String,
+    /// One for each part; none is a gap.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Shares of a whole, a row each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Zones {
+    pub title: String,
+    /// Of the amounts; `s` is shown as a clock time.
+    pub unit: String,
+    /// Names of the zones.
+    pub zones: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    pub label: String,
+    /// Amounts, one for each zone: the shares are computed.
+    pub amounts: Vec<f64>,
+}
+
+impl Chart {
+    /// Draws the chart; `number` makes its ids differ from those of other charts.
+    pub(crate) fn draw(&self, out: &mut String, number: usize) {
+        match self {
+            Self::Lines(lines) => lines::draw(out, lines, number),
+            Self::Bars(bars) => bars::draw(out, bars, number),
+            Self::Zones(zones) => zones::draw(out, zones, number),
+        }
+    }
+
+    /// Its numbers and days are known to who reads the page.
+    pub(crate) fn tell(&self, known: &mut Known) {
+        match self {
+            Self::Lines(lines) => {
+                for (day, value) in lines.series.iter().flat_map(|series| &series.points) {
+                    known.day(*day);
+                    known.in_unit(value.unwrap_or(f64::NAN), &lines.unit);
+                }
+                for value in lines.bands.iter().flat_map(|band| [band.low, band.high]) {
+                    known.in_unit(value, &lines.unit);
+                }
+            }
+            Self::Bars(bars) => {
+                for bar in &bars.bars {
+                    known.text(&bar.label);
+                    let values = || bar.values.iter().copied().flatten();
+                    values().chain([values().sum()]).for_each(|value| known.in_unit(value, &bars.unit));
+                }
+            }
+            Self::Zones(zones) => {
+                for row in &zones.rows {
+                    known.text(&row.label);
+                    let total: f64 = row.amounts.iter().sum();
+                    for amount in &row.amounts {
+                        known.in_unit(*amount, &zones.unit);
+                        known.value(amount / total, Quantity::Ratio);
+                    }
+                    known.in_unit(total, &zones.unit);
+                }
+            }
+        }
+    }
+}
+
+/// The unit as a reader knows it.
+fn unit(unit: &str) -> &str {
+    match unit {
+        "s" => "h:mm:ss",
+        "1" => "",
+        unit => unit,
+    }
+}
+
+/// The unit in a description.
+fn in_words(text: &str) -> String {
+    match unit(text) {
+        "" => String::new(),
+        unit => format!(", in {unit}"),
+    }
+}

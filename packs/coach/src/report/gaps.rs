@@ -1,0 +1,59 @@
+//! What the page lacks, and why: files that could not be read, and numbers that could not be computed.
+
+use std::fmt::Write;
+
+use holdshort_page::markup::line;
+
+use crate::report::model::{NotComputed, Unread};
+use crate::report::page::{Contents, open, table_head};
+
+pub(crate) fn unread(out: &mut String, unread: Option<&Unread>, contents: &mut Contents) {
+    let Some(unread) = unread else { return };
+    open(out, "unread", "What could not be read", contents);
+    let _ = writeln!(
+        out,
+        "<p class=\"by\">{} What is not read does not count: a day whose recording is missing looks like a day of \
+         rest.</p>",
+        line(&unread.told)
+    );
+    if !unread.rows.is_empty() {
+        table_head(out, "What could not be read", &["File", "What", "How often", "What to do"]);
+    }
+    for row in &unread.rows {
+        let how = if row.is_refused { "not read" } else { "read in part" };
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td>{}: {} <code>{}</code></td><td class=\"r\">{}</td><td class=\"how\">{}</td></tr>",
+            line(&row.place),
+            if row.needs_nothing { "note" } else { how },
+            line(&row.message),
+            line(&row.code),
+            row.places,
+            line(&row.what_to_do)
+        );
+    }
+    if !unread.rows.is_empty() {
+        out.push_str("</tbody></table></div>\n");
+    }
+    if let Some(more) = &unread.more {
+        let _ = writeln!(out, "<p class=\"foot\">{}</p>", line(more));
+    }
+    out.push_str("</section>\n");
+}
+
+pub(crate) fn not_computed(out: &mut String, rows: &[NotComputed], contents: &mut Contents) {
+    if rows.is_empty() {
+        return;
+    }
+    open(out, "not-computed", "What could not be computed", contents);
+    table_head(out, "What could not be computed", &["What", "Why not"]);
+    for row in rows {
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"how\">{}</td></tr>",
+            line(&row.label),
+            line(&row.why)
+        );
+    }
+    out.push_str("</tbody></table></div>\n</section>\n");
+}

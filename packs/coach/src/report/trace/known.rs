@@ -1,0 +1,295 @@
+//! What is known: numbers by their quantity, and days.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::rounding::Decimal;
+use super::scan::{self, Form, Sign};
+use super::unit::Unit;
+use crate::report::limits::KNOWN;
+
+/// How far a written number may be from one of the data that it is said to be, as a share of it.
+const NEAR: f64 = 0.01;
+
+/// What a number measures, as far as it may be written in another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Of no unit that is known: written as it is, with any unit.
+    Number,
+    /// In a unit of its own, or a count: never written in one of those below.
+    Own,
+    /// A share of one; also written as percent.
+    Ratio,
+    Percent,
+    /// A duration, or a pace in seconds; also written as a clock time, in minutes or hours.
+    Seconds,
+    /// A distance; also written in kilometres.
+    Metres,
+    Beats,
+    Watts,
+    Milliseconds,
+    Kilograms,
+}
+
+/// What a number in this unit is, and what it is multiplied by.
+fn means(unit: &str) -> (Quantity, f64) {
+    match unit.trim() {
+        "" => (Quantity::Number, 1.0),
+        "s/km" => (Quantity::Seconds, 1.0),
+        "1" | "ratio" => (Quantity::Ratio, 1.0),
+        unit if unit.starts_with("share") => (Quantity::Ratio, 1.0),
+        unit => match Unit::of(unit) {
+            Unit::None | Unit::Thousand => (Quantity::Own, 1.0),
+            unit => unit.means(),
+        },
+    }
+}
+
+/// A number by its size; both signs of one size are two entries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Entry {
+    quantity: Quantity,
+    size: f64,
+    is_negative: bool,
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.quantity
+            .cmp(&other.quantity)
+            .then_with(|| self.size.total_cmp(&other.size))
+            .then_with(|| self.is_negative.cmp(&other.is_negative))
+    }
+}
+
+/// The numbers and days of tool results and inputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    numbers: BTreeSet<Entry>,
+    days: BTreeSet<Date>,
+}
+
+impl Known {
+    /// A number. One that is not finite is no number.
+    pub fn value(&mut self, value: f64, quantity: Quantity) {
+        if value.is_finite() && self.numbers.len() + self.days.len() < KNOWN {
+            self.numbers.insert(Entry { quantity, size: value.abs(), is_negative: value < 0.0 });
+        }
+    }
+
+    pub fn day(&mut self, day: Date) {
+        if self.numbers.len() + self.days.len() < KNOWN {
+            self.days.insert(day);
+        }
+    }
+
+    /// Every number, clock time and full date of a text that a person or a tool wrote.
+    pub fn text(&mut self, text: &str) {
+        for token in scan::tokens(text) {
+            match token.form {
+                Form::Number { readings, sign, units } => {
+                    for size in readings.iter().filter_map(|text| Decimal::read(text)).map(Decimal::value) {
+                        let value = if sign == Sign::Minus { -size } else { size };
+                        self.measure(value, units[0]);
+                    }
+                }
+                Form::Times(times) => {
+                    for (decimal, unit) in times {
+                        let (quantity, factor) = unit.means();
+                        self.value(decimal.value() * factor, quantity);
+                    }
+                }
+                Form::Days(days) => {
+                    for date in days.iter().filter_map(|day| day.date()) {
+                        self.day(date);
+                    }
+                }
+                Form::Odd => {}
+            }
+        }
+    }
+
+    /// A number in its unit, and as it is written.
+    fn measure(&mut self, value: f64, unit: Unit) {
+        let (quantity, factor) = unit.means();
+        self.scaled(value, quantity, factor);
+    }
+
+    fn scaled(&mut self, value: f64, quantity: Quantity, factor: f64) {
+        self.value(value * factor, quantity);
+        if factor.total_cmp(&1.0).is_ne() {
+            self.value(value, Quantity::Own);
+        }
+    }
+
+    /// A number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. One of no unit may be
+    /// written with any.
+    pub fn in_unit(&mut self, value: f64, unit: &str) {
+        let (quantity, factor) = means(unit);
+        self.scaled(value, quantity, factor);
+    }
+
+    /// A number in its unit alone: not as the same digits of something else.
+    pub(super) fn measured(&mut self, value: f64, unit: &str) -> Option<Entry> {
+        let (quantity, factor) = means(unit);
+        let value = value * factor;
+        self.value(value, quantity);
+        value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
+    }
+
+    /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
+    /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
+    /// or from the `unit` beside it.
+    pub fn json(&mut self, value: &Value) {
+        self.json_in(value, (Quantity::Number, 1.0));
+    }
+
+    fn json_in(&mut self, value: &Value, (quantity, factor): (Quantity, f64)) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.scaled(number.as_f64().unwrap_or(f64::NAN), quantity, factor),
+            Value::String(text) => self.text(text),
+            Value::Array(entries) => {
+                self.value(u32::try_from(entries.len()).map_or(f64::NAN, f64::from), Quantity::Own);
+                for entry in entries {
+                    self.json_in(entry, (quantity, factor));
+                }
+            }
+            Value::Object(fields) => {
+                let beside = fields.get("unit").and_then(Value::as_str).map(means);
+                for (key, value) in fields {
+                    self.text(key);
+                    self.json_in(value, quantity_of_key(key).or(beside).unwrap_or((quantity, factor)));
+                }
+            }
+        }
+    }
+
+    pub(super) fn has(&self, form: &Form, column: Option<Unit>) -> bool {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let is_plain = *sign == Sign::None && units.contains(&Unit::None);
+                is_plain && readings.iter().any(|text| self.has_year(text))
+                    || readings.iter().filter_map(|text| Decimal::read(text)).any(|decimal| {
+                        let mut ways = units.iter().copied().chain(column).flat_map(Unit::ways);
+                        ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
+                    })
+            }
+            // A clock time is a duration, never the same digits of something else.
+            Form::Times(times) => times.iter().any(|(decimal, unit)| {
+                as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
+            }),
+            Form::Days(days) => days.iter().any(|day| day.is_in(&self.days)),
+            Form::Odd => false,
+        }
+    }
+
+    /// The known numbers that a written one may stand for: roundings of them that say which of them is meant.
+    pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let decimals = readings.iter().filter_map(|text| Decimal::read(text));
+                let ways = || units.iter().copied().chain(column).flat_map(Unit::ways);
+                decimals
+                    .flat_map(|decimal| ways().map(move |way| (decimal, *way)))
+                    .flat_map(|(decimal, way)| self.near(decimal, *sign, way))
+                    .collect()
+            }
+            Form::Times(times) => times
+                .iter()
+                .flat_map(|(decimal, unit)| as_time(*unit).map(move |way| (*decimal, *way)))
+                .flat_map(|(decimal, way)| self.near(decimal, Sign::None, way))
+                .collect(),
+            Form::Days(_) | Form::Odd => Vec::new(),
+        }
+    }
+
+    /// Of [`Self::roundings`] those that a reader takes for the number: `10 km` is no way to write 9,612 m.
+    fn near(&self, decimal: Decimal, sign: Sign, way: (Quantity, f64)) -> impl Iterator<Item = Entry> {
+        let written = decimal.value();
+        let is_near = move |known: &Entry| (known.size * way.1 - written).abs() <= written * NEAR;
+        self.roundings(decimal, sign, way).filter(is_near)
+    }
+
+    fn has_year(&self, text: &str) -> bool {
+        let year = text.parse().ok().filter(|_| text.len() == 4);
+        year.and_then(|year: i16| Some(Date::new(year, 1, 1).ok()?..=Date::new(year, 12, 31).ok()?))
+            .is_some_and(|year| self.days.range(year).next().is_some())
+    }
+
+    /// The known numbers of a quantity, times this, that a decimal is the rounding of.
+    fn roundings(
+        &self,
+        decimal: Decimal,
+        sign: Sign,
+        (quantity, factor): (Quantity, f64),
+    ) -> impl Iterator<Item = Entry> {
+        let (middle, half) = (decimal.value(), decimal.half());
+        let is_of_sign = move |known: &Entry| match sign {
+            Sign::None => true,
+            Sign::Plus => !known.is_negative,
+            Sign::Minus => known.is_negative || known.size == 0.0,
+        };
+        // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
+        let slack = middle * 1e-12;
+        let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
+        self.numbers
+            .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
+            .filter(move |known| is_of_sign(known) && decimal.is_rounding_of(known.size * factor))
+            .copied()
+    }
+}
+
+/// The ways to read a clock time.
+fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
+    unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
+}
+
+/// Ends of keys.
+const KEYS: [(&str, Quantity, f64); 25] = [
+    ("heart_rate", Quantity::Beats, 1.0),
+    ("_bpm", Quantity::Beats, 1.0),
+    ("_hr", Quantity::Beats, 1.0),
+    ("power", Quantity::Watts, 1.0),
+    ("_w", Quantity::Watts, 1.0),
+    ("_watts", Quantity::Watts, 1.0),
+    ("_ms", Quantity::Milliseconds, 1.0),
+    ("_kg", Quantity::Kilograms, 1.0),
+    ("percent", Quantity::Percent, 1.0),
+    ("_pct", Quantity::Percent, 1.0),
+    ("ratio", Quantity::Ratio, 1.0),
+    ("share", Quantity::Ratio, 1.0),
+    ("shares", Quantity::Ratio, 1.0),
+    ("_seconds", Quantity::Seconds, 1.0),
+    ("_minutes", Quantity::Seconds, 60.0),
+    ("_hours", Quantity::Seconds, 3600.0),
+    ("_min", Quantity::Seconds, 60.0),
+    ("_km", Quantity::Metres, 1000.0),
+    ("_kilometers", Quantity::Metres, 1000.0),
+    ("_meters", Quantity::Metres, 1.0),
+    ("_metres", Quantity::Metres, 1.0),
+    ("_s", Quantity::Seconds, 1.0),
+    ("_h", Quantity::Seconds, 3600.0),
+    ("_m", Quantity::Metres, 1.0),
+    ("_sec", Quantity::Seconds, 1.0),
+];
+
+fn quantity_of_key(key: &str) -> Option<(Quantity, f64)> {
+    let key = key.to_ascii_lowercase();
+    let whole = ["seconds", "minutes", "hours"].contains(&&*key).then(|| format!("_{key}"));
+    let key = whole.unwrap_or(key);
+    KEYS.iter().find(|(end, ..)| key.ends_with(end)).map(|(_, quantity, factor)| (*quantity, *factor))
+}

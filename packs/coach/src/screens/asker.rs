@@ -1,0 +1,110 @@
+//! Questions of a coach's agents, as its runner has always shown and read them (contract C4, C6, C9, E14).
+
+use std::borrow::Cow;
+
+use holdshort_cli::kit::{Paint, Prompt, Reaction};
+use holdshort_cli::pack::Asker;
+use holdshort_core::history::NOTHING;
+use holdshort_protocol::{Decision, Interrupt, Kind, plain};
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// The width of the lines around a question.
+const WIDTH: usize = 70;
+
+/// Words that leave for good: alone on a line, in any case.
+const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
+
+/// What the runner keeps between questions.
+#[derive(Debug, Default)]
+pub(crate) struct Runner {
+    /// Of questions that are open together: which one is shown, and how many there were.
+    at: usize,
+    of: usize,
+    /// The one that is shown: drawn again, it keeps its number.
+    shown: String,
+    /// An empty line was typed, and the question asked again.
+    was_empty: bool,
+}
+
+impl Asker for Runner {
+    fn asks(&self, interrupt: &Interrupt) -> bool {
+        interrupt.kind == Kind::Question
+    }
+
+    fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String> {
+        self.was_empty = false;
+        let line = "=".repeat(WIDTH);
+        let mut lines = vec![line.clone()];
+        let is_new = self.shown != interrupt.id;
+        if is_new && self.at >= self.of {
+            (self.at, self.of) = (0, open);
+            if open > 1 {
+                lines.push(format!("{open} AGENT QUESTIONS"));
+                lines.push(line.clone());
+            }
+        }
+        if is_new {
+            self.at += 1;
+            self.shown.clone_from(&interrupt.id);
+        }
+        let part =
+            |key: &str| interrupt.payload.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let asker = plain::line(part("asker")).to_uppercase();
+        lines.push(if self.of > 1 {
+            format!("Question {} [{asker}]", self.at)
+        } else {
+            format!("AGENT QUESTION [{asker}]")
+        });
+        if !part("context").is_empty() {
+            lines.extend(wrapped(&plain::text(part("context")), paint));
+        }
+        lines.push(String::new());
+        let question = plain::text(part("question"));
+        if !question.is_empty() {
+            lines.extend(wrapped(&format!("Question: {question}"), paint));
+        }
+        lines.push(line);
+        lines
+    }
+
+    /// Words are an answer as they are typed.
+    fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
+        let word = line.trim().to_lowercase();
+        if LEAVES.contains(&&*word) && !prompt.takes(line.trim()) {
+            return Reaction::Decide(decision(prompt, "cancel", None));
+        }
+        if word.is_empty() && prompt.is_choosing() {
+            if self.was_empty {
+                // Nothing is no data, either.
+                let is_data =
+                    prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
+                let option = if is_data { "skip" } else { "answer" };
+                return Reaction::Decide(decision(prompt, option, Some(NOTHING.to_owned())));
+            }
+            self.was_empty = true;
+            return Reaction::Ask(vec![
+                "  An answer, please; Enter again goes on without one, quit ends the run.".to_owned(),
+            ]);
+        }
+        self.was_empty = false;
+        prompt.said(line, false, paint)
+    }
+}
+
+/// Text in lines that the terminal holds, each ended at a blank.
+fn wrapped(text: &str, paint: Paint) -> Vec<String> {
+    let options = Options::new(paint.width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    text.lines().flat_map(|line| textwrap::wrap(line, &options)).map(Cow::into_owned).collect()
+}
+
+fn decision(prompt: &Prompt, option: &str, text: Option<String>) -> Decision {
+    Decision {
+        option: option.to_owned(),
+        text,
+        version: Some(prompt.interrupt.version),
+        ..Decision::default()
+    }
+}

@@ -1,0 +1,408 @@
+//! `coach.yaml`: what a person says of an athlete, and what that makes the input of a run (contract C2, C7, C9).
+//!
+//! Keys and defaults are those of the coach that this stands in for; `data` and `models` are our own. What does nothing
+//! here is taken and named, what is not known is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use holdshort_protocol::plain;
+use jiff::civil::Date;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use crate::limits::{COACH_CONFIG_BYTES, CONFIG_DAYS};
+use crate::training::AthleteNumber;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Config {
+    athlete: Athlete,
+    #[serde(default, deserialize_with = "or_usual")]
+    context: Context,
+    #[serde(default)]
+    data: Option<PathBuf>,
+    #[serde(default, deserialize_with = "or_usual")]
+    extraction: Extraction,
+    #[serde(default, deserialize_with = "or_usual")]
+    models: Models,
+    #[serde(default)]
+    competitions: Option<Vec<Competition>>,
+    current_date: Option<String>,
+    week_dates: Option<Value>,
+    style_guide: Option<String>,
+    #[serde(default, deserialize_with = "or_usual")]
+    output: Output,
+    /// Of the service that upstream gets its data from: nothing is got here.
+    credentials: Option<Value>,
+}
+
+/// A section whose key is there with nothing below it, as in a template that is half filled in.
+fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Athlete {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sex: Option<Sex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    birth_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_zone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resting_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold_heart_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold_power: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Sex {
+    Female,
+    Male,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Context {
+    analysis: Option<String>,
+    planning: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Extraction {
+    activities_days: u16,
+    metrics_days: u16,
+    ai_mode: Mode,
+    enable_plotting: bool,
+    hitl_enabled: bool,
+}
+
+impl Default for Extraction {
+    fn default() -> Self {
+        Self {
+            activities_days: 7,
+            metrics_days: 14,
+            ai_mode: Mode::Development,
+            enable_plotting: false,
+            hitl_enabled: true,
+        }
+    }
+}
+
+/// Contract E37.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[serde(alias = "cost_effective")]
+    Development,
+    #[serde(alias = "standard")]
+    Production,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Models {
+    production: Option<String>,
+    development: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Competition {
+    name: String,
+    date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    race_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<Priority>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_time: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+enum Priority {
+    A,
+    B,
+    C,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Output {
+    directory: Option<PathBuf>,
+}
+
+/// What a run is started with.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub input: Value,
+    /// Where the training data lies.
+    pub data: PathBuf,
+    /// Whether the file says so.
+    names_data: bool,
+    pub output: PathBuf,
+    /// Of files that have none of their own.
+    pub time_zone: Option<String>,
+    pub model: Option<String>,
+    pub asks: bool,
+    pub plots: bool,
+    /// What is taken and does nothing.
+    pub notices: Vec<String>,
+}
+
+impl Described {
+    /// What is wrong with its folders. One that the file names is there: a misspelt one must not look like no data.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let data = self.data.display();
+        if self.names_data && !self.data.is_dir() {
+            return Err(format!("data: there is no folder {data}"));
+        }
+        if self.output.starts_with(&self.data) {
+            return Err(format!(
+                "output.directory: {} lies in the folder of the data, {data}",
+                self.output.display()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What a template of an earlier version had in the place of an address.
+const TEMPLATE_ADDRESS: &str = "you@example.com";
+
+impl Config {
+    /// Reads and checks a file; the error is one line.
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+        if !["yaml", "yml", "json"].contains(&&*ending) {
+            return Err(format!("{shown}: a configuration is a .yaml, .yml or .json file"));
+        }
+        let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
+        if length > COACH_CONFIG_BYTES {
+            return Err(format!("{shown}: {length} bytes; a configuration has {COACH_CONFIG_BYTES} at most"));
+        }
+        let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+        let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
+            .map_err(|error| format!("{shown}: {error}"))?;
+        config.check().map_err(|error| format!("{shown}: {error}"))?;
+        Ok(config)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a zone that the file names is looked up")]
+    fn check(&self) -> Result<(), String> {
+        let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
+        if email.is_empty() {
+            return Err("athlete.email is missing: it says whose answers these are".to_owned());
+        }
+        if email == TEMPLATE_ADDRESS {
+            return Err(format!(
+                "athlete.email is `{email}`, as in the template: write the athlete's address"
+            ));
+        }
+        if !is_address(email) {
+            return Err(format!(
+                "athlete.email is `{}`, which is no address: write name@example.com",
+                plain::line(email)
+            ));
+        }
+        for number in AthleteNumber::ALL {
+            let stated = self.athlete.number(*number);
+            if let Some(value) = stated.filter(|value| !number.takes(*value)) {
+                let ((least, most), unit) = (number.plausible(), number.unit());
+                let name = number.name();
+                return Err(format!("athlete.{name} is {value}: it lies between {least} and {most} {unit}"));
+            }
+        }
+        for (key, days) in [
+            ("activities_days", self.extraction.activities_days),
+            ("metrics_days", self.extraction.metrics_days),
+        ] {
+            if !(1..=CONFIG_DAYS).contains(&days) {
+                return Err(format!(
+                    "extraction.{key} is {days}: from 1 to {CONFIG_DAYS} days are looked at"
+                ));
+            }
+        }
+        if let Some(zone) = &self.athlete.time_zone
+            && jiff::tz::TimeZone::get(zone).is_err()
+        {
+            return Err(format!("athlete.time_zone is `{zone}`: a time zone is named as Europe/Berlin"));
+        }
+        let dates = [("current_date", &self.current_date), ("athlete.birth_date", &self.athlete.birth_date)];
+        let named = dates.into_iter().filter_map(|(key, date)| Some((key.to_owned(), date.as_deref()?)));
+        let races = self.competitions.iter().flatten().enumerate();
+        let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
+        for (key, text) in named.chain(races) {
+            if text.trim().parse::<Date>().is_err() {
+                return Err(format!("{key} is `{text}`: a day is written 2026-05-10"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `beside`: the folder of the file. `today` counts where the file names no day.
+    pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> Described {
+        let mut notices = Vec::new();
+        if self.credentials.is_some() {
+            notices.push("credentials do nothing here: your training data is read from files".to_owned());
+        }
+        let day = self.day(today);
+        let task = self.task(day);
+        let own = |path: Option<PathBuf>, usual: &str| beside.join(path.unwrap_or_else(|| usual.into()));
+        let output = output.map_or_else(|| own(self.output.directory.clone(), "coach"), Path::to_owned);
+        let names_data = self.data.is_some();
+        let data = own(self.data.clone(), "data");
+        let model = match self.extraction.ai_mode {
+            Mode::Production => self.models.production,
+            Mode::Development => self.models.development,
+        };
+        let time_zone = self.athlete.time_zone.clone();
+        let input = json!({
+            "task": task,
+            "subject": self.athlete.email,
+            "athlete": self.athlete,
+            "current_date": day,
+            "activities_days": self.extraction.activities_days,
+            "metrics_days": self.extraction.metrics_days,
+            "competitions": self.competitions.unwrap_or_default(),
+        });
+        Described {
+            input,
+            data,
+            names_data,
+            output,
+            time_zone,
+            model,
+            asks: self.extraction.hitl_enabled,
+            plots: self.extraction.enable_plotting,
+            notices,
+        }
+    }
+
+    /// The day that counts as today; a time beside it does not.
+    fn day(&self, today: Date) -> Date {
+        self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
+    }
+
+    /// What every agent reads first. Texts of the person are passed on as they are.
+    fn task(&self, day: Date) -> String {
+        let Self { athlete, context, .. } = self;
+        let name = athlete.name.as_deref().unwrap_or("not named");
+        let mut task =
+            format!("Analyse the training of an athlete, and plan on it.\n\nAthlete: {name}\nToday: {day}");
+        let weeks = self.week_dates.as_ref().map(|dates| match dates {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let parts = [
+            ("Days of the weekly plan", weeks.as_ref()),
+            ("What the analysts should know", context.analysis.as_ref()),
+            ("What the plan should know", context.planning.as_ref()),
+            ("How to write", self.style_guide.as_ref()),
+        ];
+        for (label, text) in parts {
+            if let Some(text) = text.map(|text| text.trim()).filter(|text| !text.is_empty()) {
+                task.extend(["\n\n", label, ":\n", text]);
+            }
+        }
+        let races: Vec<String> = self.competitions.iter().flatten().map(Competition::line).collect();
+        if !races.is_empty() {
+            task.extend(["\n\nCompetitions:\n", &races.join("\n")]);
+        }
+        task
+    }
+}
+
+impl Athlete {
+    const fn number(&self, number: AthleteNumber) -> Option<f64> {
+        match number {
+            AthleteNumber::MaxHeartRate => self.max_heart_rate,
+            AthleteNumber::RestingHeartRate => self.resting_heart_rate,
+            AthleteNumber::ThresholdHeartRate => self.threshold_heart_rate,
+            AthleteNumber::ThresholdPower => self.threshold_power,
+        }
+    }
+}
+
+/// `name@domain`: what is beyond that only mail can find out.
+fn is_address(text: &str) -> bool {
+    let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
+    parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+impl Competition {
+    fn line(&self) -> String {
+        let mut line = format!("- {}, {}", self.name, self.date);
+        let priority = self.priority.map(|priority| format!("priority {priority:?}"));
+        let parts = [self.race_type.clone(), priority, self.target_time.clone()];
+        for part in parts.into_iter().flatten() {
+            line.push_str(", ");
+            line.push_str(&part);
+        }
+        line
+    }
+}
+
+fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| in_words(&error.to_string()))
+}
+
+fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
+        with_snippet: false,
+        emit_comments: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let error = error.without_snippet();
+        let told = error.to_string();
+        let told = told.lines().next().unwrap_or_default();
+        let Some(at) = error.location() else { return in_words(told) };
+        // The library says the place once more, at the end.
+        let again = format!(" at line {}, column {}", at.line(), at.column());
+        let told = told.strip_suffix(&again).unwrap_or(told);
+        format!("line {}: {}", at.line().max(1), in_words(told))
+    })
+}
+
+/// What a library says of a key or a value, in the words of a person who writes YAML.
+fn in_words(told: &str) -> String {
+    const WORDS: [(&str, &str); 19] = [
+        ("invalid u16", "a whole number is needed"),
+        ("invalid f64", "a number is needed"),
+        ("missing field `", "there has to be a key `"),
+        ("unknown field `", "there is no key `"),
+        ("unknown variant `", "there is no value `"),
+        ("duplicate field `", "there is twice the key `"),
+        ("duplicate mapping key: ", "there is twice the key "),
+        (", set DuplicateKeyPolicy in Options if acceptable", ""),
+        (", expected one of ", "; there are "),
+        (", expected `", "; there is `"),
+        ("invalid type: ", "a value of another kind: "),
+        ("invalid value: ", "a value that is not taken: "),
+        (", expected u16", "; a whole number is needed"),
+        (", expected f64", "; a number is needed"),
+        (", expected a boolean", "; true or false is needed"),
+        (", expected a string", "; text is needed, in quotes where it looks like something else"),
+        (", expected a sequence", "; a list is needed"),
+        (", expected struct ", "; keys with values are needed: "),
+        ("unit value", "nothing"),
+    ];
+    WORDS.iter().fold(told.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}

@@ -1,0 +1,48 @@
+//! Values of the training data that analysts were given, each with its file and its place there: what the report says of
+//! a number that nobody computed.
+
+use serde_json::Value;
+
+use super::story::Story;
+use super::unread;
+use crate::report::Given;
+
+/// Each value once: analysts are given some of the same.
+pub(super) fn of(story: &Story) -> Vec<Given> {
+    let mut all = Vec::new();
+    for given in &story.given {
+        let of_part = |part: &str, name: fn(&Value) -> String| {
+            let each = given[part].as_array().into_iter().flatten();
+            each.map(|it| (name(it), &it["measures"])).collect::<Vec<_>>()
+        };
+        let activity = |it: &Value| format!("{} of {}", text(&it["sport"]), text(&it["day"]));
+        let parts = [
+            vec![(String::new(), &given["athlete"])],
+            of_part("activities", activity),
+            of_part("days", |it| text(&it["date"]).to_owned()),
+        ];
+        for (of, measures) in parts.iter().flatten() {
+            all.extend(measures.as_array().into_iter().flatten().filter_map(|measure| value(of, measure)));
+        }
+    }
+    let key = |given: &Given| (given.place.clone(), given.label.clone(), given.value.to_bits());
+    all.sort_by_cached_key(key);
+    all.dedup_by_key(|given| key(given));
+    all
+}
+
+/// None of what has no place: what the configuration states is among the inputs.
+fn value(of: &str, measure: &Value) -> Option<Given> {
+    let file = measure["source"]["file"].as_str()?;
+    let name = text(&measure["name"]).replace('_', " ");
+    Some(Given {
+        label: if of.is_empty() { name } else { format!("{of}, {name}") },
+        value: measure["value"].as_f64()?,
+        unit: text(&measure["unit"]).to_owned(),
+        place: format!("{file}{}", unread::place(&measure["source"]["place"])),
+    })
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

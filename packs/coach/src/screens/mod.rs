@@ -1,0 +1,167 @@
+//! The coach: a configuration becomes a run, and what came of it becomes files.
+
+mod asker;
+mod charts;
+mod config;
+mod given;
+mod numbers;
+mod save;
+mod story;
+mod unread;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, value_parser};
+use holdshort_cli::kit::{Client, MadeFolders, Paint, error, holdshort, say, say_all, tell, tell_all, usage};
+use holdshort_cli::pack::{Files, Prepared, Said, Start};
+use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
+
+pub(crate) use self::asker::Runner;
+use self::config::{Config, Described};
+use crate::{WORKFLOW, tools};
+
+/// The tool that draws: agents have it where the configuration says so.
+const PLOTS: &str = "plot_series";
+
+const TEMPLATE: &str = include_str!("template.yaml");
+
+/// Default place of the template.
+const FILE: &str = "coach.yaml";
+
+/// Ids of the options of `run`.
+const CONFIG: &str = "config";
+const INIT_CONFIG: &str = "init_config";
+
+pub(crate) fn options() -> Vec<Arg> {
+    let file = |id, long| {
+        let arg = Arg::new(id).long(long).value_name("FILE").value_parser(value_parser!(PathBuf));
+        arg.conflicts_with_all(["task", "input", "workspace"])
+    };
+    vec![
+        file(CONFIG, "config")
+            .help("Of `coach`: the athlete, where their training data lies, and what to look at"),
+        file(INIT_CONFIG, "init-config")
+            .help("Of `coach`: writes a commented configuration to edit, and starts nothing")
+            .conflicts_with("output_dir"),
+    ]
+}
+
+/// Prepares `run`.
+pub(crate) fn start(said: &Said<'_>) -> anyhow::Result<Option<Start>> {
+    let path = |id| said.options.get_one::<PathBuf>(id);
+    match (path(CONFIG), path(INIT_CONFIG)) {
+        (Some(_), Some(_)) => Err(usage(
+            "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
+        )),
+        (None, Some(path)) => Ok(Some(Start::Init(path.clone()))),
+        (Some(path), None) => prepared(said, path).map(|prepared| Some(Start::Run(Box::new(prepared)))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Reads the configuration, and makes its folders.
+#[expect(clippy::disallowed_methods, reason = "a configuration that names no day is of today")]
+fn prepared(said: &Said<'_>, path: &Path) -> anyhow::Result<Prepared> {
+    if said.workflow != WORKFLOW {
+        return Err(usage(format!("--config is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)));
+    }
+    let config = Config::read(path).map_err(usage)?;
+    let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = beside.canonicalize().map_err(|error| usage(format!("{}: {error}", beside.display())))?;
+    let today = jiff::Zoned::now().date();
+    let output = said.output_dir.map(std::path::absolute).transpose()?;
+    let described = config.prepare(&beside, output.as_deref(), today);
+    described.check().map_err(usage)?;
+    save::check(&described.output).map_err(usage)?;
+    let mut made = MadeFolders::default();
+    for folder in [&described.data, &described.output] {
+        made.make(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
+    }
+    for notice in described.notices.iter().cloned().chain(save::of_another(&described.output)) {
+        tell_all(&Paint::stderr().message(&format!("Note: {notice}."), 2));
+    }
+    tell_of_data(&described);
+    let config = described.config();
+    let Described { input, data: workspace, output, .. } = described;
+    Ok(Prepared { input, workspace, config, output, made })
+}
+
+/// What is not read is told before anybody works on the rest: without a recording its day looks like a day of rest.
+fn tell_of_data(described: &Described) {
+    let folder = described.data.display();
+    match tools::not_read(&described.data, described.time_zone.as_deref()) {
+        Ok(not_read) => {
+            if not_read.refused == not_read.files {
+                tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
+            }
+            if let Some(line) = unread::line(&not_read) {
+                tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
+            }
+        }
+        Err(error) => tell(&format!("Note: the training data in {folder} can not be read: {error}.")),
+    }
+}
+
+impl Described {
+    /// What of it the run sets for itself.
+    fn config(&self) -> RunConfig {
+        RunConfig {
+            model: self.model.clone(),
+            asking: (!self.asks).then_some(AskingConfig { enabled: false }),
+            without_tools: if self.plots { Vec::new() } else { vec![PLOTS.to_owned()] },
+            ..RunConfig::default()
+        }
+    }
+}
+
+/// Writes the files of a run into a folder that whoever is at this terminal has named, and says so. A run that is not a
+/// coach's has none.
+pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
+    let Files { folder, rests, json } = to;
+    let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
+        Ok(run) if run.workflow != WORKFLOW => return,
+        Ok(mut run) => {
+            if rests && matches!(run.status, Status::Queued | Status::Running) {
+                run.status = Status::Waiting;
+            }
+            save::save(client, &run, folder).await.map(|written| (written, run.status))
+        }
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok(((folder, names), status)) if !json => {
+            let partial = if status == Status::Completed { "" } else { ", as far as it came" };
+            let told =
+                format!("  In {}{partial}: {}", plain::line(&folder.display().to_string()), names.join(", "));
+            say_all(&Paint::stdout().message(&told, 2));
+        }
+        Ok(_) => {}
+        Err(why) => tell(&format!("  Its files are not written: {}", error(&why))),
+    }
+}
+
+/// Writes the commented template, and never over a file.
+pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
+    let path = to.unwrap_or(Path::new(FILE));
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    if !["yaml", "yml"].contains(&&*ending) {
+        return Err(usage(format!("{}: the template is YAML: name a .yaml or .yml file", path.display())));
+    }
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = made.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            usage(format!("{} is there already, and is left as it is", path.display()))
+        }
+        _ => usage(format!("{}: {error}", path.display())),
+    })?;
+    file.write_all(TEMPLATE.as_bytes())?;
+    say(&path.display().to_string());
+    tell(&format!(
+        "Edit it, put your training data into the folder `data` beside it, and say: {} run coach --config {}",
+        holdshort(),
+        path.display()
+    ));
+    Ok(())
+}

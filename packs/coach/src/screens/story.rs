@@ -1,0 +1,171 @@
+//! What a run of the coach holds for its files, read from its journal: texts of agents, what tools computed, what was
+//! asked and assumed. Of a run that has not ended it is what there is so far.
+
+use std::collections::BTreeMap;
+
+use holdshort_cli::kit::Client;
+use holdshort_protocol::{Event, Run, RunResult, Status};
+use serde_json::Value;
+
+/// The parts of a run, in the order in which people read them.
+#[derive(Debug, Default)]
+pub(super) struct Story {
+    /// What each step brought, by its id.
+    pub texts: BTreeMap<String, String>,
+    /// Who works on each step.
+    pub agents: BTreeMap<String, String>,
+    /// Results of `compute_metric`, each with the agent that asked for it.
+    pub computed: Vec<(String, Value)>,
+    /// Series that agents have drawn.
+    pub plots: Vec<Value>,
+    /// Weeks of plans, each call with the weeks that were done before it.
+    pub weeks: Vec<Value>,
+    /// Metrics that could not be computed, with the reason.
+    pub refused: Vec<Value>,
+    /// What analysts were given: numbers that are known without being computed.
+    pub given: Vec<Value>,
+    /// Their parts of data files, known the same.
+    pub parts: Vec<Value>,
+    /// What could not be read of the training data, as the last analyst was told. Null until one looked.
+    pub not_read: Value,
+    pub questions: Vec<Value>,
+    /// What their answers were to be, by their interrupts.
+    pub schemas: BTreeMap<String, Value>,
+    pub assumptions: Vec<Value>,
+}
+
+pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
+    let mut reader = Reader::default();
+    client.each_event(&run.id, |event| reader.event(event)).await?;
+    let mut story = reader.story;
+    // Of a run that has ended its result says it best, whichever way it ended.
+    if let Some(ended) = ended(client, run).await? {
+        for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
+            if let Some(told) = ended.get(key).and_then(Value::as_array) {
+                list.clone_from(told);
+            }
+        }
+    }
+    Ok(story)
+}
+
+async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
+    match run.status {
+        Status::Completed => Ok(Some(run.result.clone())),
+        Status::Failed | Status::Cancelled => {
+            let told: RunResult = client.get(&format!("/v1/runs/{}/result", run.id)).await?;
+            Ok(Some(told.result))
+        }
+        Status::Queued | Status::Running | Status::Waiting | Status::Paused => Ok(None),
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    story: Story,
+    /// Of each call: agent, tool and arguments.
+    calls: BTreeMap<String, (String, String, Value)>,
+    /// The place of each question in the list.
+    asked: BTreeMap<String, usize>,
+}
+
+impl Reader {
+    fn event(&mut self, event: &Event) {
+        let data = &event.data;
+        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+        match &*event.kind {
+            "step_started" => {
+                self.story.agents.insert(text("step"), text("agent"));
+            }
+            "model_replied" => self.replied(data),
+            "tool_finished" => self.finished(data),
+            "step_ended" if data["end"] == "completed" => {
+                if let Some(said) = data["content"]["text"].as_str().filter(|said| !said.trim().is_empty()) {
+                    self.story.texts.insert(text("step"), said.to_owned());
+                }
+            }
+            "interrupt_opened" if data["kind"] == "question" => self.asked(data),
+            "interrupt_resolved" => {
+                if let Some(at) = self.asked.get(&text("interrupt")) {
+                    self.story.questions[*at]["outcome"] = data["outcome"].clone();
+                    self.story.questions[*at]["option"] = data["option"].clone();
+                }
+            }
+            "decision_made" => {
+                if let Some(at) = self.asked.get(&text("interrupt")) {
+                    let question = &mut self.story.questions[*at];
+                    let content = &data["content"];
+                    if content["data"].is_null() {
+                        question["answer"] = content["text"].clone();
+                    } else {
+                        question["answer"] = content["data"].clone();
+                        question["text"] = content["text"].clone();
+                    }
+                    question["by"] = event.actor.id.clone().into();
+                    question["at"] = event.at.clone().into();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn replied(&mut self, data: &Value) {
+        let agent =
+            data["step"].as_str().and_then(|step| self.story.agents.get(step)).cloned().unwrap_or_default();
+        let arguments = &data["content"]["data"]["arguments"];
+        for (at, call) in data["calls"].as_array().into_iter().flatten().enumerate() {
+            let part = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
+            self.calls.insert(part("call"), (agent.clone(), part("tool"), arguments[at].clone()));
+        }
+    }
+
+    fn finished(&mut self, data: &Value) {
+        let call = data["call"].as_str().unwrap_or_default();
+        let Some((agent, tool, arguments)) = self.calls.get(call) else { return };
+        if data["end"] != "done" {
+            return;
+        }
+        let brought = &data["content"]["data"];
+        match &**tool {
+            "compute_metric" if brought["computed"].is_object() => {
+                self.story.computed.push((agent.clone(), brought["computed"].clone()));
+            }
+            "compute_metric" if brought["refused"].is_object() => {
+                let refused =
+                    serde_json::json!({ "metric": brought["metric"], "refused": brought["refused"] });
+                self.story.refused.push(refused);
+            }
+            "plan_weeks" => self.story.weeks.push(brought["weeks"].clone()),
+            "plot_series" => self.story.plots.push(brought["plot"].clone()),
+            "read_load_data" | "read_activity_data" | "read_physiology_data" => {
+                self.story.given.push(brought["given"].clone());
+                self.story.parts.push(brought["parts"].clone());
+                self.story.not_read = brought["not_read"].clone();
+            }
+            "record_assumption" => {
+                let mut assumption = arguments.clone();
+                assumption["agent"] = agent.clone().into();
+                self.story.assumptions.push(assumption);
+            }
+            _ => {}
+        }
+    }
+
+    fn asked(&mut self, data: &Value) {
+        let content = &data["content"]["data"];
+        let interrupt = data["interrupt"].as_str().unwrap_or_default().to_owned();
+        let mut question = serde_json::json!({
+            "interrupt": interrupt, "agent": data["agent"], "question": content["payload"]["question"], "outcome": null,
+        });
+        for key in ["context", "kind"] {
+            if !content["payload"][key].is_null() {
+                question[key] = content["payload"][key].clone();
+            }
+        }
+        if let Some(schema) = content.get("response_schema") {
+            self.story.schemas.insert(interrupt.clone(), schema.clone());
+        }
+        self.asked.insert(interrupt, self.story.questions.len());
+        self.story.questions.push(question);
+    }
+}

@@ -1,0 +1,90 @@
+//! What could not be read of the training data: a line before the agents start, and a section of the report.
+
+use holdshort_protocol::plain;
+use serde_json::Value;
+
+use super::story::Story;
+use crate::limits::NOT_READ_NAMED;
+use crate::report::{Unread, UnreadRow};
+use crate::training::{NotRead, Severity};
+
+/// `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with something left out or assumed: c.csv (bad_date)`. None where all
+/// of it was read.
+pub(super) fn line(not_read: &NotRead) -> Option<String> {
+    let list = |severity: Severity| -> Vec<String> {
+        let mut files: Vec<(&str, &str)> = Vec::new();
+        for told in not_read.problems.iter().filter(|told| told.severity == severity) {
+            let file = &*told.problem.source.file;
+            if !told.what_to_do.starts_with("Nothing") && files.iter().all(|(named, _)| *named != file) {
+                files.push((file, told.problem.code.name()));
+            }
+        }
+        files.into_iter().map(|(file, code)| format!("{} ({code})", plain::line(file))).collect()
+    };
+    let named = |files: &[String], all: usize| {
+        let shown: Vec<&str> = files.iter().take(NOT_READ_NAMED).map(String::as_str).collect();
+        let more = all.saturating_sub(shown.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
+    };
+    let (refused, in_part) = (list(Severity::Error), list(Severity::Warning));
+    let mut parts = Vec::new();
+    if not_read.refused > 0 {
+        parts.push(format!("{} not read: {}", not_read.refused, named(&refused, not_read.refused)));
+    }
+    if !in_part.is_empty() {
+        parts.push(format!(
+            "{} with something left out or assumed: {}",
+            in_part.len(),
+            named(&in_part, in_part.len())
+        ));
+    }
+    let files = if not_read.files == 1 { "file" } else { "files" };
+    (!parts.is_empty()).then(|| format!("{} {files}, {}", not_read.files, parts.join("; ")))
+}
+
+/// The same for the report, whole as it was told.
+pub(super) fn of(story: &Story) -> Option<Unread> {
+    let told = &story.not_read;
+    let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let count = |key: &str| told[key].as_u64().unwrap_or_default();
+    let (files, refused) = (count("files"), count("refused"));
+    let more: Vec<String> = told["more"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(code, count)| format!("{code} {count}"))
+        .collect();
+    Some(Unread {
+        told: format!("{files} files, {refused} of them not read at all."),
+        rows,
+        more: (!more.is_empty()).then(|| format!("Further ones, by their code: {}.", more.join(", "))),
+    })
+}
+
+/// `, line 44`: behind the name of a file.
+pub(super) fn place(place: &Value) -> String {
+    match place.as_object().and_then(|place| place.iter().next()) {
+        Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),
+        Some((kind, at)) => format!(", {kind} {at}"),
+        None => String::new(),
+    }
+}
+
+fn row(told: &Value) -> UnreadRow {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let place = place(&told["source"]["place"]);
+    let what_to_do = text(&told["what_to_do"]);
+    UnreadRow {
+        place: format!("{}{place}", text(&told["source"]["file"])),
+        message: text(&told["message"]),
+        code: text(&told["code"]),
+        places: told["places"].as_u64().unwrap_or(1),
+        is_refused: told["severity"] == "error",
+        needs_nothing: what_to_do.starts_with("Nothing:"),
+        what_to_do,
+    }
+}

@@ -1,0 +1,184 @@
+//! The files of training data in a folder, and what was read of them. They are looked at by name, size and time of their
+//! last change; what these say is the same is not read again while this process goes on.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirEntry};
+use holdshort_core::digest::Digest;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use crate::limits;
+use crate::training::{self, Analyst, Code, File, Format, NotRead, Options, Reading, parts};
+
+/// What there is of a folder.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub reading: Reading,
+    /// Each analyst's parts of the data files; none where they are too large to be given.
+    pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
+}
+
+/// What of a folder can not be read, for who starts a run on it.
+///
+/// # Errors
+/// The folder can not be read, or the time zone is none.
+#[expect(clippy::disallowed_methods, reason = "the zone that an athlete named is looked up")]
+pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<NotRead> {
+    let zone = time_zone.map(TimeZone::get).transpose().map_err(io::Error::other)?;
+    let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
+    let named = folder.to_string_lossy();
+    Ok(load(&named, &dir, &Options { zone })?.reading.not_read(limits::TRAINING_TOLD))
+}
+
+/// Reads what is there. Of two runs on different folders each reads its own anew: one reading is kept.
+pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
+    static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
+    let mut found = Found::default();
+    found.walk(dir, "", 0)?;
+    found.choose();
+    let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
+    let stamps: Vec<_> =
+        found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
+    let key = Digest::of_json(&(named, zone, stamps, &found.left));
+    // Who asks meanwhile waits, and nothing is read twice.
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
+        return Ok(known.clone());
+    }
+    // Before the next one is read: two of the largest do not stand side by side.
+    *last = None;
+    let read = Arc::new(found.read(dir, options)?);
+    *last = Some((key, read.clone()));
+    Ok(read)
+}
+
+/// What people and their systems keep beside training data: it is not read, and nobody misses it.
+const KEPT_THERE: [&str; 10] = [
+    "coach.yaml",
+    "coach.yml",
+    "desktop.ini",
+    "license",
+    "license.md",
+    "license.txt",
+    "readme",
+    "readme.md",
+    "readme.txt",
+    "thumbs.db",
+];
+
+fn is_kept_there(name: &str) -> bool {
+    name.starts_with('.') || KEPT_THERE.contains(&&*name.to_lowercase())
+}
+
+#[derive(Default)]
+struct Found {
+    files: Vec<Stamp>,
+    /// What is there and is not opened, and why.
+    left: Vec<(String, &'static str, String)>,
+}
+
+struct Stamp {
+    path: String,
+    bytes: u64,
+    /// Nanoseconds before or after 1970.
+    changed: i128,
+}
+
+impl Found {
+    fn walk(&mut self, dir: &Dir, at: &str, depth: usize) -> io::Result<()> {
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type()?;
+            if is_kept_there(&name) {
+                continue;
+            }
+            let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
+            if kind.is_symlink() {
+                self.left.push((path, Code::Link.name(), "a link".to_owned()));
+            } else if kind.is_dir() && depth < limits::TRAINING_DEPTH {
+                self.walk(&entry.open_dir()?, &path, depth + 1)?;
+            } else if kind.is_dir() {
+                let told = format!("folders are looked into to a depth of {}", limits::TRAINING_DEPTH);
+                self.left.push((path, Code::TooDeep.name(), told));
+            } else if !kind.is_file() {
+                self.left.push((path, Code::UnknownFormat.name(), "no file".to_owned()));
+            } else if Format::of(&name).is_some() {
+                self.files.push(stamp(&entry, path)?);
+            } else {
+                let told = match name.rsplit_once('.') {
+                    Some((_, ending)) => format!("`.{ending}` is no ending of training data"),
+                    None => "the name has no ending".to_owned(),
+                };
+                self.left.push((path, Code::UnknownFormat.name(), told));
+            }
+        }
+        Ok(())
+    }
+
+    /// The newest files that fit; what is beyond is told.
+    fn choose(&mut self) {
+        self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
+        let (mut bytes, mut files) = (0_u64, 0_usize);
+        let all = std::mem::take(&mut self.files);
+        let count = all.len();
+        for file in all {
+            let with = bytes.saturating_add(file.bytes);
+            if with <= limits::TRAINING_FILES_BYTES && files < training::limits::FILES {
+                (bytes, files) = (with, files + 1);
+                self.files.push(file);
+            } else {
+                let most = limits::TRAINING_FILES_BYTES >> 20;
+                let at_most = training::limits::FILES;
+                let told =
+                    format!("{count} files; the newest are read, {most} MiB and {at_most} files at most");
+                self.left.push((file.path, Code::LeftOut.name(), told));
+            }
+        }
+        self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        self.left.sort();
+    }
+
+    fn read(&self, dir: &Dir, options: &Options) -> io::Result<Loaded> {
+        let mut files = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let mut bytes = Vec::new();
+            // It may have grown since it was looked at.
+            dir.open(&file.path)?.take(file.bytes).read_to_end(&mut bytes)?;
+            files.push((file.path.as_str(), bytes));
+        }
+        let borrowed: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
+        let mut reading = training::read(&borrowed, options);
+        for (path, code, told) in &self.left {
+            if let Some(code) = Code::named(code) {
+                reading.not_opened(path, code, told);
+            }
+        }
+        let own = |analyst: &Analyst| (analyst.name(), own_parts(&borrowed, *analyst));
+        let parts = Analyst::ALL.iter().map(own).collect();
+        Ok(Loaded { reading, parts })
+    }
+}
+
+fn stamp(entry: &DirEntry, path: String) -> io::Result<Stamp> {
+    let metadata = entry.metadata()?;
+    let changed = jiff::Timestamp::try_from(metadata.modified()?.into_std()).map_err(io::Error::other)?;
+    Ok(Stamp { path, bytes: metadata.len(), changed: changed.as_nanosecond() })
+}
+
+fn own_parts(files: &[File<'_>], analyst: Analyst) -> Option<Map<String, Value>> {
+    let mut own = Map::new();
+    let is_data = |name: &str| matches!(Format::of(name), Some(Format::Json | Format::Yaml));
+    for file in files.iter().filter(|file| is_data(file.name)) {
+        // What is refused is among the problems of the reading.
+        let Ok(parts) = parts(file) else { continue };
+        let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
+        own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));
+    }
+    (Value::from(own.clone()).to_string().len() <= limits::TRAINING_BYTES).then_some(own)
+}

@@ -1,0 +1,324 @@
+//! The tools of agents that coach: what an analyst is given of the data in the workspace, one metric, a picture,
+//! and the weeks of a plan.
+//!
+//! All numbers come from `training`; this module finds the files, and says whose data it is: the input of the run does.
+
+mod files;
+mod planned;
+mod specs;
+
+use holdshort_core::tool::{Outcome, Spec};
+use holdshort_tools::{Refusal, Toolset, Work, Workspace, typed};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub use self::files::not_read;
+use self::files::{Loaded, load};
+use self::planned::PlanWeeks;
+use crate::limits;
+use crate::training::tools::{Number, Piece, written};
+use crate::training::{
+    Analyst, Athlete, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, compute, summary,
+};
+
+/// The tools.
+#[derive(Debug)]
+pub struct Training;
+
+impl Toolset for Training {
+    fn specs(&self) -> Vec<Spec> {
+        specs::specs()
+    }
+
+    fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
+        let data = |analyst| typed(arguments).map(|ReadData {}| OnTraining::Data(analyst));
+        let call = match tool {
+            "compute_metric" => typed(arguments).map(OnTraining::Metric),
+            "plot_series" => typed(arguments).map(OnTraining::Plot),
+            "plan_weeks" => typed(arguments).map(OnTraining::Plan),
+            "read_load_data" => data(Analyst::Metrics),
+            "read_activity_data" => data(Analyst::Activities),
+            "read_physiology_data" => data(Analyst::Physiology),
+            _ => return None,
+        };
+        Some(call.map(|call| Box::new(call) as Box<dyn Work>))
+    }
+}
+
+impl Work for OnTraining {
+    fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal> {
+        run(workspace, input, &self)
+    }
+}
+
+/// A call of one of these tools.
+#[derive(Debug)]
+enum OnTraining {
+    Data(Analyst),
+    Metric(ComputeMetric),
+    Plot(PlotSeries),
+    Plan(PlanWeeks),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadData {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComputeMetric {
+    metric: String,
+    #[serde(default)]
+    parameters: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlotSeries {
+    series: Series,
+    title: String,
+}
+
+/// What can be drawn.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Series {
+    WeeklyHours,
+    HeartRateVariability,
+    RestingHeartRate,
+    Sleep,
+    Weight,
+}
+
+const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
+
+/// What the input of a run says of the athlete; the rest of it is for the agents.
+#[derive(Debug, Deserialize)]
+struct Stated {
+    #[serde(default)]
+    athlete: Person,
+    current_date: Date,
+    #[serde(default = "a_week")]
+    activities_days: u16,
+    #[serde(default = "two_weeks")]
+    metrics_days: u16,
+}
+
+/// Contract C2.
+const fn a_week() -> u16 {
+    7
+}
+
+const fn two_weeks() -> u16 {
+    14
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Person {
+    sex: Option<Gender>,
+    birth_date: Option<Date>,
+    max_heart_rate: Option<f64>,
+    resting_heart_rate: Option<f64>,
+    threshold_heart_rate: Option<f64>,
+    threshold_power: Option<f64>,
+    time_zone: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Gender {
+    Female,
+    Male,
+}
+
+impl From<Gender> for Sex {
+    fn from(gender: Gender) -> Self {
+        match gender {
+            Gender::Female => Self::Female,
+            Gender::Male => Self::Male,
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the zone that the input names is looked up")]
+fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Outcome, Refusal> {
+    let stated = Stated::deserialize(input).map_err(|error| {
+        Refusal::new("bad_input", format!("the input of this run does not say whose data it is: {error}"))
+    })?;
+    let zone = stated.athlete.time_zone.as_deref().map(|name| {
+        let refuse = |_| Refusal::new("bad_input", format!("`{}` is no time zone", name.escape_debug()));
+        TimeZone::get(name).map_err(refuse)
+    });
+    let options = Options { zone: zone.transpose()? };
+    let loaded = load(workspace.path(), workspace.dir(), &options).map_err(|error| {
+        Refusal::new("not_readable", format!("the training data can not be read: {error}"))
+    })?;
+    let reading = &loaded.reading;
+    if reading.files == 0 {
+        let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
+        return Err(Refusal::new("no_data", format!("there is no file of training data here: {endings}")));
+    }
+    let settings = Settings {
+        athlete: Athlete {
+            sex: stated.athlete.sex.map(Sex::from),
+            birth_date: stated.athlete.birth_date,
+            max_heart_rate: stated.athlete.max_heart_rate,
+            resting_heart_rate: stated.athlete.resting_heart_rate,
+            threshold_heart_rate: stated.athlete.threshold_heart_rate,
+            threshold_power: stated.athlete.threshold_power,
+        },
+        as_of: stated.current_date,
+        activities_days: stated.activities_days,
+        metrics_days: stated.metrics_days,
+    };
+    match request {
+        OnTraining::Data(analyst) => {
+            let given = summary(&reading.season, &settings, *analyst);
+            Ok(data(&given, *analyst, &loaded))
+        }
+        OnTraining::Metric(call) => metric(reading, &settings, call),
+        OnTraining::Plot(call) => plot(reading, &settings, call),
+        OnTraining::Plan(call) => planned::plan(reading, &settings, call),
+    }
+}
+
+/// What an analyst reads: its summary, its parts of a data file, and what could not be read. What is too much is left
+/// out, the oldest first, and counted.
+fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
+    const TOO_LARGE: &str = "left out: they are too large";
+    let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
+    let mut told = json!({ "given": given, "parts": parts.as_ref().unwrap_or(&TOO_LARGE.into()) });
+    let not_read = loaded.reading.not_read(limits::TRAINING_PROBLEMS);
+    if !not_read.is_empty() {
+        told["not_read"] = json!(not_read);
+    }
+    let mut text = told.to_string();
+    if text.len() > limits::TRAINING_BYTES && parts.as_ref().is_some_and(|parts| *parts != json!({})) {
+        parts = None;
+        told["parts"] = TOO_LARGE.into();
+        text = told.to_string();
+    }
+    for list in ["days", "activities", "weeks"] {
+        while text.len() > limits::TRAINING_BYTES {
+            let Some(entries) = told["given"][list].as_array_mut().filter(|entries| entries.len() > 1) else {
+                break;
+            };
+            let older = entries.len() / 2;
+            entries.drain(..older);
+            let before = told["older_left_out"][list].as_u64().unwrap_or_default();
+            told["older_left_out"][list] = json!(before + older as u64);
+            text = told.to_string();
+        }
+    }
+    // The report marks numbers that no agent was given, and names what was not read: more of it than a model is told.
+    let mut data = json!({ "given": given, "not_read": loaded.reading.not_read(limits::TRAINING_TOLD) });
+    if let Some(parts) = parts {
+        data["parts"] = parts;
+    }
+    Outcome::Done { text, data }
+}
+
+fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Result<Outcome, Refusal> {
+    match compute(&call.metric, &reading.season, settings, &call.parameters) {
+        Ok(computed) => {
+            Ok(Outcome::Done { text: in_words(&computed), data: json!({ "computed": computed }) })
+        }
+        // That there is nothing to compute it from is an answer, and a number of the report all the same.
+        Err(refusal) if refusal.code == RefusalCode::NotComputable => {
+            let text = format!("{}. {}", refusal.message, refusal.what_to_do);
+            Ok(Outcome::Done { text, data: json!({ "metric": call.metric, "refused": refusal }) })
+        }
+        Err(refusal) => Err(Refusal::new("bad_arguments", json!(refusal).to_string())),
+    }
+}
+
+/// What a model reads of a result: a line for each piece. The exact values are in the data.
+fn in_words(computed: &Computed) -> String {
+    let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
+    lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
+    lines.extend(computed.caveats.values().map(|caveat| format!("Note: {caveat}")));
+    lines.join("\n")
+}
+
+fn line(computed: &Computed, piece: &Piece) -> String {
+    let metric = computed.metric.name();
+    let of: Vec<&str> = piece.of.values().map(String::as_str).collect();
+    let value = |number: &Number| {
+        let quantity = quantity(number.value, number.unit);
+        if number.name == metric { quantity } else { format!("{} {quantity}", number.name.replace('_', " ")) }
+    };
+    let words = piece.words.iter().map(|(what, word)| format!("{what} what is usual: {word}"));
+    let values: Vec<String> = piece.values.iter().map(value).chain(words).collect();
+    let of = if of.is_empty() { String::new() } else { format!(", {}", of.join(", ")) };
+    format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
+}
+
+/// A value with its unit; long times in hours as well.
+fn quantity(value: f64, unit: &str) -> String {
+    let number = written(value);
+    match unit {
+        "s" if value >= 60.0 => format!("{number} s ({})", clock(value)),
+        "1" => number,
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// `1:02:03`, or `4:05` below an hour.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of what a person did")]
+fn clock(seconds: f64) -> String {
+    let whole = seconds.round().max(0.0) as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// The points of a series, which the report draws.
+fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Outcome, Refusal> {
+    let (unit, points) = match call.series {
+        Series::WeeklyHours => {
+            let count = usize::from(settings.metrics_days).div_ceil(7).max(1);
+            ("h", weeks(reading, settings, count)?)
+        }
+        Series::HeartRateVariability => days(reading, settings, "hrv"),
+        Series::RestingHeartRate => days(reading, settings, "resting_heart_rate"),
+        Series::Sleep => days(reading, settings, "sleep"),
+        Series::Weight => days(reading, settings, "weight"),
+    };
+    if points.is_empty() {
+        return Err(Refusal::new("no_data", "there are no values of this series in these days"));
+    }
+    let text = format!("The report draws it: {} points, in {unit}.", points.len());
+    let points: Vec<Value> = points.into_iter().map(|(day, value)| json!([day, value])).collect();
+    Ok(Outcome::Done {
+        text,
+        data: json!({ "plot": { "title": call.title, "unit": unit, "points": points } }),
+    })
+}
+
+fn days(reading: &Reading, settings: &Settings, name: &str) -> (&'static str, Vec<(Date, f64)>) {
+    let given = summary(&reading.season, settings, Analyst::Physiology);
+    let mut unit = "1";
+    let mut points = Vec::new();
+    for day in given.days {
+        for measure in day.measures.iter().filter(|measure| measure.name == name) {
+            unit = measure.unit;
+            points.push((day.date, measure.value));
+        }
+    }
+    (unit, points)
+}
+
+/// Hours of all sports, by the first day of each of the last weeks.
+fn weeks(reading: &Reading, settings: &Settings, count: usize) -> Result<Vec<(Date, f64)>, Refusal> {
+    let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
+        .map_err(|refusal| Refusal::new("no_data", refusal.message))?;
+    let mut hours: std::collections::BTreeMap<Date, f64> = std::collections::BTreeMap::new();
+    for piece in &computed.results {
+        let Some(week) = piece.of.get("week").and_then(|week| week.parse().ok()) else { continue };
+        let seconds =
+            piece.values.iter().filter(|number| number.name == "duration").map(|number| number.value);
+        *hours.entry(week).or_default() += seconds.sum::<f64>() / 3_600.0;
+    }
+    Ok(hours.into_iter().collect())
+}

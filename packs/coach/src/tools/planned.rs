@@ -1,0 +1,84 @@
+//! Weeks that a planner proposes, beside those that were done: the report draws both. What was done is computed here; what
+//! is planned is the agent's own, checked for its form.
+
+use std::collections::BTreeMap;
+
+use holdshort_core::tool::Outcome;
+use holdshort_tools::Refusal;
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::weeks;
+use crate::limits::PLANNED_WEEKS;
+use crate::training::{Reading, Settings};
+
+/// Weeks up to the day of the run that are drawn beside the plan.
+const WEEKS_BEFORE: usize = 8;
+
+/// Hours of a week in which nobody trains more.
+pub(super) const MOST_HOURS: f64 = 60.0;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlanWeeks {
+    weeks: Vec<Week>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Week {
+    begins: Date,
+    hours: f64,
+}
+
+pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> Result<Outcome, Refusal> {
+    let planned = checked(call, settings.as_of)?;
+    let done = weeks(reading, settings, WEEKS_BEFORE)?;
+    // That of today is not over.
+    let whole = done.iter().filter(|(begins, _)| last_day(*begins) <= settings.as_of);
+    let whole: Vec<f64> = whole.map(|(_, hours)| *hours).collect();
+    let before = match u32::try_from(whole.len()) {
+        Ok(count @ 1..) => {
+            let mean = whole.iter().sum::<f64>() / f64::from(count);
+            format!("In the {count} whole weeks before it there were {mean:.1} h a week.")
+        }
+        Ok(0) | Err(_) => "There is no whole week before it.".to_owned(),
+    };
+    let text =
+        format!("The report draws {} planned weeks beside those that were done. {before}", planned.len());
+    let told = |(begins, hours): (Date, f64)| json!({ "week": begins, "hours": hours });
+    let done: Vec<Value> = done.into_iter().map(told).collect();
+    let planned: Vec<Value> = planned.into_iter().map(told).collect();
+    Ok(Outcome::Done { text, data: json!({ "weeks": { "done": done, "planned": planned } }) })
+}
+
+/// Weeks as the metrics count them: from a Monday, each once, none that is over.
+fn checked(call: &PlanWeeks, as_of: Date) -> Result<BTreeMap<Date, f64>, Refusal> {
+    let refuse = |at: &str, what: String| Err(Refusal::new("bad_arguments", format!("/weeks{at}: {what}")));
+    if call.weeks.is_empty() || call.weeks.len() > PLANNED_WEEKS {
+        return refuse("", format!("name 1 to {PLANNED_WEEKS} weeks"));
+    }
+    let mut planned = BTreeMap::new();
+    for (at, Week { begins, hours }) in call.weeks.iter().enumerate() {
+        let at = format!("/{at}");
+        if begins.weekday() != Weekday::Monday {
+            return refuse(&at, format!("a week begins on a Monday, and {begins} is none"));
+        }
+        if last_day(*begins) < as_of {
+            return refuse(&at, format!("the week of {begins} is over: today is {as_of}"));
+        }
+        if !(0.0..=MOST_HOURS).contains(hours) {
+            return refuse(&at, format!("hours lie between 0 and {MOST_HOURS}"));
+        }
+        if planned.insert(*begins, *hours).is_some() {
+            return refuse(&at, format!("the week of {begins} is there twice"));
+        }
+    }
+    Ok(planned)
+}
+
+fn last_day(begins: Date) -> Date {
+    begins.saturating_add(6.days())
+}

@@ -1,0 +1,60 @@
+//! What is measured of an activity and of a day: one table of names, units and plausible values.
+
+use serde::Serialize;
+
+use self::Level::{Activity, Day};
+use crate::training::named::named;
+
+/// What a measure belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Activity,
+    Day,
+}
+
+/// Unit, what it belongs to, the smallest and the largest plausible value.
+struct Row(&'static str, Level, f64, f64);
+
+named! {
+    /// A number that is known of an activity or of a day.
+    Measure: Row;
+    /// Time with the timer running.
+    Duration "duration" ("s", Activity, 1.0, 7.0 * 86_400.0)
+    Distance "distance" ("m", Activity, 0.0, 3_000_000.0)
+    HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)
+    HeartRateMax "heart_rate_max" ("bpm", Activity, 25.0, 250.0)
+    PowerAverage "power_average" ("W", Activity, 0.0, 2_500.0)
+    /// Value that the device computed. With samples, [`crate::training::metrics::power::normalised_power`] computes it.
+    PowerNormalised "power_normalised" ("W", Activity, 0.0, 2_500.0)
+    /// Perceived exertion of the whole session, on the CR-10 scale.
+    Exertion "exertion" ("CR-10", Activity, 0.0, 10.0)
+    RestingHeartRate "resting_heart_rate" ("bpm", Day, 20.0, 150.0)
+    /// rMSSD of the night or the morning.
+    Hrv "hrv" ("ms", Day, 1.0, 400.0)
+    Sleep "sleep" ("h", Day, 0.0, 24.0)
+    Weight "weight" ("kg", Day, 20.0, 400.0)
+    /// 0 (none) to 100, as Garmin devices give it.
+    Stress "stress" ("0-100", Day, 0.0, 100.0)
+}
+
+impl Measure {
+    pub const fn unit(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn level(self) -> Level {
+        self.row().1
+    }
+
+    /// The smallest and the largest value that is taken; a value outside is left out, and told.
+    pub const fn plausible(self) -> (f64, f64) {
+        let Row(_, _, least, most) = self.row();
+        (least, most)
+    }
+
+    pub fn takes(self, value: f64) -> bool {
+        let (least, most) = self.plausible();
+        value.is_finite() && (least..=most).contains(&value)
+    }
+}

@@ -1,0 +1,267 @@
+//! Makes one season of what many files hold: the same activity counts once, a day has one value of each measure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use jiff::civil::Date;
+
+use crate::training::measure::Measure;
+use crate::training::model::{
+    Activity, Athlete, AthleteNumber, Day, Known, OffsetFrom, Season, Sex, Source, Sport,
+};
+use crate::training::problem::{Code, Problem, Problems};
+
+/// Seconds between two starts of the same activity: a watch and a phone are started one after the other.
+const SAME_START_S: i64 = 120;
+
+#[derive(Default)]
+pub(crate) struct Pieces {
+    /// What files say of the athlete, in the order of their names.
+    pub(crate) facts: Vec<(Fact, Source)>,
+    pub(crate) activities: Vec<RankedActivity>,
+    pub(crate) days: Vec<RankedDay>,
+    /// Of all activities.
+    pub(crate) samples: usize,
+}
+
+/// What a file says of the athlete.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fact {
+    Sex(Sex),
+    BirthDate(Date),
+    Number(AthleteNumber, f64),
+}
+
+pub(crate) struct RankedActivity {
+    /// The smallest is asked first.
+    pub(crate) rank: u8,
+    pub(crate) activity: Activity,
+}
+
+pub(crate) struct RankedDay {
+    pub(crate) rank: u8,
+    pub(crate) date: Date,
+    pub(crate) measure: Measure,
+    pub(crate) value: f64,
+    pub(crate) source: Source,
+}
+
+impl Pieces {
+    pub(crate) fn merge(self, problems: &mut Problems) -> Season {
+        let (athlete, athlete_sources) = athlete(&self.facts, problems);
+        let activities = activities(self.activities, problems);
+        Season { athlete, athlete_sources, activities, days: days(self.days, problems) }
+    }
+}
+
+impl Fact {
+    /// As [`Athlete`] names it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sex(_) => "sex",
+            Self::BirthDate(_) => "birth_date",
+            Self::Number(number, _) => number.name(),
+        }
+    }
+
+    const fn state(self, athlete: &mut Athlete) {
+        match self {
+            Self::Sex(sex) => athlete.sex = Some(sex),
+            Self::BirthDate(date) => athlete.birth_date = Some(date),
+            Self::Number(AthleteNumber::MaxHeartRate, bpm) => athlete.max_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::RestingHeartRate, bpm) => athlete.resting_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::ThresholdHeartRate, bpm) => athlete.threshold_heart_rate = Some(bpm),
+            Self::Number(AthleteNumber::ThresholdPower, watts) => athlete.threshold_power = Some(watts),
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sex(Sex::Female) => f.write_str("female"),
+            Self::Sex(Sex::Male) => f.write_str("male"),
+            Self::BirthDate(date) => date.fmt(f),
+            Self::Number(_, value) => value.fmt(f),
+        }
+    }
+}
+
+/// What several files say of the athlete: the first by name that says it, and those that differ are told.
+fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
+    let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
+    for said in facts {
+        let (fact, source) = said;
+        let (known, where_known) = *first.entry(fact.name()).or_insert(said);
+        if *known != *fact {
+            let message = format!("{}: {fact} here, {known} in {where_known}", fact.name());
+            problems.push(Problem::new(Code::ConflictingAthlete, source.clone(), message));
+        }
+    }
+    let mut athlete = Athlete::default();
+    for (fact, _) in first.values() {
+        fact.state(&mut athlete);
+    }
+    (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
+}
+
+/// Sorted by what is measured before where it stands: the order of files and records changes no value.
+fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
+    ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
+        let values: Vec<(Measure, u64)> =
+            activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
+        // What names no sport comes when those that name one are there to choose from.
+        let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
+        (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
+    });
+    let mut kept: Vec<Activity> = Vec::new();
+    let mut starts = Starts::default();
+    for RankedActivity { activity, .. } in ranked {
+        let Some(index) = starts.same(&activity, &kept) else {
+            starts.add(&activity, kept.len());
+            kept.push(activity);
+            continue;
+        };
+        let other = &mut kept[index];
+        let source = activity.sources[0].clone();
+        let message = format!("{} is {} of {}", activity.id, other.id, other.sources[0]);
+        problems.push(Problem::new(Code::DuplicateActivity, source, message));
+        absorb(other, activity);
+        starts.add(other, index);
+    }
+    kept.sort_by(|a, b| (a.start, &a.sport, &a.sources).cmp(&(b.start, &b.sport, &b.sources)));
+    tell_offsets(&kept, problems);
+    kept
+}
+
+/// Where activities begin, in UTC and in local time, by sport: each is compared with few others.
+#[derive(Default)]
+struct Starts {
+    /// Sport, seconds, and the place of the activity among those that are kept.
+    utc: BTreeSet<(Sport, i64, usize)>,
+    local: BTreeSet<(Sport, i64, usize)>,
+    /// The sports that are there.
+    sports: BTreeSet<Sport>,
+}
+
+impl Starts {
+    fn of(activity: &Activity) -> (i64, i64) {
+        let utc = activity.start.as_second();
+        (utc, utc + i64::from(activity.offset.seconds()))
+    }
+
+    fn add(&mut self, activity: &Activity, index: usize) {
+        let (utc, local) = Self::of(activity);
+        self.utc.insert((activity.sport.clone(), utc, index));
+        self.local.insert((activity.sport.clone(), local, index));
+        self.sports.insert(activity.sport.clone());
+    }
+
+    /// The kept activity that this one is: of several the one whose start is nearest, and of these the first.
+    /// One that names no sport may be of any, and any may be one that names none; where both are as near, the sport
+    /// that is named the same is taken.
+    fn same(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
+        let (utc, local) = Self::of(activity);
+        let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
+            self.sports.iter().collect()
+        } else {
+            vec![&activity.sport, &Sport::Unknown]
+        };
+        let around = |starts: &BTreeSet<(Sport, i64, usize)>, sport: &Sport, at: i64| -> Vec<usize> {
+            let from = (sport.clone(), at - SAME_START_S, 0);
+            let to = (sport.clone(), at + SAME_START_S, usize::MAX);
+            starts.range(from..=to).map(|(_, _, index)| *index).collect()
+        };
+        let near = sports.into_iter().flat_map(|sport| {
+            around(&self.utc, sport, utc).into_iter().chain(around(&self.local, sport, local))
+        });
+        let same = near.filter_map(|index| Some((apart(&kept[index], activity)?, index)));
+        same.min_by_key(|(seconds, index)| (*seconds, kept[*index].sport != activity.sport, *index))
+            .map(|(_, index)| index)
+    }
+}
+
+/// Seconds between the starts of two activities that are one; none of two that are two.
+fn apart(a: &Activity, b: &Activity) -> Option<i64> {
+    if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
+        return None;
+    }
+    // A second one that begins when half of the first is over is another one.
+    let near = |seconds: i64| {
+        let first = if seconds < 0 { a } else { b };
+        let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
+        #[expect(clippy::cast_possible_truncation, reason = "a duration is at most a week")]
+        let half = half as i64;
+        (seconds.abs() <= SAME_START_S.min(half)).then_some(seconds.abs())
+    };
+    let ((utc, local), (other_utc, other_local)) = (Starts::of(a), Starts::of(b));
+    // Far from home the local time of a file without UTC is right, and its UTC is not.
+    let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
+    let by_local = is_local.then(|| near(local - other_local)).flatten();
+    near(utc - other_utc).into_iter().chain(by_local).min()
+}
+
+/// Takes from the other what is not known yet.
+fn absorb(activity: &mut Activity, other: Activity) {
+    for (measure, known) in other.measures {
+        activity.measures.entry(measure).or_insert(known);
+    }
+    if activity.samples.is_empty() {
+        activity.samples = other.samples;
+    }
+    if activity.offset_from != OffsetFrom::File && other.offset_from == OffsetFrom::File {
+        (activity.start, activity.offset, activity.offset_from) =
+            (other.start, other.offset, other.offset_from);
+    }
+    if activity.sport == Sport::Unknown {
+        activity.sport = other.sport;
+    }
+    activity.sources.extend(other.sources);
+    activity.sources.sort();
+    activity.sources.dedup();
+    activity.name();
+}
+
+fn tell_offsets(activities: &[Activity], problems: &mut Problems) {
+    let stated: Vec<&Activity> =
+        activities.iter().filter(|activity| activity.offset_from == OffsetFrom::File).collect();
+    for (before, after) in stated.iter().zip(stated.iter().skip(1)) {
+        if before.offset != after.offset {
+            let message =
+                format!("the offset was {} before and is {} from {}", before.offset, after.offset, after.id);
+            problems.push(Problem::new(Code::OffsetChanged, after.sources[0].clone(), message));
+        }
+    }
+}
+
+fn days(ranked: Vec<RankedDay>, problems: &mut Problems) -> BTreeMap<Date, Day> {
+    let mut by_measure: BTreeMap<(Date, Measure), Vec<RankedDay>> = BTreeMap::new();
+    for day in ranked {
+        by_measure.entry((day.date, day.measure)).or_default().push(day);
+    }
+    let mut days: BTreeMap<Date, Day> = BTreeMap::new();
+    for ((date, measure), mut found) in by_measure {
+        found.sort_by(|a, b| {
+            a.rank.cmp(&b.rank).then(a.value.total_cmp(&b.value)).then_with(|| a.source.cmp(&b.source))
+        });
+        let first = &found[0];
+        let is_equal = |day: &&RankedDay| day.value.to_bits() == first.value.to_bits();
+        let (same_rank, lower) =
+            found.split_at(found.iter().take_while(|day| day.rank == first.rank).count());
+        let name = measure.name();
+        let mut tell = |code: Code, day: &RankedDay| {
+            let message =
+                format!("{name} of {date}: {} here, {} in {}", day.value, first.value, first.source);
+            problems.push(Problem::new(code, day.source.clone(), message));
+        };
+        if let Some(other) = same_rank.iter().find(|day| !is_equal(day)) {
+            tell(Code::ConflictingDay, other);
+            continue;
+        }
+        same_rank.iter().skip(1).for_each(|day| tell(Code::DuplicateDay, day));
+        lower.iter().filter(|day| !is_equal(day)).for_each(|day| tell(Code::OverriddenDay, day));
+        let known = Known { value: first.value, source: first.source.clone() };
+        days.entry(date).or_default().measures.insert(measure, known);
+    }
+    days
+}

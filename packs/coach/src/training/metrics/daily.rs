@@ -1,0 +1,278 @@
+//! Loads by day, and what follows from them: acute and chronic load, their ratio, monotony and strain.
+
+use std::collections::BTreeMap;
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::load::{Scale, load};
+use super::profile::{Profile, Used};
+use super::traced::{Caveat, Inputs, Missing, Need};
+use super::{Metric, Outcome, Traced};
+use crate::training::limits;
+use crate::training::model::{Activity, Season};
+
+/// What is known of a day's load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DayLoad {
+    /// The sum of its activities.
+    Known { load: f64, activities: Vec<String> },
+    /// No activity: rest, or a recording that is missing.
+    Rest,
+    /// An activity whose load is not known.
+    Unknown { activities: Vec<String> },
+}
+
+impl DayLoad {
+    const fn known(&self) -> Option<f64> {
+        match self {
+            Self::Known { load, .. } => Some(*load),
+            Self::Rest => Some(0.0),
+            Self::Unknown { .. } => None,
+        }
+    }
+}
+
+/// The loads of every day from the first activity to the day that is asked for.
+#[derive(Clone, Debug)]
+pub struct DailyLoads {
+    scale: Scale,
+    days: BTreeMap<Date, DayLoad>,
+    /// What the load of each activity was computed from.
+    used: BTreeMap<String, Used>,
+    /// Activities before the first day.
+    has_older: bool,
+}
+
+/// Days of the acute and of the chronic load.
+pub const ACUTE_DAYS: u32 = 7;
+pub const CHRONIC_DAYS: u32 = 28;
+/// Windows after which the first load weighs less than 1/1000 in a moving average.
+const WARM_WINDOWS: usize = 4;
+/// One day of unknown load in so many is left out; with more of them a window says nothing.
+const UNKNOWN_SHARE: usize = 4;
+
+impl DailyLoads {
+    /// Computes the load of every activity up to the day, on one scale.
+    ///
+    /// # Errors
+    /// No activity has a load on this scale; the reason is that of the first one.
+    pub fn of(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
+        let metric = Metric::AcuteLoad;
+        let until: Vec<&Activity> =
+            season.activities.iter().filter(|activity| activity.day() <= as_of).collect();
+        let Some(first) = until.iter().map(|activity| activity.day()).min() else {
+            return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
+        };
+        // A clock that was never set must not make a century of rest.
+        let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
+        let first = first.max(oldest);
+        let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
+        for date in first.series(1.day()).take_while(|date| *date <= as_of) {
+            loads.days.insert(date, DayLoad::Rest);
+        }
+        let mut reason = None;
+        for activity in until {
+            let Some(day) = loads.days.get_mut(&activity.day()) else {
+                loads.has_older = true;
+                continue;
+            };
+            let load = match load(activity, profile, scale) {
+                Ok(Traced { value, inputs, caveats, .. }) => {
+                    loads.used.insert(activity.id.clone(), Used { inputs, caveats });
+                    Some(value)
+                }
+                Err(missing) => {
+                    reason.get_or_insert(missing);
+                    None
+                }
+            };
+            day.add(activity.id.clone(), load);
+        }
+        match reason {
+            Some(missing) if loads.used.is_empty() => Err(missing),
+            Some(_) | None => Ok(loads),
+        }
+    }
+
+    pub const fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    pub const fn days(&self) -> &BTreeMap<Date, DayLoad> {
+        &self.days
+    }
+
+    /// The last days, with what was used of them.
+    fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Used), Missing> {
+        let count = count as usize;
+        if self.days.len() < count {
+            let message = format!("loads of {count} days; there are {}", self.days.len());
+            return Err(Missing::new(metric, Need::History, message));
+        }
+        let days: Vec<&DayLoad> = self.days.values().rev().take(count).collect();
+        let known: Vec<f64> = days.iter().rev().filter_map(|day| day.known()).collect();
+        let unknown = count - known.len();
+        if unknown * UNKNOWN_SHARE > count {
+            let message = format!("the loads of {unknown} of {count} days");
+            return Err(Missing::new(metric, Need::History, message));
+        }
+        Ok((known, self.used(&days)))
+    }
+
+    /// Activities of these days, and what their loads were computed from.
+    fn used(&self, days: &[&DayLoad]) -> Used {
+        let mut used = Used::default();
+        for day in days {
+            match day {
+                DayLoad::Known { activities, .. } => {
+                    activities.iter().filter_map(|id| self.used.get(id)).for_each(|each| used.add(each));
+                }
+                DayLoad::Rest => {
+                    used.caveats.insert(Caveat::RestDays);
+                }
+                DayLoad::Unknown { .. } => {
+                    used.caveats.insert(Caveat::UnknownLoads);
+                }
+            }
+        }
+        used
+    }
+
+    fn rolling(&self, metric: Metric, days: u32) -> Outcome<f64> {
+        let (loads, used) = self.window(metric, days)?;
+        Ok(used.result(metric, mean(&loads)))
+    }
+
+    /// Mean of the daily loads of the last 7 days.
+    pub fn acute(&self) -> Outcome<f64> {
+        self.rolling(Metric::AcuteLoad, ACUTE_DAYS)
+    }
+
+    /// Mean of the daily loads of the last 28 days.
+    pub fn chronic(&self) -> Outcome<f64> {
+        self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
+    }
+
+    /// [`Self::acute`] / [`Self::chronic`]: the 7 days are among the 28 ("coupled"). It says how the load has changed;
+    /// that it foretells injuries is disputed (Impellizzeri et al. 2020).
+    pub fn ratio(&self) -> Outcome<f64> {
+        ratio(Metric::LoadRatio, self.acute(), self.chronic())
+    }
+
+    /// `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`; the first load is the first `E`.
+    /// Over a day whose load is unknown `E` stays as it is; as many of them as leave the mean of the window without a
+    /// result leave this one without, too.
+    fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
+        self.window(metric, days)?;
+        let lambda = 2.0 / (f64::from(days) + 1.0);
+        let known = self.days.values().filter_map(DayLoad::known);
+        let average = known.reduce(|average, load| lambda * load + (1.0 - lambda) * average);
+        let Some(average) = average else {
+            return Err(Missing::new(metric, Need::History, "a day whose load is known"));
+        };
+        let mut used = self.used(&self.days.values().collect::<Vec<_>>());
+        if self.days.len() < WARM_WINDOWS * days as usize {
+            used.caveats.insert(Caveat::WarmingUp);
+        }
+        if self.has_older {
+            used.caveats.insert(Caveat::OlderLoads);
+        }
+        Ok(used.result(metric, average))
+    }
+
+    pub fn acute_ewma(&self) -> Outcome<f64> {
+        self.ewma(Metric::AcuteLoadEwma, ACUTE_DAYS)
+    }
+
+    pub fn chronic_ewma(&self) -> Outcome<f64> {
+        self.ewma(Metric::ChronicLoadEwma, CHRONIC_DAYS)
+    }
+
+    /// [`Self::acute_ewma`] / [`Self::chronic_ewma`].
+    pub fn ratio_ewma(&self) -> Outcome<f64> {
+        ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
+    }
+
+    /// [`monotony_of`] the daily loads of the last 7 days; rest counts as 0.
+    pub fn monotony(&self) -> Outcome<f64> {
+        const METRIC: Metric = Metric::Monotony;
+        let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
+        let monotony = monotony_of(&loads);
+        let monotony =
+            monotony.ok_or_else(|| Missing::new(METRIC, Need::Variation, "days whose loads differ"))?;
+        Ok(used.result(METRIC, monotony))
+    }
+
+    /// Sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are not in the sum.
+    pub fn strain(&self) -> Outcome<f64> {
+        const METRIC: Metric = Metric::Strain;
+        let monotony = self.monotony().map_err(|missing| missing.of(METRIC))?;
+        let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
+        Ok(used.result(METRIC, strain_of(&loads, monotony.value)))
+    }
+}
+
+impl DayLoad {
+    /// A day is known only as long as all of its activities are.
+    fn add(&mut self, id: String, load: Option<f64>) {
+        let (before, mut activities) = match std::mem::replace(self, Self::Rest) {
+            Self::Rest => (Some(0.0), Vec::new()),
+            Self::Known { load, activities } => (Some(load), activities),
+            Self::Unknown { activities } => (None, activities),
+        };
+        activities.push(id);
+        *self = match before.zip(load) {
+            Some((before, load)) => Self::Known { load: before + load, activities },
+            None => Self::Unknown { activities },
+        };
+    }
+}
+
+fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<f64> {
+    let acute = acute.map_err(|missing| missing.of(metric))?;
+    let chronic = chronic.map_err(|missing| missing.of(metric))?;
+    if chronic.value <= 0.0 {
+        return Err(Missing::new(metric, Need::History, "a load in the chronic window"));
+    }
+    let mut inputs: Inputs = acute.inputs;
+    inputs.add(&chronic.inputs);
+    let caveats = acute.caveats.into_iter().chain(chronic.caveats).collect();
+    Ok(Used { inputs, caveats }.result(metric, acute.value / chronic.value))
+}
+
+/// Sum of the loads · monotony.
+pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
+    loads.iter().sum::<f64>() * monotony
+}
+
+/// Mean / standard deviation (n); none where the loads are equal.
+///
+/// That the deviation is the one of all values and not of a sample is read off the worked diary in Foster et al. 2001,
+/// table 5.
+#[expect(clippy::cast_precision_loss, reason = "counts of days")]
+pub fn monotony_of(loads: &[f64]) -> Option<f64> {
+    let count = loads.len() as f64;
+    let mean = loads.iter().sum::<f64>() / count;
+    let squares: f64 = loads.iter().map(|load| (load - mean).powi(2)).sum();
+    let deviation = (squares / count).sqrt();
+    (deviation > f64::EPSILON * mean).then(|| mean / deviation)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of days")]
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of a sample (n − 1); of one value 0.
+#[expect(clippy::cast_precision_loss, reason = "counts of days")]
+pub(super) fn standard_deviation(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() - 1) as f64).sqrt()
+}

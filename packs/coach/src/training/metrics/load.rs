@@ -1,0 +1,148 @@
+//! The load of one activity, on one of three scales. Loads of different scales are never added.
+
+use serde::Serialize;
+
+use super::power;
+use super::profile::{Profile, Used};
+use super::traced::{Caveat, Missing, Need};
+use super::{Metric, Outcome};
+use crate::training::measure::Measure;
+use crate::training::model::{Activity, AthleteNumber, Sex};
+use crate::training::series;
+
+/// The scale of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// [`trimp`].
+    Trimp,
+    /// [`power_tss`] where there is power and a threshold for it, else [`heart_rate_tss`]: both are 100 for an hour at
+    /// the threshold.
+    Tss,
+    /// [`session_rpe`].
+    SessionRpe,
+}
+
+impl Scale {
+    pub const ALL: [Self; 3] = [Self::Trimp, Self::Tss, Self::SessionRpe];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Trimp => "trimp",
+            Self::Tss => "tss",
+            Self::SessionRpe => "session_rpe",
+        }
+    }
+}
+
+/// The load of an activity on a scale.
+///
+/// # Errors
+/// The activity or the athlete lacks what the formula needs.
+pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64> {
+    match scale {
+        Scale::Trimp => trimp(activity, profile),
+        Scale::SessionRpe => session_rpe(activity),
+        Scale::Tss => power_tss(activity, profile).or_else(|_| heart_rate_tss(activity, profile)),
+    }
+}
+
+/// Training impulse: `Σ minutes · r · a · e^(b·r)` with `r` the share of the heart-rate reserve and `a`, `b` = 0.64,
+/// 1.92 for men and 0.86, 1.67 for women. Arbitrary units.
+///
+/// Every sample counts for the time until the next one; without samples, the average heart rate for the duration.
+pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
+    let mut used = Used::of(activity);
+    let reserve = Reserve::of(profile, Metric::Trimp, &mut used)?;
+    let impulse = impulse(activity, &reserve, Metric::Trimp, &mut used)?;
+    Ok(used.result(Metric::Trimp, impulse))
+}
+
+/// `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
+pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
+    const METRIC: Metric = Metric::HeartRateTss;
+    let mut used = Used::of(activity);
+    let reserve = Reserve::of(profile, METRIC, &mut used)?;
+    let threshold = profile.number(AthleteNumber::ThresholdHeartRate, METRIC, &mut used)?;
+    if threshold <= reserve.resting || threshold > reserve.max {
+        let (resting, max) = (reserve.resting, reserve.max);
+        let message = format!(
+            "a threshold heart rate above the resting and up to the maximal one: {threshold}, {resting} and {max} bpm"
+        );
+        return Err(Missing::new(METRIC, Need::ThresholdHeartRate, message));
+    }
+    let hour = reserve.rate(threshold) * 60.0;
+    let impulse = impulse(activity, &reserve, METRIC, &mut used)?;
+    Ok(used.result(METRIC, 100.0 * impulse / hour))
+}
+
+/// `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`: 100 for an hour at the threshold power.
+pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
+    const METRIC: Metric = Metric::PowerTss;
+    let normalised = power::normalised_power(activity).map_err(|missing| missing.of(METRIC))?;
+    let mut used = Used { inputs: normalised.inputs, caveats: normalised.caveats };
+    let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
+    let seconds = duration(activity, METRIC)?;
+    let intensity = normalised.value / threshold;
+    Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
+}
+
+/// Exertion on the CR-10 scale times minutes. Arbitrary units.
+pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
+    const METRIC: Metric = Metric::SessionRpe;
+    let message = format!("the exertion of {}", activity.id);
+    let exertion =
+        activity.measure(Measure::Exertion).ok_or_else(|| Missing::new(METRIC, Need::Exertion, message))?;
+    let minutes = duration(activity, METRIC)? / 60.0;
+    Ok(Used::of(activity).result(METRIC, exertion * minutes))
+}
+
+fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
+    let message = format!("the duration of {}", activity.id);
+    activity.measure(Measure::Duration).ok_or_else(|| Missing::new(metric, Need::Activities, message))
+}
+
+/// What makes an impulse of a heart rate.
+struct Reserve {
+    resting: f64,
+    max: f64,
+    sex: Sex,
+}
+
+impl Reserve {
+    fn of(profile: &Profile, metric: Metric, used: &mut Used) -> Result<Self, Missing> {
+        let sex = profile.sex(metric, used)?;
+        let (max, resting) = profile.reserve(metric, used)?;
+        Ok(Self { resting, max, sex })
+    }
+
+    /// Impulse a minute.
+    fn rate(&self, bpm: f64) -> f64 {
+        let share = ((bpm - self.resting) / (self.max - self.resting)).clamp(0.0, 1.0);
+        let (a, b) = match self.sex {
+            Sex::Male => (0.64, 1.92),
+            Sex::Female => (0.86, 1.67),
+        };
+        share * a * (b * share).exp()
+    }
+}
+
+fn impulse(activity: &Activity, reserve: &Reserve, metric: Metric, used: &mut Used) -> Result<f64, Missing> {
+    let seconds = duration(activity, metric)?;
+    let samples = series::heart_rates(&activity.samples);
+    if series::covers(&samples, Some(seconds)) {
+        if samples.iter().any(|(_, bpm)| *bpm > reserve.max) {
+            used.caveats.insert(Caveat::BeyondMax);
+        }
+        return Ok(samples.iter().map(|(seconds, bpm)| seconds / 60.0 * reserve.rate(*bpm)).sum());
+    }
+    let message = format!("the heart rate of {}", activity.id);
+    let average = activity
+        .measure(Measure::HeartRateAverage)
+        .ok_or_else(|| Missing::new(metric, Need::HeartRate, message))?;
+    used.caveats.insert(Caveat::AverageHeartRate);
+    if average > reserve.max {
+        used.caveats.insert(Caveat::BeyondMax);
+    }
+    Ok(seconds / 60.0 * reserve.rate(average))
+}

@@ -1,0 +1,177 @@
+//! The metrics: what each is, in one table, and a module for each family.
+//!
+//! All take the season as it was read and the day for which they are asked: there is no clock. A result names what
+//! it was computed from; what can not be computed is a reason, never a zero.
+
+pub mod daily;
+pub mod load;
+pub mod power;
+mod profile;
+pub mod race;
+mod traced;
+pub mod trend;
+pub mod volume;
+pub mod zones;
+
+pub use self::profile::Profile;
+pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
+use crate::training::named::named;
+
+/// What it says, unit, formula, and where the formula comes from.
+struct Row(&'static str, &'static str, &'static str, &'static str);
+
+named! {
+    /// A metric.
+    Metric: Row;
+    Trimp "trimp" (
+        "Load of an activity by heart rate (training impulse): time, weighted with the share of the heart-rate reserve.",
+        "AU",
+        "Σ minutes · r · a · e^(b·r), r = (HR − rest)/(max − rest); a, b = 0.64, 1.92 (male), 0.86, 1.67 (female)",
+        "Banister 1991, in: Physiological Testing of the High-Performance Athlete, 403–424; Morton et al. 1990, J Appl Physiol 69:1171–1177",
+    )
+    HeartRateTss "heart_rate_tss" (
+        "Load of an activity by heart rate on the scale of TSS: 100 is an hour at the threshold heart rate.",
+        "TSS",
+        "100 · TRIMP / TRIMP of one hour at the threshold heart rate",
+        "Coggan's scale (100 = one hour at threshold) over Banister's TRIMP, as Elevate computes its HRSS",
+    )
+    NormalisedPower "normalised_power" (
+        "Power of a ride that weighs hard parts more than their mean does.",
+        "W",
+        "(mean of p⁴)^¼, p = mean power of 30 s, second by second",
+        "Allen & Coggan, Training and Racing with a Power Meter, 2nd ed. 2010, ch. 7",
+    )
+    PowerTss "power_tss" (
+        "Load of an activity by power: 100 is an hour at the threshold power.",
+        "TSS",
+        "100 · seconds · NP · (NP/FTP) / (FTP · 3600)",
+        "Allen & Coggan 2010, ch. 7",
+    )
+    SessionRpe "session_rpe" (
+        "Load of an activity by perceived exertion and time.",
+        "AU",
+        "CR-10 exertion · minutes",
+        "Foster et al. 2001, J Strength Cond Res 15:109–115",
+    )
+    AcuteLoad "acute_load" (
+        "Mean daily load of the last 7 days.",
+        "of the load, a day",
+        "mean of the daily loads of 7 days",
+        "Hulin et al. 2014, Br J Sports Med 48:708–712",
+    )
+    ChronicLoad "chronic_load" (
+        "Mean daily load of the last 28 days.",
+        "of the load, a day",
+        "mean of the daily loads of 28 days",
+        "Hulin et al. 2014",
+    )
+    LoadRatio "load_ratio" (
+        "How the load of the last 7 days stands to that of the last 28: above 1 it has grown. It foretells no injury.",
+        "1",
+        "acute load / chronic load, the 7 days being among the 28",
+        "Hulin et al. 2014; on its limits: Impellizzeri et al. 2020, Int J Sports Physiol Perform 15:907–913",
+    )
+    AcuteLoadEwma "acute_load_ewma" (
+        "Daily load of about a week as a moving average in which recent days weigh more.",
+        "of the load, a day",
+        "E = λ·load + (1 − λ)·E of the day before, λ = 2/(7 + 1), the first E being the first load",
+        "Williams et al. 2017, Br J Sports Med 51:209–210",
+    )
+    ChronicLoadEwma "chronic_load_ewma" (
+        "Daily load of about four weeks as a moving average in which recent days weigh more.",
+        "of the load, a day",
+        "the same with λ = 2/(28 + 1)",
+        "Williams et al. 2017",
+    )
+    LoadRatioEwma "load_ratio_ewma" (
+        "How the two moving averages stand to one another: above 1 the load has grown. It foretells no injury.",
+        "1",
+        "acute load (EWMA) / chronic load (EWMA)",
+        "Williams et al. 2017",
+    )
+    Monotony "monotony" (
+        "How alike the loads of the last 7 days were: high where no day is easy.",
+        "1",
+        "mean / standard deviation (n) of the daily loads of 7 days",
+        "Foster 1998, Med Sci Sports Exerc 30:1164–1168; worked diary: Foster et al. 2001, table 5",
+    )
+    Strain "strain" (
+        "Load of the last 7 days, weighted with its monotony.",
+        "of the load",
+        "sum of the loads of 7 days · monotony",
+        "Foster 1998",
+    )
+    ZonesOfMax "zones_of_max" (
+        "Time of an activity in five heart-rate zones by the maximal heart rate.",
+        "s",
+        "seconds in zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate",
+        "Edwards 1993, The Heart Rate Monitor Book",
+    )
+    ZonesOfReserve "zones_of_reserve" (
+        "Time of an activity in five heart-rate zones by the heart-rate reserve.",
+        "s",
+        "seconds in zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve above rest",
+        "Karvonen et al. 1957, Ann Med Exp Biol Fenn 35:307–315, with the steps of Edwards 1993",
+    )
+    IntensitySplit "intensity_split" (
+        "Shares of the time that were easy, moderate and hard by heart rate.",
+        "share of time",
+        "easy below 83 % of the maximal heart rate, hard from 88 %, moderate between",
+        "Haugen et al. 2021, Sports Med 51:1835–1854, table 4 (zones 1 and 2, 3, 4 and above of the Norwegian scale); the three parts: Seiler 2010, Int J Sports Physiol Perform 5:276–291",
+    )
+    HrvTrend "hrv_trend" (
+        "The last week of heart-rate variability against what is normal for this athlete: below, within or above.",
+        "ln ms",
+        "mean of ln rMSSD of 7 days against mean ± 0.5 SD of the 60 days before",
+        "Plews et al. 2013, Sports Med 43:773–781; at least 3 days a week: Plews et al. 2014, Int J Sports Physiol Perform 9:783–790",
+    )
+    RestingTrend "resting_heart_rate_trend" (
+        "The last week of the resting heart rate against what is normal for this athlete: below, within or above.",
+        "bpm",
+        "mean of 7 days against mean ± 0.5 SD of the 60 days before",
+        "as for HRV; Buchheit 2014, Front Physiol 5:73",
+    )
+    Riegel "riegel" (
+        "Time of a race from the best run of the last 42 days, by a power law.",
+        "s",
+        "T₂ = T₁ · (D₂/D₁)^1.06",
+        "Riegel 1981, American Scientist 69:285–290",
+    )
+    Vdot "vdot" (
+        "Running fitness (VDOT) of the best run of the last 42 days.",
+        "ml/kg/min",
+        "(−4.60 + 0.182258·v + 0.000104·v²) / (0.8 + 0.1894393·e^(−0.012778·t) + 0.2989558·e^(−0.1932605·t)), v in m/min, t in min",
+        "Daniels & Gilbert 1979, Oxygen Power",
+    )
+    VdotTime "vdot_time" (
+        "Time of a race from the best run of the last 42 days, by its VDOT.",
+        "s",
+        "the time at which the distance has the same VDOT",
+        "Daniels & Gilbert 1979; tables of Daniels, Daniels' Running Formula, 3rd ed. 2014",
+    )
+    WeeklyVolume "weekly_volume" (
+        "Activities, duration and distance by week and sport.",
+        "s, m",
+        "sums of duration and distance by week from Monday (ISO 8601) and sport; no distance where none is known",
+        "ISO 8601-1:2019, 3.1.1.23 (calendar week)",
+    )
+}
+
+impl Metric {
+    /// One sentence for whoever chooses among metrics.
+    pub const fn description(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn unit(self) -> &'static str {
+        self.row().1
+    }
+
+    pub const fn formula(self) -> &'static str {
+        self.row().2
+    }
+
+    pub const fn source(self) -> &'static str {
+        self.row().3
+    }
+}

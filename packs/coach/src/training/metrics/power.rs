@@ -1,0 +1,68 @@
+//! Normalised power.
+
+use super::profile::Used;
+use super::traced::{Caveat, Missing, Need};
+use super::{Metric, Outcome};
+use crate::training::measure::Measure;
+use crate::training::model::Activity;
+use crate::training::series;
+
+/// Seconds of the moving mean.
+const WINDOW: usize = 30;
+/// Below it normalised power says little.
+const LEAST_S: f64 = 20.0 * 60.0;
+
+/// `(mean of p⁴)^¼` with `p` the mean power of 30 seconds, second by second. W.
+///
+/// Samples are laid on seconds, each held until the next one and for 30 s at most; pauses are not in it. Without samples,
+/// or where they cover less than 80 % of the duration, the device's own value is taken, else the average power, and this
+/// is told.
+pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
+    const METRIC: Metric = Metric::NormalisedPower;
+    let mut used = Used::of(activity);
+    let duration = activity.measure(Measure::Duration);
+    if duration.is_some_and(|seconds| seconds < LEAST_S) {
+        used.caveats.insert(Caveat::ShortPower);
+    }
+    let powers = series::powers(&activity.samples);
+    if series::covers(&powers, duration)
+        && let Some(power) = of_seconds(&seconds(&powers))
+    {
+        return Ok(used.result(METRIC, power));
+    }
+    let device = activity.measure(Measure::PowerNormalised).map(|power| (power, Caveat::DevicePower));
+    let average = || activity.measure(Measure::PowerAverage).map(|power| (power, Caveat::AveragePower));
+    let message = format!("the power of {}", activity.id);
+    let (power, caveat) =
+        device.or_else(average).ok_or_else(|| Missing::new(METRIC, Need::Power, message))?;
+    used.caveats.insert(caveat);
+    Ok(used.result(METRIC, power))
+}
+
+/// The power of every second with the timer running.
+fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
+    let mut seconds = Vec::new();
+    // Time that is left of a sample that ends within a second.
+    let mut rest = 0.0;
+    for (held, watts) in powers {
+        rest += held;
+        while rest >= 1.0 {
+            seconds.push(*watts);
+            rest -= 1.0;
+        }
+    }
+    seconds
+}
+
+/// None of less than a window.
+fn of_seconds(watts: &[f64]) -> Option<f64> {
+    let mut fourths = 0.0;
+    let mut count = 0_u32;
+    for window in watts.windows(WINDOW) {
+        #[expect(clippy::cast_precision_loss, reason = "30 is exact")]
+        let mean = window.iter().sum::<f64>() / WINDOW as f64;
+        fourths += mean.powi(4);
+        count += 1;
+    }
+    (count > 0).then(|| (fourths / f64::from(count)).powf(0.25))
+}

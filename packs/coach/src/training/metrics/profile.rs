@@ -1,0 +1,156 @@
+//! What is used of the athlete: stated, read from files, or estimated, which is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+
+use super::daily::mean;
+use super::traced::{Caveat, Inputs, Missing, Need};
+use super::{Metric, Traced};
+use crate::training::measure::Measure;
+use crate::training::model::{Activity, Athlete, AthleteNumber, Season, Sex};
+
+/// The athlete on a day.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    sex: Option<(Sex, Inputs)>,
+    numbers: BTreeMap<AthleteNumber, Part>,
+}
+
+/// A number with what it comes from.
+#[derive(Clone, Debug)]
+struct Part {
+    value: f64,
+    used: Used,
+}
+
+/// Several parts, used together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Used {
+    pub(crate) inputs: Inputs,
+    pub(crate) caveats: BTreeSet<Caveat>,
+}
+
+impl Used {
+    pub(crate) fn of(activity: &Activity) -> Self {
+        Self { inputs: Inputs::activity(activity), ..Self::default() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.inputs.add(&other.inputs);
+        self.caveats.extend(&other.caveats);
+    }
+
+    pub(crate) fn result<T>(self, metric: Metric, value: T) -> Traced<T> {
+        Traced::new(metric, value, self.inputs).with(self.caveats)
+    }
+}
+
+/// Days over which the resting heart rate is averaged, where it is not stated.
+const RESTING_DAYS: i32 = 28;
+
+impl Profile {
+    /// What `stated` lacks is taken from the files, and what these lack is computed where there is a formula for it.
+    pub fn of(season: &Season, stated: &Athlete, as_of: Date) -> Self {
+        let read = &season.athlete;
+        let inputs = |name: &'static str, is_stated: bool| {
+            let source = season.athlete_sources.get(name).filter(|_| !is_stated);
+            let files = source.map(|source| Arc::clone(&source.file)).into_iter().collect();
+            Inputs { athlete: BTreeSet::from([name]), files, ..Inputs::default() }
+        };
+        let mut numbers = BTreeMap::new();
+        for number in AthleteNumber::ALL.iter().copied() {
+            let said = stated.number(number);
+            let part = said.or(read.number(number)).map(|value| {
+                let inputs = inputs(number.name(), said.is_some());
+                Part { value, used: Used { inputs, ..Used::default() } }
+            });
+            let part = part.or_else(|| match number {
+                AthleteNumber::MaxHeartRate => {
+                    let birth = stated.birth_date.or(read.birth_date)?;
+                    estimated(birth, as_of, inputs("birth_date", stated.birth_date.is_some()))
+                }
+                AthleteNumber::RestingHeartRate => resting_of_days(season, as_of),
+                AthleteNumber::ThresholdHeartRate | AthleteNumber::ThresholdPower => None,
+            });
+            numbers.extend(part.map(|part| (number, part)));
+        }
+        let sex = stated.sex.or(read.sex).map(|sex| (sex, inputs("sex", stated.sex.is_some())));
+        Self { sex, numbers }
+    }
+
+    pub(crate) fn sex(&self, metric: Metric, used: &mut Used) -> Result<Sex, Missing> {
+        let message = "the athlete's sex: the formula has constants for men and for women";
+        let missing = || Missing::new(metric, Need::Sex, message);
+        let (sex, inputs) = self.sex.as_ref().ok_or_else(missing)?;
+        used.inputs.add(inputs);
+        Ok(*sex)
+    }
+
+    /// # Errors
+    /// The number is not known, or not plausible.
+    pub(crate) fn number(
+        &self,
+        number: AthleteNumber,
+        metric: Metric,
+        used: &mut Used,
+    ) -> Result<f64, Missing> {
+        let (need, message) = match number {
+            AthleteNumber::MaxHeartRate => {
+                (Need::MaxHeartRate, "the maximal heart rate, or the date of birth to estimate it")
+            }
+            AthleteNumber::RestingHeartRate => {
+                (Need::RestingHeartRate, "the resting heart rate, of the athlete or of days")
+            }
+            AthleteNumber::ThresholdHeartRate => {
+                (Need::ThresholdHeartRate, "the heart rate at the lactate threshold")
+            }
+            AthleteNumber::ThresholdPower => (Need::ThresholdPower, "the power of the best hour (FTP)"),
+        };
+        let part = self.numbers.get(&number).ok_or_else(|| Missing::new(metric, need, message))?;
+        if !number.takes(part.value) {
+            return Err(Missing::new(metric, need, number.implausible(part.value)));
+        }
+        used.add(&part.used);
+        Ok(part.value)
+    }
+
+    /// The maximal and the resting heart rate.
+    ///
+    /// # Errors
+    /// One is not known or not plausible, or the maximal one is not above the other.
+    pub(crate) fn reserve(&self, metric: Metric, used: &mut Used) -> Result<(f64, f64), Missing> {
+        let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
+        let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;
+        if max <= resting {
+            let message = format!("a maximal heart rate above the resting one: {max} and {resting} bpm");
+            return Err(Missing::new(metric, Need::MaxHeartRate, message));
+        }
+        Ok((max, resting))
+    }
+}
+
+/// 208 − 0.7 · age: Tanaka et al. 2001, J Am Coll Cardiol 37:153–156.
+fn estimated(birth: Date, as_of: Date, inputs: Inputs) -> Option<Part> {
+    let had_birthday = (as_of.month(), as_of.day()) >= (birth.month(), birth.day());
+    let years = i32::from(as_of.year()) - i32::from(birth.year()) - i32::from(!had_birthday);
+    (1..120).contains(&years).then(|| Part {
+        value: 208.0 - 0.7 * f64::from(years),
+        used: Used { inputs, caveats: BTreeSet::from([Caveat::EstimatedMax]) },
+    })
+}
+
+fn resting_of_days(season: &Season, as_of: Date) -> Option<Part> {
+    let first = as_of.saturating_sub((RESTING_DAYS - 1).days());
+    let mut used = Used { caveats: BTreeSet::from([Caveat::RestingOfDays]), ..Used::default() };
+    let mut known = Vec::new();
+    for (date, day) in season.days.range(first..=as_of) {
+        if let Some(measured) = day.known(Measure::RestingHeartRate) {
+            used.inputs.day(*date, measured);
+            known.push(measured.value);
+        }
+    }
+    (!known.is_empty()).then(|| Part { value: mean(&known), used })
+}

@@ -1,0 +1,154 @@
+//! A computed number with what it was computed from, or the reason why there is none.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::Metric;
+use crate::training::model::{Activity, Known};
+use crate::training::named::named;
+
+/// What a number was computed from: enough to look each of it up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Inputs {
+    /// Ids of activities.
+    pub activities: BTreeSet<String>,
+    /// Days whose own measures were used.
+    pub days: BTreeSet<Date>,
+    /// Used value of the athlete, by its name in [`crate::training::Athlete`].
+    pub athlete: BTreeSet<&'static str>,
+    /// Names of the files in which all of this stands. What a configuration states stands in none.
+    pub files: BTreeSet<Arc<str>>,
+}
+
+impl Inputs {
+    pub(crate) fn activity(activity: &Activity) -> Self {
+        let files = activity.sources.iter().map(|source| Arc::clone(&source.file)).collect();
+        Self { activities: BTreeSet::from([activity.id.clone()]), files, ..Self::default() }
+    }
+
+    pub(crate) fn day(&mut self, date: Date, measured: &Known) {
+        self.days.insert(date);
+        self.files.insert(Arc::clone(&measured.source.file));
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.activities.extend(other.activities.iter().cloned());
+        self.days.extend(&other.days);
+        self.athlete.extend(&other.athlete);
+        self.files.extend(other.files.iter().cloned());
+    }
+}
+
+/// One sentence for whoever reads the number.
+struct Row(&'static str);
+
+named! {
+    /// What to know before a number is used. The texts are stable.
+    Caveat: Row;
+    AverageHeartRate "average_heart_rate" ("Computed from the average heart rate, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
+    AveragePower "average_power" ("Computed from the average power, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
+    DevicePower "device_power" ("The normalised power is the device's own, as samples are missing or cover less than 80 % of the duration.")
+    PartialSamples "partial_samples" ("Samples of the heart rate cover less than 80 % of the duration: the rest of the time is in no zone.")
+    ShortPower "short_power" ("Normalised power was made for efforts of 20 minutes and more.")
+    EstimatedMax "estimated_max_heart_rate" ("The maximal heart rate is estimated from the age; its standard error is about 7 to 11 bpm.")
+    RestingOfDays "resting_of_days" ("The resting heart rate is the mean of the last 28 days.")
+    BeyondMax "beyond_max_heart_rate" ("Some heart rates are above the maximal one, which is probably too low; they count as the maximal one.")
+    RestDays "rest_days" ("Days without an activity count as rest: a recording that is missing looks the same.")
+    UnknownLoads "unknown_loads" ("Days with an activity whose load is not known were left out.")
+    WarmingUp "warming_up" ("The history is shorter than four times the window: the first load still weighs.")
+    OlderLoads "older_loads" ("Activities of more than 15000 days ago were left out: a clock was probably not set.")
+    MissingDays "missing_days" ("Days without a measure were left out.")
+    ShortBaseline "short_baseline" ("Fewer than 45 of the 60 days of the baseline have a measure.")
+    OutsideRange "outside_range" ("The time is outside of 3.5 to 230 minutes, for which the formula was fitted.")
+    TrainingRun "training_run" ("The fastest recorded run is taken for a race; a real race would be faster.")
+    UnknownIntensity "unknown_intensity" ("Activities whose samples of the heart rate are missing or cover less than 80 % of the duration are not in the split.")
+    UnknownDistances "unknown_distances" ("Activities without a distance count with their duration alone.")
+}
+
+impl Caveat {
+    pub const fn text(self) -> &'static str {
+        self.row().0
+    }
+}
+
+/// A result. What it is, its formula, unit and source: [`Metric`]. Serialised with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced<T> {
+    pub metric: Metric,
+    pub value: T,
+    pub inputs: Inputs,
+    pub caveats: BTreeSet<Caveat>,
+}
+
+impl<T> Traced<T> {
+    pub(crate) fn new(metric: Metric, value: T, inputs: Inputs) -> Self {
+        Self { metric, value, inputs, caveats: BTreeSet::new() }
+    }
+
+    pub(crate) fn with(mut self, caveats: impl IntoIterator<Item = Caveat>) -> Self {
+        self.caveats.extend(caveats);
+        self
+    }
+}
+
+impl<T: Serialize> Serialize for Traced<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut traced = serializer.serialize_struct("Traced", 5)?;
+        traced.serialize_field("metric", &self.metric)?;
+        traced.serialize_field("value", &self.value)?;
+        traced.serialize_field("unit", self.metric.unit())?;
+        traced.serialize_field("inputs", &self.inputs)?;
+        traced.serialize_field("caveats", &self.caveats)?;
+        traced.end()
+    }
+}
+
+/// What a metric lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    Sex,
+    MaxHeartRate,
+    RestingHeartRate,
+    ThresholdHeartRate,
+    ThresholdPower,
+    HeartRate,
+    Power,
+    Exertion,
+    Activities,
+    /// More days of loads.
+    History,
+    /// More days with the measure.
+    Days,
+    /// Loads that differ from day to day.
+    Variation,
+    /// A run that the formulas are made for.
+    Run,
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Missing {
+    pub metric: Metric,
+    pub needs: Need,
+    /// What is missing, for a person.
+    pub message: String,
+}
+
+impl Missing {
+    pub(crate) fn new(metric: Metric, needs: Need, message: impl Into<String>) -> Self {
+        Self { metric, needs, message: message.into() }
+    }
+
+    /// The same reason, of another metric that is computed from this one.
+    pub(crate) fn of(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+}
+
+pub type Outcome<T> = Result<Traced<T>, Missing>;

@@ -1,0 +1,119 @@
+//! Measures of days: the last week against what is normal for this athlete.
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::daily::{mean, standard_deviation};
+use super::profile::Used;
+use super::traced::{Caveat, Missing, Need};
+use super::{Metric, Outcome};
+use crate::training::measure::Measure;
+use crate::training::model::Season;
+
+/// Days of the mean, and the fewest of them that must have a measure (Plews et al. 2014).
+pub const WINDOW_DAYS: i32 = 7;
+pub const LEAST_WINDOW: usize = 3;
+/// Days of the baseline, which ends where the window begins, and the fewest that must have a measure.
+pub const BASELINE_DAYS: i32 = 60;
+pub const LEAST_BASELINE: usize = 14;
+/// Fewer days are told.
+const FULL_BASELINE: usize = 45;
+/// Half of a standard deviation is the smallest change that is worth a thought.
+const WORTHWHILE: f64 = 0.5;
+
+/// Where the week lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    Below,
+    Within,
+    Above,
+}
+
+impl Against {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Below => "below",
+            Self::Within => "within",
+            Self::Above => "above",
+        }
+    }
+}
+
+/// A week against the baseline before it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trend {
+    /// Mean of the last 7 days.
+    pub week: f64,
+    /// Mean of the 60 days before them.
+    pub baseline: f64,
+    /// Standard deviation (n − 1) of these.
+    pub deviation: f64,
+    /// `baseline ± 0.5 · deviation`.
+    pub from: f64,
+    pub to: f64,
+    pub against: Against,
+    pub week_days: usize,
+    pub baseline_days: usize,
+}
+
+/// ln rMSSD: the mean of 7 days against mean ± 0.5 SD of the 60 days before.
+pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
+    trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
+}
+
+/// The resting heart rate in the same way.
+pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
+    trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
+}
+
+fn trend(
+    season: &Season,
+    as_of: Date,
+    metric: Metric,
+    measure: Measure,
+    scale: fn(f64) -> f64,
+) -> Outcome<Trend> {
+    let mut used = Used::default();
+    let before = |days: i32| as_of.saturating_sub(days.days());
+    let mut values = |from: Date, to: Date| -> Vec<f64> {
+        let mut found = Vec::new();
+        for (date, day) in season.days.range(from..=to) {
+            if let Some(measured) = day.known(measure) {
+                used.inputs.day(*date, measured);
+                found.push(scale(measured.value));
+            }
+        }
+        found
+    };
+    let week = values(before(WINDOW_DAYS - 1), as_of);
+    let baseline = values(before(WINDOW_DAYS + BASELINE_DAYS - 1), before(WINDOW_DAYS));
+    for (found, least, within) in
+        [(week.len(), LEAST_WINDOW, WINDOW_DAYS), (baseline.len(), LEAST_BASELINE, BASELINE_DAYS)]
+    {
+        if found < least {
+            let message =
+                format!("{} of {least} of {within} days up to {as_of}; there are {found}", measure.name());
+            return Err(Missing::new(metric, Need::Days, message));
+        }
+        if i32::try_from(found).is_ok_and(|found| found < within) {
+            used.caveats.insert(Caveat::MissingDays);
+        }
+    }
+    if baseline.len() < FULL_BASELINE {
+        used.caveats.insert(Caveat::ShortBaseline);
+    }
+    let (now, normal, deviation) = (mean(&week), mean(&baseline), standard_deviation(&baseline));
+    let (from, to) = (normal - WORTHWHILE * deviation, normal + WORTHWHILE * deviation);
+    let against = if now < from {
+        Against::Below
+    } else if now > to {
+        Against::Above
+    } else {
+        Against::Within
+    };
+    let (week_days, baseline_days) = (week.len(), baseline.len());
+    let trend = Trend { week: now, baseline: normal, deviation, from, to, against, week_days, baseline_days };
+    Ok(used.result(metric, trend))
+}

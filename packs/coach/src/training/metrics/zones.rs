@@ -1,0 +1,114 @@
+//! Time by heart rate: five zones by the maximal heart rate or the reserve, and the split into easy and hard.
+
+use serde::Serialize;
+
+use super::profile::{Profile, Used};
+use super::traced::{Caveat, Inputs, Missing, Need};
+use super::{Metric, Outcome};
+use crate::training::measure::Measure;
+use crate::training::model::{Activity, AthleteNumber};
+use crate::training::series;
+
+/// Where zones 1 to 5 begin, in percent. A heart rate at a boundary is in the zone that begins there.
+pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
+/// Percent of the maximal heart rate from which an intensity is no longer easy, and from which it is hard.
+pub const MODERATE: f64 = 83.0;
+pub const HARD: f64 = 88.0;
+
+/// Seconds in each zone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Zones {
+    pub below_s: f64,
+    pub zones_s: [f64; 5],
+    /// bpm at which each zone begins.
+    pub begin_bpm: [f64; 5],
+}
+
+/// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
+pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
+    const METRIC: Metric = Metric::ZonesOfMax;
+    let mut used = Used::of(activity);
+    let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
+    zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
+}
+
+/// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve above the resting heart rate.
+pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
+    const METRIC: Metric = Metric::ZonesOfReserve;
+    let mut used = Used::of(activity);
+    let (max, resting) = profile.reserve(METRIC, &mut used)?;
+    zones(activity, ZONES.map(|percent| resting + percent / 100.0 * (max - resting)), METRIC, used)
+}
+
+fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Used) -> Outcome<Zones> {
+    let samples = samples(activity, metric)?;
+    if !series::covers(&samples, activity.measure(Measure::Duration)) {
+        used.caveats.insert(Caveat::PartialSamples);
+    }
+    let mut found = Zones { begin_bpm, ..Zones::default() };
+    for (seconds, bpm) in samples {
+        match begin_bpm.iter().rposition(|begin| bpm >= *begin) {
+            Some(zone) => found.zones_s[zone] += seconds,
+            None => found.below_s += seconds,
+        }
+    }
+    Ok(used.result(metric, found))
+}
+
+fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missing> {
+    let samples = series::heart_rates(&activity.samples);
+    let message = format!("samples of the heart rate of {}", activity.id);
+    if samples.is_empty() { Err(Missing::new(metric, Need::HeartRate, message)) } else { Ok(samples) }
+}
+
+const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
+
+/// Shares of the time with a heart rate: they add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Split {
+    pub easy: f64,
+    pub moderate: f64,
+    pub hard: f64,
+    /// All of the time.
+    pub seconds: f64,
+}
+
+/// Easy below 83 % of the maximal heart rate, hard from 88 %, moderate between them: zones 1 and 2, zone 3, and zones 4
+/// and above of the Norwegian scale. They stand for below the first threshold, between the two, and above the second
+/// (Seiler 2010); an athlete's own thresholds may lie elsewhere.
+pub fn intensity_split<'a>(
+    activities: impl IntoIterator<Item = &'a Activity>,
+    profile: &Profile,
+) -> Outcome<Split> {
+    const METRIC: Metric = Metric::IntensitySplit;
+    let mut used = Used::default();
+    let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
+    let mut split = Split::default();
+    for activity in activities {
+        // A few minutes of an activity do not say how hard the rest of it was.
+        let samples = series::heart_rates(&activity.samples);
+        if !series::covers(&samples, activity.measure(Measure::Duration)) {
+            used.caveats.insert(Caveat::UnknownIntensity);
+            continue;
+        }
+        used.inputs.add(&Inputs::activity(activity));
+        for (seconds, bpm) in samples {
+            let part = if bpm < MODERATE / 100.0 * max {
+                &mut split.easy
+            } else if bpm < HARD / 100.0 * max {
+                &mut split.moderate
+            } else {
+                &mut split.hard
+            };
+            *part += seconds;
+        }
+    }
+    split.seconds = split.easy + split.moderate + split.hard;
+    if split.seconds <= 0.0 {
+        return Err(Missing::new(METRIC, Need::HeartRate, NO_SAMPLES));
+    }
+    for part in [&mut split.easy, &mut split.moderate, &mut split.hard] {
+        *part /= split.seconds;
+    }
+    Ok(used.result(METRIC, split))
+}

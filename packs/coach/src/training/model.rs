@@ -1,0 +1,320 @@
+//! A season: what all formats are read into. Every value says where it comes from.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+use serde::{Serialize, Serializer};
+
+use crate::training::limits;
+use crate::training::measure::Measure;
+use crate::training::named::named;
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    File,
+    /// 1-based.
+    Line(u64),
+    /// From the start of the file, where a FIT record begins.
+    Byte(u64),
+    /// A JSON pointer (RFC 6901).
+    Pointer(String),
+}
+
+/// The file and the place that a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Source {
+    pub file: Arc<str>,
+    pub place: Place,
+}
+
+impl Source {
+    pub(crate) fn of(file: &Arc<str>, place: Place) -> Self {
+        Self { file: Arc::clone(file), place }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::File => write!(f, "{}", self.file),
+            Place::Line(line) => write!(f, "{}:{line}", self.file),
+            Place::Byte(byte) => write!(f, "{}@{byte}", self.file),
+            Place::Pointer(pointer) => write!(f, "{}#{pointer}", self.file),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Known {
+    pub value: f64,
+    pub source: Source,
+}
+
+/// What was done, by its name in the formats.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sport {
+    Running,
+    Cycling,
+    Swimming,
+    Walking,
+    Hiking,
+    Rowing,
+    Skiing,
+    Strength,
+    /// The way from one sport to the next in a triathlon.
+    Transition,
+    /// The name as the file has it.
+    Other(String),
+    /// The file names none.
+    Unknown,
+}
+
+/// Words of the names that files use for a sport. The first word of a name that is here decides.
+const SPORTS: [(&str, Sport); 22] = [
+    ("running", Sport::Running),
+    ("run", Sport::Running),
+    ("cycling", Sport::Cycling),
+    ("biking", Sport::Cycling),
+    ("bike", Sport::Cycling),
+    ("ride", Sport::Cycling),
+    ("swimming", Sport::Swimming),
+    ("swim", Sport::Swimming),
+    ("walking", Sport::Walking),
+    ("walk", Sport::Walking),
+    ("hiking", Sport::Hiking),
+    ("hike", Sport::Hiking),
+    ("rowing", Sport::Rowing),
+    ("row", Sport::Rowing),
+    ("skiing", Sport::Skiing),
+    ("ski", Sport::Skiing),
+    ("strength", Sport::Strength),
+    ("weights", Sport::Strength),
+    ("transition", Sport::Transition),
+    ("biathlon", Sport::Skiing),
+    ("virtualride", Sport::Cycling),
+    ("virtualrun", Sport::Running),
+];
+
+impl Sport {
+    /// Of `trail_running`, `Biking`, `Ride` and the like.
+    pub fn named(text: &str) -> Self {
+        // It becomes part of ids and of what people are shown.
+        let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
+        let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
+        let word = |word: &str| SPORTS.iter().find(|(name, _)| *name == word).map(|(_, sport)| sport.clone());
+        match lower.split(|c: char| !c.is_alphanumeric()).find_map(word) {
+            Some(sport) => sport,
+            None if lower.is_empty() || ["unknown", "generic", "other"].contains(&&*lower) => Self::Unknown,
+            None => Self::Other(lower),
+        }
+    }
+
+    /// m/s that nobody keeps up over an activity, by far: a distance beyond it, or its time, is wrong.
+    pub(crate) const fn beyond(&self) -> f64 {
+        match self {
+            Self::Swimming => 4.0,
+            Self::Rowing => 10.0,
+            Self::Running | Self::Walking | Self::Hiking => 12.0,
+            Self::Cycling => 35.0,
+            Self::Skiing => 60.0,
+            Self::Strength | Self::Transition | Self::Other(_) | Self::Unknown => 120.0,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Running => "running",
+            Self::Cycling => "cycling",
+            Self::Swimming => "swimming",
+            Self::Walking => "walking",
+            Self::Hiking => "hiking",
+            Self::Rowing => "rowing",
+            Self::Skiing => "skiing",
+            Self::Strength => "strength",
+            Self::Transition => "transition",
+            Self::Other(name) => name,
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Serialize for Sport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What was measured at one moment of an activity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// Seconds since the activity's start.
+    pub at_s: f64,
+    /// bpm.
+    pub heart_rate: Option<f64>,
+    /// W.
+    pub power: Option<f64>,
+    /// m/s.
+    pub speed: Option<f64>,
+    /// m since the start.
+    pub distance: Option<f64>,
+}
+
+/// Where an activity's offset from UTC comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OffsetFrom {
+    /// The file says it.
+    File,
+    /// The file has UTC alone; the offset is that of the athlete's zone ([`crate::training::Options::zone`]).
+    Zone,
+    /// The file has local time alone; UTC follows from the athlete's zone.
+    LocalTime,
+}
+
+/// One session of one sport.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Activity {
+    /// Start and sport: `2026-03-01T06:30:00Z running`. The same in every reading that has the activity.
+    pub id: String,
+    pub start: Timestamp,
+    /// Seconds east of UTC.
+    #[serde(serialize_with = "seconds")]
+    pub offset: Offset,
+    pub offset_from: OffsetFrom,
+    pub sport: Sport,
+    pub measures: BTreeMap<Measure, Known>,
+    /// In the order of time, one for each moment.
+    pub samples: Vec<Sample>,
+    /// Every file that the activity is in.
+    pub sources: Vec<Source>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn seconds<S: Serializer>(offset: &Offset, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_i32(offset.seconds())
+}
+
+impl Activity {
+    /// The local day on which it began.
+    pub fn day(&self) -> Date {
+        self.offset.to_datetime(self.start).date()
+    }
+
+    /// None where it is not known, or not plausible: what is computed from it is a number.
+    pub fn measure(&self, measure: Measure) -> Option<f64> {
+        self.known(measure).map(|known| known.value)
+    }
+
+    pub fn known(&self, measure: Measure) -> Option<&Known> {
+        self.measures.get(&measure).filter(|known| measure.takes(known.value))
+    }
+
+    pub(crate) fn name(&mut self) {
+        self.id = format!("{} {}", self.start, self.sport.name());
+    }
+}
+
+/// What was measured of one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Day {
+    pub measures: BTreeMap<Measure, Known>,
+}
+
+impl Day {
+    /// None where it is not known, or not plausible: what is computed from it is a number.
+    pub fn measure(&self, measure: Measure) -> Option<f64> {
+        self.known(measure).map(|known| known.value)
+    }
+
+    pub fn known(&self, measure: Measure) -> Option<&Known> {
+        self.measures.get(&measure).filter(|known| measure.takes(known.value))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sex {
+    Female,
+    Male,
+}
+
+/// Unit, the smallest and the largest plausible value.
+struct Row(&'static str, f64, f64);
+
+named! {
+    /// A number that is known of the athlete.
+    AthleteNumber: Row;
+    MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
+    RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
+    /// Of the lactate threshold or the best hour.
+    ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
+    /// Of the best hour.
+    ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
+}
+
+impl AthleteNumber {
+    pub const fn unit(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn plausible(self) -> (f64, f64) {
+        let Row(_, least, most) = self.row();
+        (least, most)
+    }
+
+    pub fn takes(self, value: f64) -> bool {
+        let (least, most) = self.plausible();
+        (least..=most).contains(&value)
+    }
+
+    /// A value that is not taken, in words.
+    pub(crate) fn implausible(self, value: f64) -> String {
+        let (least, most) = self.plausible();
+        format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
+    }
+}
+
+/// What is known of the athlete. A metric that needs what is not known says so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Athlete {
+    pub sex: Option<Sex>,
+    pub birth_date: Option<Date>,
+    /// bpm.
+    pub max_heart_rate: Option<f64>,
+    /// bpm.
+    pub resting_heart_rate: Option<f64>,
+    /// bpm, of the lactate threshold or the best hour.
+    pub threshold_heart_rate: Option<f64>,
+    /// W, of the best hour.
+    pub threshold_power: Option<f64>,
+}
+
+impl Athlete {
+    pub const fn number(&self, number: AthleteNumber) -> Option<f64> {
+        match number {
+            AthleteNumber::MaxHeartRate => self.max_heart_rate,
+            AthleteNumber::RestingHeartRate => self.resting_heart_rate,
+            AthleteNumber::ThresholdHeartRate => self.threshold_heart_rate,
+            AthleteNumber::ThresholdPower => self.threshold_power,
+        }
+    }
+}
+
+/// All that was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Season {
+    /// What the files say of the athlete.
+    pub athlete: Athlete,
+    /// Where each of it stands, by its name in [`Athlete`].
+    pub athlete_sources: BTreeMap<&'static str, Source>,
+    /// In the order of their starts.
+    pub activities: Vec<Activity>,
+    pub days: BTreeMap<Date, Day>,
+}

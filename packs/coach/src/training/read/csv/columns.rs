@@ -1,0 +1,120 @@
+//! The columns of a table: which header means which measure, in which unit.
+
+use crate::training::measure::{Level, Measure};
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Column {
+    Date,
+    Start,
+    Sport,
+    /// `name`, `notes` and the like: for people.
+    Remark,
+    /// A number in a unit, and what makes the measure's unit of it.
+    Number(Measure, f64),
+    /// `1:02:03`; of durations also `62:03`, of nights `7:30`.
+    Clock(Measure),
+}
+
+impl Column {
+    /// The tables that the column belongs to; none where it may stand in both.
+    pub(super) const fn level(self) -> Option<Level> {
+        match self {
+            Self::Date => Some(Level::Day),
+            Self::Start | Self::Sport => Some(Level::Activity),
+            Self::Remark => None,
+            Self::Number(measure, _) | Self::Clock(measure) => Some(measure.level()),
+        }
+    }
+}
+
+/// Why a header is none.
+#[derive(Debug, PartialEq)]
+pub(super) enum Unread {
+    Unknown,
+    /// The measure needs a unit: those that are taken.
+    Unit(String),
+}
+
+/// A measure's name in headers, and its units: what each is multiplied with.
+struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
+
+/// The international mile and the avoirdupois pound, which are exact.
+const MILE_M: f64 = 1_609.344;
+const POUND_KG: f64 = 0.453_592_37;
+
+/// A name with the unit `""` needs none.
+const NUMBERS: [Row; 13] = [
+    Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
+    Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
+    Row("avg_hr", Measure::HeartRateAverage, &[("bpm", 1.0), ("", 1.0)]),
+    Row("max_hr", Measure::HeartRateMax, &[("bpm", 1.0), ("", 1.0)]),
+    Row("avg_power", Measure::PowerAverage, &[("w", 1.0), ("", 1.0)]),
+    Row("np", Measure::PowerNormalised, &[("w", 1.0), ("", 1.0)]),
+    Row("rpe", Measure::Exertion, &[("", 1.0), ("0_10", 1.0)]),
+    Row("resting_hr", Measure::RestingHeartRate, &[("bpm", 1.0), ("", 1.0)]),
+    Row("hrv", Measure::Hrv, &[("ms", 1.0), ("s", 1_000.0)]),
+    Row("hrv_rmssd", Measure::Hrv, &[("ms", 1.0), ("s", 1_000.0)]),
+    Row("sleep", Measure::Sleep, &[("h", 1.0), ("min", 1.0 / 60.0), ("s", 1.0 / 3_600.0)]),
+    Row("weight", Measure::Weight, &[("kg", 1.0), ("lb", POUND_KG)]),
+    Row("stress", Measure::Stress, &[("", 1.0), ("0_100", 1.0)]),
+];
+
+const WORDS: [(&str, Column); 9] = [
+    ("date", Column::Date),
+    ("start", Column::Start),
+    ("sport", Column::Sport),
+    ("name", Column::Remark),
+    ("title", Column::Remark),
+    ("notes", Column::Remark),
+    ("duration_hms", Column::Clock(Measure::Duration)),
+    ("sleep_hms", Column::Clock(Measure::Sleep)),
+    ("comment", Column::Remark),
+];
+
+/// `Distance (km)` is `distance_km`.
+fn normal(header: &str) -> String {
+    let spaced: String =
+        header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+pub(super) fn column(header: &str) -> Result<Column, Unread> {
+    let name = normal(header);
+    if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
+        return Ok(*column);
+    }
+    // The longest name first: `hrv_rmssd_ms` is no `hrv` in `rmssd_ms`.
+    let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
+    let Some(Row(known, measure, units)) = rows.first() else { return Err(Unread::Unknown) };
+    let unit = name[known.len()..].trim_start_matches('_');
+    let found = units.iter().find(|(each, _)| *each == unit);
+    found.map(|(_, factor)| Column::Number(*measure, *factor)).ok_or_else(|| {
+        let taken: Vec<String> = units.iter().map(|(unit, _)| joined(known, unit)).collect();
+        Unread::Unit(taken.join(", "))
+    })
+}
+
+fn joined(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.to_owned() } else { format!("{name}_{unit}") }
+}
+
+fn starts_with(name: &str, known: &str) -> bool {
+    name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+/// Every header that is taken, for the reference.
+pub(super) fn taken() -> Vec<(String, Option<Measure>)> {
+    let words = WORDS.iter().map(|(word, column)| {
+        let measure = match column {
+            Column::Clock(measure) | Column::Number(measure, _) => Some(*measure),
+            Column::Date | Column::Start | Column::Sport | Column::Remark => None,
+        };
+        ((*word).to_owned(), measure)
+    });
+    let numbers = NUMBERS.iter().flat_map(|Row(name, measure, units)| {
+        units.iter().map(|(unit, _)| (joined(name, unit), Some(*measure)))
+    });
+    words.chain(numbers).collect()
+}

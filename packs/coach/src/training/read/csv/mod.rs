@@ -1,0 +1,377 @@
+//! Tables of the user: one row a day (`date`) or one row an activity (`start`).
+//!
+//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point, or in files with `;` or tabs a decimal
+//! comma. A cell with another mark than its file, or with marks for thousands, is told and absent: it is not guessed.
+
+mod columns;
+
+use std::cmp::Ordering;
+
+use csv_core::ReadFieldResult;
+
+use self::columns::{Column, Unread};
+use super::draft::{Draft, DraftDay, Drafts, too_many};
+use super::{Context, Refused, date};
+use crate::training::limits;
+use crate::training::measure::{Level, Measure};
+use crate::training::model::{Place, Sport};
+use crate::training::problem::Code;
+
+/// Every header that is taken, with its measure.
+pub fn headers() -> Vec<(String, Option<Measure>)> {
+    columns::taken()
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, PartialEq)]
+enum Decimal {
+    Point,
+    Comma,
+}
+
+struct Row {
+    line: u64,
+    cells: Vec<String>,
+}
+
+/// A header that is read, and what it means.
+struct Named {
+    name: String,
+    column: Column,
+}
+
+pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+    let first = text.lines().next().unwrap_or_default();
+    let separator = separator(first);
+    let mut rows = rows(text, separator, context)?;
+    if rows.is_empty() {
+        return Err(context.refuse(Code::CsvHeader, Place::File, "the file is empty"));
+    }
+    let header = rows.remove(0);
+    let mut columns = header_columns(&header, context)?;
+    let has = |wanted: Column| columns.iter().flatten().any(|named| named.column == wanted);
+    let level = match (has(Column::Date), has(Column::Start)) {
+        (true, false) => Level::Day,
+        (false, true) => Level::Activity,
+        (found, _) => {
+            let message = if found { "both `date` and `start`" } else { "neither `date` nor `start`" };
+            return Err(context.refuse(Code::CsvHeader, Place::Line(header.line), message));
+        }
+    };
+    for column in &mut columns {
+        if let Some(named) = column.take_if(|named| named.column.level().is_some_and(|of| of != level)) {
+            let tables = if level == Level::Day { "activities" } else { "days" };
+            let message = format!("the column `{}` is of tables of {tables}", shortened(&named.name));
+            context.warn(Code::CsvUnknownColumn, Place::Line(header.line), message);
+        }
+    }
+    rows.retain(|row| row.cells.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|row| {
+        let is_whole = row.cells.len() == columns.len();
+        if !is_whole {
+            let message = format!("{} cells under {} names", row.cells.len(), columns.len());
+            context.warn(Code::CsvRow, Place::Line(row.line), message);
+        }
+        is_whole
+    });
+    let table = Table { decimal: decimal(&rows, &columns, separator), columns, separator };
+    for row in rows {
+        match level {
+            Level::Day => table.day(&row, context, drafts)?,
+            Level::Activity => table.activity(&row, context, drafts)?,
+        }
+    }
+    Ok(())
+}
+
+/// The one that the header has most of; a comma where it has none.
+fn separator(header: &str) -> u8 {
+    let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
+    [b';', b'\t', b',']
+        .into_iter()
+        .max_by_key(|separator| count(*separator))
+        .filter(|s| count(*s) > 0)
+        .unwrap_or(b',')
+}
+
+/// Row by row and cell by cell: what goes beyond a limit is not held.
+fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
+    let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
+    let mut left = text.as_bytes();
+    let mut rows: Vec<Row> = Vec::new();
+    let mut row = Row { line: 1, cells: Vec::new() };
+    let mut cell = Cell::default();
+    let mut buffer = [0; 1_024];
+    loop {
+        // Before the first cell of a row: where it begins, below empty lines.
+        if row.cells.is_empty() && cell.is_new() {
+            while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
+                reader.set_line(reader.line() + u64::from(*end == b'\n'));
+                left = rest;
+            }
+            row.line = reader.line();
+        }
+        let (found, read, written) = reader.read_field(left, &mut buffer);
+        left = &left[read..];
+        cell.say(&buffer[..written]);
+        let ends_row = match found {
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => continue,
+            ReadFieldResult::Field { record_end } => record_end,
+            ReadFieldResult::End => return Ok(rows),
+        };
+        if row.cells.len() >= limits::CSV_COLUMNS {
+            let message = too_many(limits::CSV_COLUMNS, "columns");
+            return Err(context.refuse(Code::CsvHeader, Place::Line(row.line), message));
+        }
+        row.cells.push(std::mem::take(&mut cell).text());
+        if ends_row {
+            // The header, and the rows below it.
+            if rows.len() > limits::CSV_ROWS {
+                let message = too_many(limits::CSV_ROWS, "rows");
+                return Err(context.refuse(Code::TooManyActivities, Place::Line(row.line), message));
+            }
+            rows.push(std::mem::replace(&mut row, Row { line: 0, cells: Vec::new() }));
+        }
+    }
+}
+
+/// The text of a cell as far as it is held.
+#[derive(Default)]
+struct Cell {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Cell {
+    const fn is_new(&self) -> bool {
+        self.bytes.is_empty() && !self.is_cut
+    }
+
+    fn say(&mut self, bytes: &[u8]) {
+        let room = limits::CELL_CHARS.saturating_sub(self.bytes.len());
+        self.is_cut |= bytes.len() > room;
+        self.bytes.extend(bytes.iter().take(room));
+    }
+
+    /// What is cut has a mark at its end, and is no number.
+    fn text(self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let mut text = text.trim().to_owned();
+        if self.is_cut {
+            text.push('…');
+        }
+        text
+    }
+}
+
+/// What each column holds; none for one that is told and not read.
+fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<Named>>, Refused> {
+    let place = || Place::Line(header.line);
+    let mut columns: Vec<Option<Named>> = Vec::new();
+    for name in &header.cells {
+        let column = match columns::column(name) {
+            Ok(column) => column,
+            Err(Unread::Unit(units)) => {
+                let message = format!("`{}` names no unit that is known; {units} are", shortened(name));
+                return Err(context.refuse(Code::CsvUnit, place(), message));
+            }
+            Err(Unread::Unknown) => {
+                context.warn(Code::CsvUnknownColumn, place(), format!("the column `{}`", shortened(name)));
+                columns.push(None);
+                continue;
+            }
+        };
+        let is_twice = |other: &Named| kind(other.column) == kind(column) && column != Column::Remark;
+        if columns.iter().flatten().any(is_twice) {
+            let message = format!("`{}` is there twice", shortened(name));
+            return Err(context.refuse(Code::CsvColumnTwice, place(), message));
+        }
+        columns.push(Some(Named { name: name.clone(), column }));
+    }
+    Ok(columns)
+}
+
+/// A column without its unit.
+fn kind(column: Column) -> Column {
+    match column {
+        Column::Number(measure, _) => Column::Clock(measure),
+        Column::Clock(_) | Column::Date | Column::Start | Column::Sport | Column::Remark => column,
+    }
+}
+
+/// How the file writes numbers; none where it can not be told.
+///
+/// Cells with one mark tell, and those alone that can not be marked thousands (`1.234`), where there are such.
+/// The mark that most of them have is that of the file: cells with the other one are told and left out.
+fn decimal(rows: &[Row], columns: &[Option<Named>], separator: u8) -> Option<Decimal> {
+    if separator == b',' {
+        return Some(Decimal::Point);
+    }
+    let (mut sure, mut all) = ([0_usize; 2], [0_usize; 2]);
+    for row in rows {
+        for (cell, named) in row.cells.iter().zip(columns) {
+            if !matches!(named, Some(Named { column: Column::Number(..), .. })) {
+                continue;
+            }
+            let Some((mark, is_sure)) = mark(cell) else { continue };
+            all[mark as usize] += 1;
+            sure[mark as usize] += usize::from(is_sure);
+        }
+    }
+    let [points, commas] = if sure == [0, 0] { all } else { sure };
+    match points.cmp(&commas) {
+        Ordering::Greater => Some(Decimal::Point),
+        Ordering::Less => Some(Decimal::Comma),
+        // Without a mark there is nothing to be told apart.
+        Ordering::Equal => (points == 0).then_some(Decimal::Point),
+    }
+}
+
+/// The only mark of a cell, and whether it is certainly not one for thousands.
+fn mark(cell: &str) -> Option<(Decimal, bool)> {
+    let mut marks = cell.char_indices().filter(|(_, c)| ['.', ','].contains(c));
+    let (at, mark) = marks.next()?;
+    if marks.next().is_some() {
+        return None;
+    }
+    let behind = &cell[at + 1..];
+    let is_sure = behind.len() != 3 || !behind.bytes().all(|byte| byte.is_ascii_digit());
+    Some((if mark == '.' { Decimal::Point } else { Decimal::Comma }, is_sure))
+}
+
+/// A table as its header and its numbers say it.
+struct Table {
+    columns: Vec<Option<Named>>,
+    separator: u8,
+    decimal: Option<Decimal>,
+}
+
+impl Table {
+    /// The measures of a row. A cell that is none is told, and absent.
+    fn measures(&self, row: &Row, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
+        let mut found = Vec::new();
+        for (cell, named) in row.cells.iter().zip(&self.columns) {
+            let Some(named) = named.as_ref().filter(|_| !cell.is_empty()) else { continue };
+            let (measure, value) = match named.column {
+                Column::Number(measure, factor) => (measure, self.number(cell).map(|value| value * factor)),
+                Column::Clock(Measure::Sleep) => {
+                    (Measure::Sleep, night(cell).map(|seconds| seconds / HOUR_S))
+                }
+                Column::Clock(measure) => (measure, clock(cell)),
+                Column::Date | Column::Start | Column::Sport | Column::Remark => continue,
+            };
+            match value {
+                Ok(value) => found.push((measure, value)),
+                Err(code) => {
+                    let message = format!("`{}` in the column `{}`", shortened(cell), shortened(&named.name));
+                    context.warn(code, Place::Line(row.line), message);
+                }
+            }
+        }
+        found
+    }
+
+    /// A number as this table writes them: it is not guessed what a mark means.
+    fn number(&self, cell: &str) -> Result<f64, Code> {
+        let marks = cell.matches(['.', ',']).count();
+        let has_comma = cell.contains(',');
+        let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte));
+        if !is_plain {
+            // `inf`, `nan` and `1e9` are no numbers that a person writes here.
+            return Err(Code::BadNumber);
+        }
+        match self.decimal {
+            _ if has_comma && self.separator == b',' => Err(Code::CsvDecimalComma),
+            _ if marks > 1 => Err(Code::CsvMixedDecimals),
+            None if marks > 0 => Err(Code::CsvMixedDecimals),
+            Some(decimal) if marks > 0 && has_comma != (decimal == Decimal::Comma) => {
+                Err(Code::CsvMixedDecimals)
+            }
+            Some(_) | None => cell.replace(',', ".").parse().map_err(|_| Code::BadNumber),
+        }
+    }
+
+    fn cell<'a>(&self, row: &'a Row, wanted: Column) -> &'a str {
+        let is_wanted = |named: &Option<Named>| named.as_ref().is_some_and(|named| named.column == wanted);
+        let at = self.columns.iter().position(is_wanted);
+        at.and_then(|at| row.cells.get(at)).map_or("", |cell| cell)
+    }
+
+    fn day(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+        let place = Place::Line(row.line);
+        let text = self.cell(row, Column::Date);
+        let date = match date(text) {
+            Ok(date) => date,
+            Err(code) => {
+                context.warn(code, place, format!("`{}`", shortened(text)));
+                return Ok(());
+            }
+        };
+        for (measure, value) in self.measures(row, context) {
+            drafts.day(DraftDay { date, measure, value, place: place.clone() }, context)?;
+        }
+        Ok(())
+    }
+
+    fn activity(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+        let place = Place::Line(row.line);
+        let text = self.cell(row, Column::Start);
+        let (start, clock) = match Draft::starts(text, &place, context) {
+            Ok(found) => found,
+            Err(code) => {
+                context.warn(code, place, format!("`{}`", shortened(text)));
+                return Ok(());
+            }
+        };
+        let found = self.measures(row, context);
+        let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
+        let sport = Sport::named(&shortened(self.cell(row, Column::Sport)));
+        let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place };
+        drafts.activity(draft, context)
+    }
+}
+
+const HOUR_S: f64 = 3_600.0;
+/// A first of two parts that is no count of hours, whatever was done.
+const MINUTES: f64 = 24.0;
+
+/// Seconds of `1:02:03` or `62:03`. `1:05` may be hours or minutes: nobody says which.
+fn clock(cell: &str) -> Result<f64, Code> {
+    match parts(cell).as_deref() {
+        Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
+        Some([minutes, _]) if *minutes < MINUTES => Err(Code::CsvAmbiguousTime),
+        Some([minutes, seconds]) if *seconds < 60.0 => Ok(minutes * 60.0 + seconds),
+        _ => Err(Code::BadNumber),
+    }
+}
+
+/// Seconds of `7:30:00` or `7:30`: nobody writes a night in minutes and seconds.
+fn night(cell: &str) -> Result<f64, Code> {
+    match parts(cell).as_deref() {
+        Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
+        Some([hours, minutes]) => whole(*hours, *minutes, 0.0),
+        _ => Err(Code::BadNumber),
+    }
+}
+
+fn whole(hours: f64, minutes: f64, seconds: f64) -> Result<f64, Code> {
+    let is_clock = minutes < 60.0 && seconds < 60.0;
+    is_clock.then_some(hours * HOUR_S + minutes * 60.0 + seconds).ok_or(Code::BadNumber)
+}
+
+fn parts(cell: &str) -> Option<Vec<f64>> {
+    let part = |part: &str| {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        is_plain.then(|| part.parse().ok()).flatten()
+    };
+    cell.split(':').map(part).collect()
+}
+
+/// What a problem quotes of a cell.
+fn shortened(text: &str) -> String {
+    const QUOTED: usize = 60;
+    if text.chars().count() <= QUOTED {
+        return text.to_owned();
+    }
+    text.chars().take(QUOTED).chain(['…']).collect()
+}

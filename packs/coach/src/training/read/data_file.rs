@@ -1,0 +1,377 @@
+//! The ten-part data file: what an extractor of a training platform writes, as JSON or YAML.
+//!
+//! Every part may be null or missing. Parts and keys that are not read here stay in the file for whoever looks at
+//! it ([`parts`]). Times without an offset are local times of the athlete.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+use serde_saphyr::budget::BudgetBreach;
+
+use super::draft::{Draft, DraftDay, Drafts};
+use super::{Context, File, Format, Refused, date};
+use crate::training::limits;
+use crate::training::measure::Measure;
+use crate::training::merge::Fact;
+use crate::training::model::{AthleteNumber, Place, Sex, Sport};
+use crate::training::problem::{Code, Problem, Problems};
+
+/// The names of the parts.
+pub const PARTS: [&str; 10] = [
+    "user_profile",
+    "daily_stats",
+    "recent_activities",
+    "all_activities",
+    "physiological_markers",
+    "body_metrics",
+    "recovery_indicators",
+    "training_status",
+    "vo2_max_history",
+    "training_load_history",
+];
+
+/// Keys of an activity's `summary` and their measures. The units are those of the model.
+const SUMMARY: [(&str, Measure); 6] = [
+    ("duration", Measure::Duration),
+    ("distance", Measure::Distance),
+    ("average_hr", Measure::HeartRateAverage),
+    ("max_hr", Measure::HeartRateMax),
+    ("avg_power", Measure::PowerAverage),
+    ("normalized_power", Measure::PowerNormalised),
+];
+
+/// Below an entry of `recovery_indicators`: a path and its measure.
+const RECOVERY: [(&[&str], Measure); 4] = [
+    (&["sleep", "duration", "total"], Measure::Sleep),
+    (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
+    (&["sleep", "resting_heart_rate"], Measure::RestingHeartRate),
+    (&["stress", "avg_level"], Measure::Stress),
+];
+
+/// Below `daily_stats`.
+const DAILY: [(&[&str], Measure); 3] = [
+    (&["resting_heart_rate"], Measure::RestingHeartRate),
+    (&["sleeping_hours"], Measure::Sleep),
+    (&["average_stress_level"], Measure::Stress),
+];
+
+const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
+
+/// The parts of a data file that are there and not null, by name.
+///
+/// # Errors
+/// What [`super::read`] refuses the file for.
+pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
+    let mut problems = Problems::default();
+    let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };
+    let boxed = |Refused(problem): Refused| Box::new(problem);
+    let format = Format::of(file.name);
+    if let Some(format) = format {
+        format.check(file.bytes, &context).map_err(boxed)?;
+    }
+    let text = super::text(file.bytes, &context).map_err(boxed)?;
+    let value = match format {
+        Some(Format::Json) => json(text, &context),
+        Some(Format::Yaml) => yaml(text, &context),
+        Some(Format::Fit | Format::Tcx | Format::Gpx | Format::Csv) | None => {
+            Err(context.refuse(Code::UnknownFormat, Place::File, "the name is not that of a data file"))
+        }
+    };
+    let mut top = top(value.map_err(boxed)?, &context).map_err(boxed)?;
+    let found = PARTS.iter().filter_map(|part| Some((*part, top.remove(*part)?)));
+    Ok(found.filter(|(_, value)| !value.is_null()).collect())
+}
+
+pub(super) fn read_json(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+    let value = json(text, context)?;
+    take(top(value, context)?, context, drafts)
+}
+
+pub(super) fn read_yaml(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+    let value = yaml(text, context)?;
+    take(top(value, context)?, context, drafts)
+}
+
+fn json(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
+    serde_json::from_str(text).map_err(|error| {
+        let nested = error.to_string().contains("recursion limit");
+        let code = if nested { Code::TooNested } else { Code::DataSyntax };
+        context.refuse(code, Place::Line(error.line() as u64), error.to_string())
+    })
+}
+
+fn yaml(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
+        with_snippet: false,
+        emit_comments: false,
+        budget: serde_saphyr::budget! {
+            max_depth: limits::NESTING,
+            max_nodes: limits::YAML_NODES,
+            max_total_scalar_bytes: limits::DATA_FILE_BYTES,
+        },
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let error = error.without_snippet();
+        let line = error.location().map_or(1, |place| place.line().max(1));
+        let code = match &error {
+            serde_saphyr::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => Code::TooNested,
+            // The parser's own limit on brackets.
+            _ if error.to_string().starts_with("recursion limit") => Code::TooNested,
+            _ => Code::DataSyntax,
+        };
+        let message = error.to_string().lines().next().unwrap_or_default().to_owned();
+        context.refuse(code, Place::Line(line), message)
+    })
+}
+
+fn top(value: Value, context: &Context<'_>) -> Result<Map<String, Value>, Refused> {
+    match value {
+        Value::Object(top) => Ok(top),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(context.refuse(Code::DataShape, Place::File, "the top is no mapping"))
+        }
+    }
+}
+
+fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+    for name in top.keys().filter(|name| !PARTS.contains(&&***name)) {
+        let shown: String = name.chars().take(60).collect();
+        context.warn(Code::DataUnknownPart, Place::Pointer(String::new()), format!("the part `{shown}`"));
+    }
+    let top = Value::Object(top);
+    let root = At { value: &top, pointer: String::new() };
+    athlete(&root, context, drafts);
+    let mut before = BTreeSet::new();
+    // The recent ones are also among all, and have more.
+    for part in ["recent_activities", "all_activities"] {
+        let mut here = BTreeSet::new();
+        for activity in root.key(part).items(context) {
+            let id = activity.key("activity_id").value.to_string();
+            if id != "null" && !here.insert(id.clone()) {
+                let message = format!("the activity_id {id} is in the list twice");
+                context.warn(Code::DuplicateActivity, activity.place(), message);
+            } else if !before.contains(&id) && activity.is_mapping(context) {
+                recorded(&activity, context, drafts)?;
+            }
+        }
+        here.remove("null");
+        before.extend(here);
+    }
+    days(&root.key("daily_stats"), &DAILY, context, drafts)?;
+    for entry in root.key("recovery_indicators").items(context) {
+        days(&entry, &RECOVERY, context, drafts)?;
+    }
+    let body = root.key("body_metrics");
+    let weight = body.key("weight");
+    if body.is_mapping(context) && weight.is_mapping(context) {
+        for entry in weight.key("data").items(context) {
+            days(&entry, &WEIGHT, context, drafts)?;
+        }
+    }
+    Ok(())
+}
+
+/// A value and the JSON pointer to it. What is not there is null.
+struct At<'a> {
+    value: &'a Value,
+    pointer: String,
+}
+
+impl<'a> At<'a> {
+    fn key(&self, key: &str) -> At<'a> {
+        At { value: self.value.get(key).unwrap_or(&Value::Null), pointer: format!("{}/{key}", self.pointer) }
+    }
+
+    /// Null where there is none; what stands in the way and is no mapping is told.
+    fn path(&self, path: &[&str], context: &mut Context<'_>) -> At<'a> {
+        let this = At { value: self.value, pointer: self.pointer.clone() };
+        path.iter().fold(this, |at, key| {
+            at.is_mapping(context);
+            at.key(key)
+        })
+    }
+
+    fn place(&self) -> Place {
+        Place::Pointer(self.pointer.clone())
+    }
+
+    fn wrong(&self, wanted: &str, context: &mut Context<'_>) {
+        let shown: String = self.value.to_string().chars().take(60).collect();
+        context.warn(Code::DataValue, self.place(), format!("`{shown}` is no {wanted}"));
+    }
+
+    /// Whether there is something to look into; what is neither a mapping nor null is told.
+    fn is_mapping(&self, context: &mut Context<'_>) -> bool {
+        if !self.value.is_object() && !self.value.is_null() {
+            self.wrong("mapping", context);
+        }
+        self.value.is_object()
+    }
+
+    fn items(&self, context: &mut Context<'_>) -> Vec<At<'a>> {
+        match self.value {
+            Value::Null => Vec::new(),
+            Value::Array(items) => {
+                let at = |(index, value)| At { value, pointer: format!("{}/{index}", self.pointer) };
+                items.iter().enumerate().map(at).collect()
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                self.wrong("list", context);
+                Vec::new()
+            }
+        }
+    }
+
+    fn number(&self, context: &mut Context<'_>) -> Option<f64> {
+        match self.value {
+            Value::Null => None,
+            Value::Number(number) => number.as_f64(),
+            Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                self.wrong("number", context);
+                None
+            }
+        }
+    }
+
+    fn text(&self, context: &mut Context<'_>) -> Option<&'a str> {
+        match self.value {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                self.wrong("text", context);
+                None
+            }
+        }
+    }
+}
+
+fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
+    let profile = root.key("user_profile");
+    let markers = root.key("physiological_markers");
+    if profile.is_mapping(context) {
+        let sex = profile.key("gender");
+        let text = sex.text(context).map(str::to_lowercase);
+        let known = match text.as_deref() {
+            Some("male") => Some(Sex::Male),
+            Some("female") => Some(Sex::Female),
+            // Formulas that have constants for two say so.
+            Some(_) => {
+                let shown: String = sex.value.to_string().chars().take(60).collect();
+                context.warn(Code::DataValue, sex.place(), format!("`{shown}` is neither male nor female"));
+                None
+            }
+            None => None,
+        };
+        drafts.facts.extend(known.map(|known| (Fact::Sex(known), sex.place())));
+        let born = profile.key("birth_date");
+        if let Some(text) = born.text(context) {
+            match date(text) {
+                Ok(date) => drafts.facts.push((Fact::BirthDate(date), born.place())),
+                Err(code) => context.warn(code, born.place(), format!("`{text}`")),
+            }
+        }
+        let threshold = profile.key("lactate_threshold_heart_rate");
+        athlete_number(&threshold, AthleteNumber::ThresholdHeartRate, context, drafts);
+    }
+    if markers.is_mapping(context) {
+        let resting = markers.key("resting_heart_rate");
+        athlete_number(&resting, AthleteNumber::RestingHeartRate, context, drafts);
+    }
+}
+
+fn athlete_number(at: &At<'_>, number: AthleteNumber, context: &mut Context<'_>, drafts: &mut Drafts) {
+    let Some(value) = at.number(context) else { return };
+    if number.takes(value) {
+        drafts.facts.push((Fact::Number(number, value), at.place()));
+    } else {
+        context.warn(Code::Implausible, at.place(), number.implausible(value));
+    }
+}
+
+/// One activity; of a multisport one, its parts, which the extractor lays among the laps.
+fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+    let kind = activity.key("activity_type");
+    let laps = activity.key("laps");
+    let is_whole = kind.value.as_str() == Some("multisport") && laps.value.is_array();
+    if !is_whole {
+        return put(activity, &kind, &activity.key("start_time"), context, drafts);
+    }
+    context.warn(Code::SeveralSports, activity.place(), "a multisport activity counts as its parts");
+    for part in laps.items(context) {
+        if part.is_mapping(context) {
+            put(&part, &part.key("activityType"), &part.key("startTime"), context, drafts)?;
+        }
+    }
+    Ok(())
+}
+
+fn put(
+    activity: &At<'_>,
+    kind: &At<'_>,
+    starts: &At<'_>,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
+    let Some(text) = starts.text(context) else {
+        if starts.value.is_null() {
+            starts.wrong("text", context);
+        }
+        return Ok(());
+    };
+    let (start, clock) = match Draft::starts(text, &starts.place(), context) {
+        Ok(found) => found,
+        Err(code) => {
+            let shown: String = text.chars().take(60).collect();
+            context.warn(code, starts.place(), format!("`{shown}`"));
+            return Ok(());
+        }
+    };
+    let summary = activity.key("summary");
+    summary.is_mapping(context);
+    let measures = SUMMARY.iter().filter_map(|(key, measure)| {
+        let at = summary.key(key);
+        Some((*measure, at.number(context)?, at.place()))
+    });
+    let measures = measures.collect();
+    let sport = Sport::named(kind.text(context).unwrap_or_default());
+    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place: activity.place() };
+    drafts.activity(draft, context)
+}
+
+fn days(
+    entry: &At<'_>,
+    measures: &[(&[&str], Measure)],
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
+    if !entry.is_mapping(context) {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for (path, measure) in measures {
+        let at = entry.path(path, context);
+        found.extend(at.number(context).map(|value| (*measure, value, at.place())));
+    }
+    let day = entry.key("date");
+    let date = match day.text(context).map(|text| date(text).map_err(|code| (code, text))) {
+        Some(Ok(date)) => date,
+        Some(Err((code, text))) => {
+            let shown: String = text.chars().take(60).collect();
+            context.warn(code, day.place(), format!("`{shown}`"));
+            return Ok(());
+        }
+        None => {
+            if day.value.is_null() && !found.is_empty() {
+                day.wrong("text", context);
+            }
+            return Ok(());
+        }
+    };
+    for (measure, value, place) in found {
+        drafts.day(DraftDay { date, measure, value, place }, context)?;
+    }
+    Ok(())
+}

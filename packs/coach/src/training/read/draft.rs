@@ -1,0 +1,291 @@
+//! What a reader of one format hands over, before it is checked: activities and measures of days.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{AmbiguousOffset, Offset};
+
+use super::{Context, Refused};
+use crate::training::limits;
+use crate::training::measure::Measure;
+use crate::training::merge::{Fact, Pieces};
+use crate::training::model::{Activity, Known, OffsetFrom, Place, Sample, Sport};
+use crate::training::problem::Code;
+use crate::training::series;
+
+/// What one file holds. What goes beyond a limit refuses the file before it is held.
+pub(super) struct Drafts {
+    pub(super) facts: Vec<(Fact, Place)>,
+    pub(super) activities: Vec<Draft>,
+    pub(super) days: Vec<DraftDay>,
+    /// What the files before have left.
+    activities_left: usize,
+    days_left: usize,
+    samples_left: usize,
+}
+
+impl Drafts {
+    pub(super) fn beside(pieces: &Pieces) -> Self {
+        Self {
+            facts: Vec::new(),
+            activities: Vec::new(),
+            days: Vec::new(),
+            activities_left: limits::ACTIVITIES.saturating_sub(pieces.activities.len()),
+            days_left: limits::DAY_VALUES.saturating_sub(pieces.days.len()),
+            samples_left: limits::SEASON_SAMPLES.saturating_sub(pieces.samples).min(limits::FILE_SAMPLES),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.activities.is_empty() && self.days.is_empty()
+    }
+
+    pub(super) fn activity(&mut self, draft: Draft, context: &Context<'_>) -> Result<(), Refused> {
+        let beyond = |code: Code, message: String| Err(context.refuse(code, draft.place.clone(), message));
+        if draft.samples.len() > limits::SAMPLES {
+            return beyond(Code::TooManySamples, too_many(limits::SAMPLES, "samples in one activity"));
+        }
+        let Some(samples_left) = self.samples_left.checked_sub(draft.samples.len()) else {
+            let message = format!(
+                "more than {} samples in one file, or {} in all",
+                limits::FILE_SAMPLES,
+                limits::SEASON_SAMPLES
+            );
+            return beyond(Code::TooManySamples, message);
+        };
+        let Some(activities_left) = self.activities_left.checked_sub(1) else {
+            return beyond(Code::TooManyActivities, too_many(limits::ACTIVITIES, "activities"));
+        };
+        (self.samples_left, self.activities_left) = (samples_left, activities_left);
+        self.activities.push(draft);
+        Ok(())
+    }
+
+    pub(super) fn day(&mut self, day: DraftDay, context: &Context<'_>) -> Result<(), Refused> {
+        let Some(days_left) = self.days_left.checked_sub(1) else {
+            let message = too_many(limits::DAY_VALUES, "values of days");
+            return Err(context.refuse(Code::TooManyDays, day.place, message));
+        };
+        self.days_left = days_left;
+        self.days.push(day);
+        Ok(())
+    }
+}
+
+pub(super) fn too_many(most: usize, what: &str) -> String {
+    format!("more than {most} {what}")
+}
+
+/// What a file says of the local time of a start.
+#[derive(Clone, Copy)]
+pub(super) enum Clock {
+    Offset(Offset),
+    Utc,
+    Local,
+}
+
+pub(super) struct Draft {
+    pub(super) start: Timestamp,
+    pub(super) clock: Clock,
+    pub(super) sport: Sport,
+    pub(super) measures: Vec<(Measure, f64, Place)>,
+    /// In any order.
+    pub(super) samples: Vec<Sample>,
+    pub(super) place: Place,
+}
+
+pub(super) struct DraftDay {
+    pub(super) date: Date,
+    pub(super) measure: Measure,
+    pub(super) value: f64,
+    pub(super) place: Place,
+}
+
+/// Seconds between samples from which the timer is taken to be stopped, where a file has no duration.
+const PAUSE_S: f64 = 60.0;
+
+impl Draft {
+    /// A start as its file writes it: with an offset, in UTC, or as local time. One that the athlete's clock never showed, or
+    /// showed twice, is told.
+    pub(super) fn starts(
+        text: &str,
+        place: &Place,
+        context: &mut Context<'_>,
+    ) -> Result<(Timestamp, Clock), Code> {
+        let text = text.trim();
+        let date: String = text.chars().take(10).collect();
+        super::date(&date)?;
+        let pieces = jiff::fmt::temporal::Pieces::parse(text).map_err(|_| Code::BadDate)?;
+        let time = pieces.time().ok_or(Code::BadDate)?;
+        let local: DateTime = pieces.date().to_datetime(time);
+        let (start, clock) = match pieces.offset() {
+            Some(jiff::fmt::temporal::PiecesOffset::Zulu) => (Offset::UTC.to_timestamp(local), Clock::Utc),
+            Some(jiff::fmt::temporal::PiecesOffset::Numeric(numeric)) => {
+                (numeric.offset().to_timestamp(local), Clock::Offset(numeric.offset()))
+            }
+            Some(_) => return Err(Code::BadDate),
+            None => (context.zone().to_timestamp(local), Clock::Local),
+        };
+        let start = start.map_err(|_| Code::BadDate)?;
+        if matches!(clock, Clock::Local) {
+            doubt(local, place, context);
+        }
+        Ok((start, clock))
+    }
+
+    /// Checks the values, orders the samples and fills in what follows from them; none without a duration.
+    pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
+        let (offset, offset_from) = match self.clock {
+            Clock::Offset(offset) => (offset, OffsetFrom::File),
+            Clock::Utc => (context.zone().to_offset(self.start), OffsetFrom::Zone),
+            Clock::Local => (context.zone().to_offset(self.start), OffsetFrom::LocalTime),
+        };
+        let source = context.source(self.place.clone());
+        let mut activity = Activity {
+            id: String::new(),
+            start: self.start,
+            offset,
+            offset_from,
+            sport: self.sport,
+            measures: BTreeMap::new(),
+            samples: ordered(self.samples, &self.place, context),
+            sources: vec![source.clone()],
+        };
+        for (measure, value, place) in self.measures {
+            let known = Known { value, source: context.source(place.clone()) };
+            if measure.takes(value) {
+                activity.measures.entry(measure).or_insert(known);
+            } else if value != 0.0 {
+                // Devices write 0 for what they have no sensor for.
+                context.implausible(measure, value, place);
+            }
+        }
+        let stated = activity.measures.get(&Measure::Duration).map(|known| known.value);
+        for (measure, value) in follows(&activity.samples, stated) {
+            if activity.measures.contains_key(&measure) {
+                continue;
+            }
+            if measure.takes(value) {
+                activity.measures.insert(measure, Known { value, source: source.clone() });
+            } else {
+                context.implausible(measure, value, self.place.clone());
+            }
+        }
+        too_fast(&mut activity, &self.place, context);
+        activity.name();
+        if !activity.measures.contains_key(&Measure::Duration) {
+            context.warn(Code::NoDuration, self.place, format!("{} has no duration", activity.id));
+            return None;
+        }
+        if !activity.measures.contains_key(&Measure::HeartRateAverage) {
+            let is_without = series::heart_rates(&activity.samples).is_empty();
+            let what = if is_without { "" } else { " of 80 % of its duration, and no average" };
+            context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate{what}", activity.id));
+        }
+        Some(activity)
+    }
+}
+
+/// Tells of a local time around which the clock was set.
+fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
+    let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
+        AmbiguousOffset::Unambiguous { .. } => return,
+        AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "no such time"),
+        AmbiguousOffset::Fold { .. } => (Code::LocalTimeTwice, "this time twice"),
+    };
+    let zone = context.zone().iana_name().unwrap_or("the time zone of the athlete").to_owned();
+    context.warn(code, place.clone(), format!("`{local}`: {zone} had {what}"));
+}
+
+/// A distance that nobody covers in that time does not count. Nor does the time, where no samples bear it out: which of
+/// the two is wrong is not known.
+fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
+    let (Some(metres), Some(seconds)) =
+        (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
+    else {
+        return;
+    };
+    let (speed, most) = (metres / seconds, activity.sport.beyond());
+    if speed <= most {
+        return;
+    }
+    let message = format!(
+        "{metres:.0} m in {seconds:.0} s are {speed:.1} m/s; of {} at most {most} are taken",
+        activity.sport.name()
+    );
+    context.warn(Code::Implausible, place.clone(), message);
+    activity.measures.remove(&Measure::Distance);
+    if activity.samples.is_empty() {
+        activity.measures.remove(&Measure::Duration);
+    }
+}
+
+/// By time, one for each moment; what one sample of a moment lacks is taken from the other.
+fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -> Vec<Sample> {
+    let key = |sample: &Sample| {
+        let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
+        let Sample { at_s, heart_rate, power, speed, distance } = sample;
+        (at_s.to_bits(), bits(*heart_rate), bits(*power), bits(*speed), bits(*distance))
+    };
+    let all = samples.len();
+    samples.retain(|sample| sample.at_s.is_finite() && sample.at_s >= 0.0);
+    if samples.len() < all {
+        let message = format!("{} samples before its start", all - samples.len());
+        context.warn(Code::OutsideActivity, place.clone(), message);
+    }
+    // The bits of numbers that are not negative are in the order of the numbers.
+    samples.sort_unstable_by_key(key);
+    let (mut twice, mut implausible) = (0, 0);
+    let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
+    for mut sample in samples {
+        for (value, measure) in
+            [(&mut sample.heart_rate, Measure::HeartRateMax), (&mut sample.power, Measure::PowerAverage)]
+        {
+            if value.is_some_and(|value| !measure.takes(value)) {
+                implausible += 1;
+                *value = None;
+            }
+        }
+        match kept.last_mut().filter(|last| last.at_s.to_bits() == sample.at_s.to_bits()) {
+            Some(last) => {
+                twice += 1;
+                // The larger: the samples come in the order of their values.
+                last.heart_rate = sample.heart_rate.or(last.heart_rate);
+                last.power = sample.power.or(last.power);
+                last.speed = sample.speed.or(last.speed);
+                last.distance = sample.distance.or(last.distance);
+            }
+            None => kept.push(sample),
+        }
+    }
+    if twice > 0 {
+        context.warn(Code::SampleTwice, place.clone(), format!("{twice} samples of a moment that has one"));
+    }
+    if implausible > 0 {
+        context.warn(Code::Implausible, place.clone(), format!("{implausible} values of samples"));
+    }
+    kept
+}
+
+/// What samples say of the whole; an average, only where they cover the duration.
+fn follows(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
+    let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
+    let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();
+    let distances = samples.iter().filter_map(|sample| sample.distance);
+    let farthest = distances.clone().reduce(f64::max);
+    let nearest = distances.reduce(f64::min);
+    let rates = series::heart_rates(samples);
+    let mut found = Vec::new();
+    let followed = (moving > 0.0).then_some(moving);
+    let duration = stated.or(followed);
+    let average = |values: &[(f64, f64)]| series::mean(values).filter(|_| series::covers(values, duration));
+    found.extend(followed.map(|moving| (Measure::Duration, moving)));
+    found.extend(farthest.zip(nearest).map(|(far, near)| (Measure::Distance, far - near)));
+    found.extend(average(&rates).map(|mean| (Measure::HeartRateAverage, mean)));
+    let beats = samples.iter().filter_map(|sample| sample.heart_rate);
+    found.extend(beats.reduce(f64::max).map(|most| (Measure::HeartRateMax, most)));
+    let powers = series::powers(samples);
+    found.extend(average(&powers).map(|mean| (Measure::PowerAverage, mean)));
+    found
+}

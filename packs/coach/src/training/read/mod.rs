@@ -1,0 +1,260 @@
+//! From files to a season: recognises the format, reads each file, and merges what they hold.
+//!
+//! A file that can not be read is refused with one error, and the others count. What is wrong within a file that
+//! can be read is a warning, and the value that it names does not count.
+
+mod csv;
+mod data_file;
+mod draft;
+mod fit;
+mod gpx;
+mod tcx;
+mod xml;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+pub use self::csv::headers as csv_headers;
+pub use self::data_file::{PARTS, parts};
+use self::draft::Drafts;
+use crate::training::limits;
+use crate::training::measure::Measure;
+use crate::training::merge::{Pieces, RankedActivity, RankedDay};
+use crate::training::model::{OffsetFrom, Place, Season, Source};
+use crate::training::problem::{Code, Problem, Problems};
+
+/// A file by its name and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The ending says the format; the name stands in sources and problems.
+    pub name: &'a str,
+    pub bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Fit,
+    Tcx,
+    Gpx,
+    Csv,
+    Json,
+    Yaml,
+}
+
+impl Format {
+    /// By the ending of a name, in any case.
+    pub fn of(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        Some(match &*ending.to_lowercase() {
+            "fit" => Self::Fit,
+            "tcx" => Self::Tcx,
+            "gpx" => Self::Gpx,
+            "csv" => Self::Csv,
+            "json" => Self::Json,
+            "yaml" | "yml" => Self::Yaml,
+            _ => return None,
+        })
+    }
+
+    /// Refuses a file that is too large for its format.
+    fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
+        let most = match self {
+            Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
+            Self::Json | Self::Yaml => limits::DATA_FILE_BYTES,
+        };
+        if bytes.len() <= most {
+            return Ok(());
+        }
+        let message = format!("{} bytes; at most {most} are read", bytes.len());
+        Err(context.refuse(Code::FileTooLarge, Place::File, message))
+    }
+
+    /// Which file is asked first for a measure of an activity: the one that is nearest to the device.
+    pub(crate) const fn activity_rank(self) -> u8 {
+        match self {
+            Self::Fit => 0,
+            Self::Tcx => 1,
+            Self::Gpx => 2,
+            Self::Json | Self::Yaml => 3,
+            Self::Csv => 4,
+        }
+    }
+
+    /// Which file is asked first for a measure of a day: the one that the person wrote.
+    pub(crate) const fn day_rank(self) -> u8 {
+        match self {
+            Self::Csv => 0,
+            Self::Fit => 1,
+            Self::Json | Self::Yaml | Self::Tcx | Self::Gpx => 2,
+        }
+    }
+}
+
+/// What files do not say themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where the athlete lives: for times without an offset. UTC where it is not named, which is told.
+    pub zone: Option<TimeZone>,
+}
+
+/// What was read, and what was not.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reading {
+    pub season: Season,
+    /// In the order of files and places.
+    pub problems: Vec<Problem>,
+    /// Warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`], which are not among `problems`.
+    pub more_warnings: usize,
+    /// Files that were there.
+    #[serde(skip)]
+    pub files: usize,
+    /// How often each code was met in each file, told or not.
+    #[serde(skip)]
+    pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
+}
+
+impl Reading {
+    /// Tells of a file that was there and was not even looked into.
+    pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
+        let source = Source::of(&name.into(), Place::File);
+        *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
+        let problem = Problem::new(code, source, message);
+        let at = self.problems.partition_point(|each| *each < problem);
+        self.problems.insert(at, problem);
+        self.files += 1;
+    }
+}
+
+/// The file was refused, and its error is among the problems of the context.
+pub(crate) struct Refused(Problem);
+
+/// What a reader knows of its file, and tells of it.
+pub(crate) struct Context<'a> {
+    file: Arc<str>,
+    zone: &'a TimeZone,
+    problems: &'a mut Problems,
+}
+
+impl Context<'_> {
+    fn zone(&self) -> &TimeZone {
+        self.zone
+    }
+
+    fn source(&self, place: Place) -> Source {
+        Source::of(&self.file, place)
+    }
+
+    fn warn(&mut self, code: Code, place: Place, message: impl Into<String>) {
+        self.problems.push(Problem::new(code, self.source(place), message));
+    }
+
+    fn implausible(&mut self, measure: Measure, value: f64, place: Place) {
+        let (least, most) = measure.plausible();
+        let message =
+            format!("{} {value} {} is not within {least} to {most}", measure.name(), measure.unit());
+        self.warn(Code::Implausible, place, message);
+    }
+
+    fn refuse(&self, code: Code, place: Place, message: impl Into<String>) -> Refused {
+        Refused(Problem::new(code, self.source(place), message))
+    }
+}
+
+/// `2026-03-01`.
+pub(crate) fn date(text: &str) -> Result<Date, Code> {
+    let mut parts = text.trim().splitn(3, '-');
+    let mut number = |digits: usize| {
+        let part =
+            parts.next().filter(|part| part.len() == digits && part.bytes().all(|c| c.is_ascii_digit()));
+        part.and_then(|part| part.parse::<i16>().ok()).ok_or(Code::BadDate)
+    };
+    let (year, month, day) = (number(4)?, number(2)?, number(2)?);
+    let small = |number: i16| i8::try_from(number).map_err(|_| Code::NoSuchDate);
+    Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
+}
+
+/// The text of a file, without a byte order mark.
+fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        context.refuse(Code::NotUtf8, Place::Byte(at as u64), format!("byte {at} is not UTF-8"))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads files into one season. The result does not depend on their order.
+pub fn read(files: &[File<'_>], options: &Options) -> Reading {
+    let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
+    let mut sorted: Vec<&File<'_>> = files.iter().collect();
+    sorted.sort_by_key(|file| (file.name, file.bytes));
+    let mut pieces = Pieces::default();
+    let mut problems = Problems::default();
+    let most = limits::FILES;
+    for file in sorted.iter().take(most) {
+        let mut context = Context { file: file.name.into(), zone: &zone, problems: &mut problems };
+        let outcome = read_one(file, &mut context, &mut pieces, options.zone.is_none());
+        if let Err(Refused(problem)) = outcome {
+            problems.push(problem);
+        }
+    }
+    if let Some(first) = sorted.get(most) {
+        let message = format!("{} files; at most {most} are read, in the order of their names", sorted.len());
+        let source = Source::of(&first.name.into(), Place::File);
+        problems.push(Problem::new(Code::TooManyFiles, source, message));
+    }
+    let season = pieces.merge(&mut problems);
+    let (problems, counts, more_warnings) = problems.finish();
+    Reading { season, problems, more_warnings, files: files.len(), counts }
+}
+
+fn read_one(
+    file: &File<'_>,
+    context: &mut Context<'_>,
+    pieces: &mut Pieces,
+    no_zone: bool,
+) -> Result<(), Refused> {
+    let Some(format) = Format::of(file.name) else {
+        return Err(context.refuse(Code::UnknownFormat, Place::File, "the name has no known ending"));
+    };
+    format.check(file.bytes, context)?;
+    let mut drafts = Drafts::beside(pieces);
+    match format {
+        Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
+        Format::Tcx => tcx::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Gpx => gpx::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Csv => csv::read(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Json => data_file::read_json(text(file.bytes, context)?, context, &mut drafts)?,
+        Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
+    }
+    if drafts.is_empty() && matches!(format, Format::Fit | Format::Tcx | Format::Gpx) {
+        context.warn(Code::NoActivity, Place::File, "no recorded activity");
+    }
+    let Drafts { facts, activities, days, .. } = drafts;
+    let mut assumed = 0;
+    for draft in activities {
+        let Some(activity) = draft.finish(context) else { continue };
+        assumed += usize::from(activity.offset_from != OffsetFrom::File);
+        pieces.samples += activity.samples.len();
+        pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
+    }
+    if no_zone && assumed > 0 {
+        let message = format!("{assumed} activities have no offset from UTC, and no time zone was named");
+        context.warn(Code::OffsetAssumed, Place::File, message);
+    }
+    for day in days {
+        if day.measure.takes(day.value) {
+            let source = context.source(day.place);
+            let (date, measure, value) = (day.date, day.measure, day.value);
+            pieces.days.push(RankedDay { rank: format.day_rank(), date, measure, value, source });
+        } else {
+            context.implausible(day.measure, day.value, day.place);
+        }
+    }
+    pieces.facts.extend(facts.into_iter().map(|(fact, place)| (fact, context.source(place))));
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Walks an XML document: elements by their local names, with their text and line. Knows no format.
+//!
+//! Entities of a document are never expanded: an unknown one is an error.
+
+use jiff::Timestamp;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{Context, Refused};
+use crate::training::limits;
+use crate::training::model::Place;
+use crate::training::problem::Code;
+
+/// The elements that are open, from the root: local names.
+pub(super) type Path = [String];
+
+/// What takes the elements of a format, and refuses a file that goes beyond a limit while it is read.
+pub(super) trait Visitor {
+    /// An element begins.
+    fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
+    /// An element ends; `text` is what stands in it, beside its children.
+    fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
+}
+
+/// An element, and where it begins or ends.
+pub(super) struct Element<'a> {
+    pub(super) path: &'a Path,
+    /// Local names and values; none where the element ends.
+    attributes: Vec<(String, String)>,
+    pub(super) line: u64,
+}
+
+impl Element<'_> {
+    pub(super) fn within(&self) -> Vec<&str> {
+        self.path.iter().map(|name| &**name).collect()
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place::Line(self.line)
+    }
+
+    pub(super) fn attribute(&self, wanted: &str) -> Option<&str> {
+        self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
+    }
+
+    /// A number as XML files write it; none of an empty text. What is no number is told.
+    pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        if number.is_none() && !text.is_empty() {
+            context.warn(Code::BadNumber, self.place(), format!("`{text}` as {name}"));
+        }
+        number
+    }
+
+    /// A time; none of an empty text. What is no time is told.
+    pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
+        let time = text.parse().ok();
+        if time.is_none() && !text.is_empty() {
+            context.warn(Code::BadDate, self.place(), format!("`{text}` is no time"));
+        }
+        time
+    }
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    /// Bytes whose lines are counted, and the lines.
+    counted: (usize, u64),
+    path: Vec<String>,
+    texts: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn line(&mut self, position: u64) -> u64 {
+        let (from, lines) = self.counted;
+        let to = usize::try_from(position).unwrap_or(usize::MAX).clamp(from, self.text.len());
+        let more = self.text.get(from..to).map_or(0, |text| text.matches('\n').count()) as u64;
+        self.counted = (to, lines + more);
+        lines + more + 1
+    }
+
+    fn open(
+        &mut self,
+        start: &BytesStart<'_>,
+        line: u64,
+        visitor: &mut impl Visitor,
+        context: &mut Context<'_>,
+    ) -> Result<(), Refused> {
+        let attributes =
+            attributes(start).map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
+        self.path.push(start.local_name().as_ref().to_owned());
+        self.texts.push(String::new());
+        visitor.open(&Element { path: &self.path, attributes, line }, context)
+    }
+
+    fn close(&mut self, line: u64, visitor: &mut impl Visitor, context: &mut Context<'_>) {
+        let text = self.texts.pop().unwrap_or_default();
+        let element = Element { path: &self.path, attributes: Vec::new(), line };
+        visitor.close(&element, text.trim(), context);
+        self.path.pop();
+    }
+
+    /// Text beyond the limit is dropped, and what is left is marked: no measure is so long, and none is read in part.
+    fn say(&mut self, text: &str) {
+        let Some(last) = self.texts.last_mut() else { return };
+        if last.len() + text.len() <= limits::CELL_CHARS {
+            last.push_str(text);
+        } else if !last.ends_with(CUT) {
+            last.push(CUT);
+        }
+    }
+}
+
+/// What stands where text was dropped.
+const CUT: char = '…';
+
+fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
+    let mut attributes = Vec::new();
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let name = attribute.key.local_name().as_ref().to_owned();
+        let value = attribute
+            .normalized_value(quick_xml::XmlVersion::Implicit1_0)
+            .map_err(|error| error.to_string())?;
+        attributes.push((name, value.into_owned()));
+    }
+    Ok(attributes)
+}
+
+/// Shows a document to a visitor. One that ends too early is shown as far as it goes, and told.
+pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
+    let mut reader = Reader::from_str(text);
+    let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };
+    let mut elements = 0_u64;
+    loop {
+        let event = reader.read_event();
+        let line = walk.line(reader.buffer_position());
+        let outcome = match event {
+            // The end stands within a tag, a comment or the like.
+            Err(quick_xml::Error::Syntax(_))
+                if reader.buffer_position() >= text.len() as u64 && elements > 0 =>
+            {
+                break;
+            }
+            Err(error) => Err(error.to_string()),
+            Ok(Event::Eof) => break,
+            Ok(Event::Start(start)) if walk.path.len() >= limits::NESTING => {
+                let name = start.local_name().as_ref().to_owned();
+                let message = format!("`{name}` is within more than {} elements", limits::NESTING);
+                return Err(context.refuse(Code::TooNested, Place::Line(line), message));
+            }
+            Ok(Event::Start(start)) => {
+                elements += 1;
+                walk.open(&start, line, visitor, context)?;
+                Ok(())
+            }
+            Ok(Event::Empty(start)) => {
+                elements += 1;
+                walk.open(&start, line, visitor, context)?;
+                walk.close(line, visitor, context);
+                Ok(())
+            }
+            Ok(Event::End(_)) => {
+                walk.close(line, visitor, context);
+                Ok(())
+            }
+            Ok(Event::Text(said)) => {
+                walk.say(&said.xml10_content());
+                Ok(())
+            }
+            Ok(Event::CData(said)) => {
+                walk.say(&said.xml10_content());
+                Ok(())
+            }
+            Ok(Event::GeneralRef(reference)) => entity(&reference).map(|text| walk.say(&text)),
+            Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_)) => Ok(()),
+        };
+        outcome.map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
+    }
+    if elements == 0 {
+        return Err(context.refuse(Code::XmlSyntax, Place::File, "the file has no element"));
+    }
+    if let Some(open) = walk.path.last() {
+        let message = format!("the file ends within `{open}`");
+        let line = walk.line(text.len() as u64);
+        context.warn(Code::XmlTruncated, Place::Line(line), message);
+    }
+    Ok(())
+}
+
+/// A character, or one of the five names that XML has.
+fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
+    if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
+        return Ok(character.to_string());
+    }
+    let name = reference.xml10_content();
+    quick_xml::escape::resolve_xml_entity(&name)
+        .map(str::to_owned)
+        .ok_or_else(|| format!("the entity `{name}` is not known"))
+}

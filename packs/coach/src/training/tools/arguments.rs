@@ -1,0 +1,231 @@
+//! What a call may name: parameters, their schemas, and how they are taken. What is not described is refused.
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+use serde_json::{Map, Value, json};
+
+use super::result::{Refusal, RefusalCode};
+use crate::training::limits;
+use crate::training::metrics::Metric;
+use crate::training::metrics::load::Scale;
+use crate::training::named::named;
+
+/// What a metric is computed of, and so what a call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// One activity, or each of some days.
+    Activity,
+    /// The loads of days on a scale.
+    Loads,
+    /// The activities of some days, together.
+    Split,
+    /// Measures of days, or the best run.
+    Day,
+    Race,
+    Weeks,
+}
+
+/// What it is for a model.
+struct Row(&'static str);
+
+named! {
+    /// A parameter of a call.
+    Parameter: Row;
+    Activity "activity" ("The id of one activity, as the summary has it. Not together with `days`.")
+    Days "days" ("So many days up to `as_of`, and it too.")
+    Scale "scale" ("Which load: `trimp` needs heart rates, `tss` power or heart rates and a threshold, `session_rpe` the exertion.")
+    AsOf "as_of" ("The day that is asked for, 2026-03-01: today, where it is not named, and never a later one.")
+    DistanceM "distance_m" ("The distance of one race. Without it 5 km, 10 km, half marathon and marathon.")
+    Weeks "weeks" ("So many calendar weeks up to that of `as_of`, and it too.")
+}
+
+impl Parameter {
+    /// One sentence for a model.
+    pub const fn description(self) -> &'static str {
+        self.row().0
+    }
+}
+
+/// Distances for which a race is foretold. m.
+const RACE_M: (f64, f64) = (1_500.0, 100_000.0);
+
+impl Subject {
+    pub(super) const fn of(metric: Metric) -> Self {
+        match metric {
+            Metric::Trimp
+            | Metric::HeartRateTss
+            | Metric::NormalisedPower
+            | Metric::PowerTss
+            | Metric::SessionRpe
+            | Metric::ZonesOfMax
+            | Metric::ZonesOfReserve => Self::Activity,
+            Metric::AcuteLoad
+            | Metric::ChronicLoad
+            | Metric::LoadRatio
+            | Metric::AcuteLoadEwma
+            | Metric::ChronicLoadEwma
+            | Metric::LoadRatioEwma
+            | Metric::Monotony
+            | Metric::Strain => Self::Loads,
+            Metric::IntensitySplit => Self::Split,
+            Metric::HrvTrend | Metric::RestingTrend | Metric::Vdot => Self::Day,
+            Metric::Riegel | Metric::VdotTime => Self::Race,
+            Metric::WeeklyVolume => Self::Weeks,
+        }
+    }
+
+    const fn parameters(self) -> &'static [Parameter] {
+        match self {
+            Self::Activity => &[Parameter::Activity, Parameter::Days, Parameter::AsOf],
+            Self::Loads => &[Parameter::Scale, Parameter::AsOf],
+            Self::Split => &[Parameter::Days, Parameter::AsOf],
+            Self::Day => &[Parameter::AsOf],
+            Self::Race => &[Parameter::DistanceM, Parameter::AsOf],
+            Self::Weeks => &[Parameter::Weeks, Parameter::AsOf],
+        }
+    }
+
+    /// Days or weeks where a call names none.
+    const fn default_count(self) -> usize {
+        match self {
+            Self::Activity => 7,
+            Self::Split => 28,
+            Self::Weeks => 12,
+            Self::Loads | Self::Day | Self::Race => 0,
+        }
+    }
+
+    pub(super) fn schema(self) -> Value {
+        let property = |parameter: &Parameter| {
+            let mut schema = match parameter {
+                Parameter::Activity => json!({"type": "string"}),
+                Parameter::Days => count(limits::TOOL_DAYS, self),
+                Parameter::Weeks => count(limits::TOOL_WEEKS, self),
+                Parameter::Scale => json!({"type": "string", "enum": Scale::ALL.map(Scale::name)}),
+                Parameter::AsOf => json!({"type": "string", "format": "date"}),
+                Parameter::DistanceM => json!({"type": "number", "minimum": RACE_M.0, "maximum": RACE_M.1}),
+            };
+            schema["description"] = json!(parameter.description());
+            (parameter.name().to_owned(), schema)
+        };
+        let is_required = |parameter: &&Parameter| **parameter == Parameter::Scale;
+        let required: Vec<&str> =
+            self.parameters().iter().filter(is_required).map(|parameter| parameter.name()).collect();
+        let properties: Map<String, Value> = self.parameters().iter().map(property).collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+}
+
+fn count(most: usize, subject: Subject) -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": most, "default": subject.default_count()})
+}
+
+/// The parameters of a call, each with what holds where it is not named.
+pub(super) struct Arguments {
+    subject: Subject,
+    pub(super) activity: Option<String>,
+    days: usize,
+    pub(super) weeks: usize,
+    /// Of a subject that has loads.
+    pub(super) scale: Scale,
+    pub(super) distance_m: Option<f64>,
+    pub(super) as_of: Date,
+}
+
+fn bad(parameter: Parameter, wanted: &str, found: &Value) -> Refusal {
+    let shown: String = found.to_string().chars().take(60).collect();
+    Refusal::new(RefusalCode::BadParameter, Some(parameter), &format!("{shown} is not {wanted}"))
+}
+
+impl Arguments {
+    pub(super) fn of(subject: Subject, parameters: &Value, today: Date) -> Result<Self, Refusal> {
+        let none = Map::new();
+        let named = match parameters {
+            Value::Null => &none,
+            Value::Object(named) => named,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                let message = "the parameters are no object";
+                return Err(Refusal::new(RefusalCode::BadParameter, None, message));
+            }
+        };
+        let mut arguments = Self {
+            subject,
+            activity: None,
+            days: subject.default_count(),
+            weeks: subject.default_count(),
+            scale: Scale::Trimp,
+            distance_m: None,
+            as_of: today,
+        };
+        for (name, value) in named {
+            let parameter = Parameter::named(name).filter(|each| subject.parameters().contains(each));
+            let Some(parameter) = parameter else {
+                let shown: String = name.chars().take(60).collect();
+                let message = format!("`{shown}` is no parameter of this metric");
+                return Err(Refusal::new(RefusalCode::BadParameter, None, &message));
+            };
+            arguments.take(parameter, value, today)?;
+        }
+        if subject == Subject::Loads && !named.contains_key(Parameter::Scale.name()) {
+            return Err(bad(Parameter::Scale, "one of trimp, tss and session_rpe", &Value::Null));
+        }
+        if let (Some(_), Some(days)) = (&arguments.activity, named.get(Parameter::Days.name())) {
+            return Err(bad(Parameter::Days, "named together with `activity`", days));
+        }
+        Ok(arguments)
+    }
+
+    fn take(&mut self, parameter: Parameter, value: &Value, today: Date) -> Result<(), Refusal> {
+        let whole = |most: usize| {
+            let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+            let wanted = format!("a whole number from 1 to {most}");
+            number.filter(|number| (1..=most).contains(number)).ok_or_else(|| bad(parameter, &wanted, value))
+        };
+        match parameter {
+            Parameter::Activity => {
+                let id = value.as_str().ok_or_else(|| bad(parameter, "the id of an activity", value))?;
+                self.activity = Some(id.to_owned());
+            }
+            Parameter::Days => self.days = whole(limits::TOOL_DAYS)?,
+            Parameter::Weeks => self.weeks = whole(limits::TOOL_WEEKS)?,
+            Parameter::Scale => {
+                let scale = Scale::ALL.into_iter().find(|scale| value == scale.name());
+                self.scale =
+                    scale.ok_or_else(|| bad(parameter, "one of trimp, tss and session_rpe", value))?;
+            }
+            Parameter::AsOf => {
+                let date = value.as_str().and_then(|text| crate::training::read::date(text).ok());
+                let wanted = format!("a date as 2026-03-01, up to {today}");
+                self.as_of =
+                    date.filter(|date| *date <= today).ok_or_else(|| bad(parameter, &wanted, value))?;
+            }
+            Parameter::DistanceM => {
+                let (least, most) = RACE_M;
+                let metres = value.as_f64().filter(|metres| (least..=most).contains(metres));
+                let wanted = format!("a number from {least} to {most}");
+                self.distance_m = Some(metres.ok_or_else(|| bad(parameter, &wanted, value))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The first and the last of the days.
+    pub(super) fn window(&self) -> (Date, Date) {
+        let before = i64::try_from(self.days.saturating_sub(1)).unwrap_or(i64::MAX);
+        (self.as_of.saturating_sub(before.days()), self.as_of)
+    }
+
+    /// All that holds, named or not.
+    pub(super) fn stated(&self) -> Map<String, Value> {
+        let value = |parameter: &Parameter| match parameter {
+            Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),
+            Parameter::Days => self.activity.is_none().then(|| json!(self.days)),
+            Parameter::Weeks => Some(json!(self.weeks)),
+            Parameter::Scale => Some(json!(self.scale.name())),
+            Parameter::AsOf => Some(json!(self.as_of)),
+            Parameter::DistanceM => self.distance_m.map(|metres| json!(metres)),
+        };
+        let parameters = self.subject.parameters().iter();
+        parameters.filter_map(|each| Some((each.name().to_owned(), value(each)?))).collect()
+    }
+}

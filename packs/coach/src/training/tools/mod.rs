@@ -1,0 +1,216 @@
+//! The metrics as tools of an agent: what there is, one call, and what each analyst is given to look at.
+//!
+//! A model names a metric and its parameters; who the athlete is and which day it is are settings of the run. Every
+//! number has its name, its unit and the files that it comes from, so that a report can be traced back to it.
+
+mod arguments;
+mod result;
+mod summary;
+
+use jiff::civil::Date;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::arguments::Parameter;
+pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode, written};
+pub use self::summary::{ActivityGiven, Analyst, DayGiven, Given, Summary, summary};
+
+use self::arguments::{Arguments, Subject};
+use self::result::Found;
+use crate::training::limits;
+use crate::training::metrics::daily::DailyLoads;
+use crate::training::metrics::load::{Scale, heart_rate_tss, power_tss, session_rpe, trimp};
+use crate::training::metrics::power::normalised_power;
+use crate::training::metrics::race::{Prediction, RACES, best_run, prediction};
+use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
+use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
+use crate::training::model::{Activity, Athlete, Season};
+
+/// What holds for every call of a run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What is stated of the athlete; what it lacks is taken from the files.
+    pub athlete: Athlete,
+    /// The day of the run. No call looks at a later one.
+    pub as_of: Date,
+    /// Days of activities that their analyst is given.
+    pub activities_days: u16,
+    /// Days of weeks and of measures that the other analysts are given.
+    pub metrics_days: u16,
+}
+
+/// A metric as a tool is described to a model.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub unit: &'static str,
+    pub formula: &'static str,
+    pub source: &'static str,
+    /// JSON Schema of the parameters.
+    pub parameters: Value,
+}
+
+/// Every metric, in the order of the reference.
+pub fn catalogue() -> Vec<Entry> {
+    let entry = |metric: &Metric| Entry {
+        name: metric.name(),
+        description: metric.description(),
+        unit: metric.unit(),
+        formula: metric.formula(),
+        source: metric.source(),
+        parameters: Subject::of(*metric).schema(),
+    };
+    Metric::ALL.iter().map(entry).collect()
+}
+
+/// Computes a metric of a season. `parameters` is an object as [`catalogue`] describes it, or null for none.
+///
+/// # Errors
+/// The metric or a parameter is none, or there is nothing that it can be computed from: with what it needs.
+pub fn compute(
+    name: &str,
+    season: &Season,
+    settings: &Settings,
+    parameters: &Value,
+) -> Result<Computed, Refusal> {
+    let Some(metric) = Metric::named(name) else {
+        let shown: String = name.chars().take(60).collect();
+        return Err(Refusal::new(RefusalCode::UnknownMetric, None, &format!("`{shown}` is no metric")));
+    };
+    let arguments = Arguments::of(Subject::of(metric), parameters, settings.as_of)?;
+    let call =
+        Call { metric, season, profile: Profile::of(season, &settings.athlete, arguments.as_of), arguments };
+    let found = call.found()?;
+    found.finish(metric, call.arguments.stated())
+}
+
+struct Call<'a> {
+    metric: Metric,
+    season: &'a Season,
+    profile: Profile,
+    arguments: Arguments,
+}
+
+impl Call<'_> {
+    fn found(&self) -> Result<Found, Refusal> {
+        let profile = &self.profile;
+        let as_of = self.arguments.as_of;
+        match self.metric {
+            Metric::Trimp => self.activities(|activity| Ok(trimp(activity, profile)?.into())),
+            Metric::HeartRateTss => self.activities(|activity| Ok(heart_rate_tss(activity, profile)?.into())),
+            Metric::NormalisedPower => self.activities(|activity| Ok(normalised_power(activity)?.into())),
+            Metric::PowerTss => self.activities(|activity| Ok(power_tss(activity, profile)?.into())),
+            Metric::SessionRpe => self.activities(|activity| Ok(session_rpe(activity)?.into())),
+            Metric::ZonesOfMax => self.activities(|activity| Ok(of_max(activity, profile)?.into())),
+            Metric::ZonesOfReserve => self.activities(|activity| Ok(of_reserve(activity, profile)?.into())),
+            Metric::AcuteLoad => Ok(self.loads(DailyLoads::acute)),
+            Metric::ChronicLoad => Ok(self.loads(DailyLoads::chronic)),
+            Metric::LoadRatio => Ok(self.loads(DailyLoads::ratio)),
+            Metric::AcuteLoadEwma => Ok(self.loads(DailyLoads::acute_ewma)),
+            Metric::ChronicLoadEwma => Ok(self.loads(DailyLoads::chronic_ewma)),
+            Metric::LoadRatioEwma => Ok(self.loads(DailyLoads::ratio_ewma)),
+            Metric::Monotony => Ok(self.loads(DailyLoads::monotony)),
+            Metric::Strain => Ok(self.loads(DailyLoads::strain)),
+            Metric::IntensitySplit => {
+                let activities = self.recent()?;
+                Ok(Found::one(intensity_split(activities, profile).map(Piece::from)))
+            }
+            Metric::HrvTrend => Ok(Found::one(trend::hrv(self.season, as_of).map(Piece::from))),
+            Metric::RestingTrend => {
+                Ok(Found::one(trend::resting_heart_rate(self.season, as_of).map(Piece::from)))
+            }
+            Metric::Riegel => Ok(self.races(|race| race.riegel)),
+            Metric::VdotTime => Ok(self.races(|race| race.vdot_time)),
+            Metric::Vdot => {
+                let best = best_run(self.season, as_of);
+                Ok(Found::one(best.map(|(run, vdot)| Piece::from(vdot).of("activity", &run.id))))
+            }
+            Metric::WeeklyVolume => Ok(self.weeks()),
+        }
+    }
+
+    /// The activities of the days that are asked for.
+    fn recent(&self) -> Result<Vec<&Activity>, Refusal> {
+        let (from, to) = self.arguments.window();
+        let within = |activity: &&Activity| (from..=to).contains(&activity.day());
+        let found: Vec<&Activity> = self.season.activities.iter().filter(within).collect();
+        if found.is_empty() {
+            let missing =
+                Missing::new(self.metric, Need::Activities, format!("an activity from {from} to {to}"));
+            return Err(missing.into());
+        }
+        if found.len() > limits::TOOL_RESULTS {
+            let message = format!("{} activities from {from} to {to}", found.len());
+            return Err(Refusal::new(RefusalCode::TooManyResults, Some(Parameter::Days), &message));
+        }
+        Ok(found)
+    }
+
+    /// A result of each activity, or of the one that is named.
+    fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<Found, Refusal> {
+        let activities = match &self.arguments.activity {
+            None => self.recent()?,
+            Some(id) => {
+                let found = self.season.activities.iter().find(|activity| activity.id == *id);
+                let shown: String = id.chars().take(60).collect();
+                let refusal = || {
+                    let message = format!("`{shown}` is the id of no activity");
+                    Refusal::new(RefusalCode::UnknownActivity, Some(Parameter::Activity), &message)
+                };
+                vec![found.filter(|activity| activity.day() <= self.arguments.as_of).ok_or_else(refusal)?]
+            }
+        };
+        let piece = |activity: &Activity| Ok(of(activity)?.of("activity", &activity.id));
+        Ok(activities.into_iter().map(piece).collect())
+    }
+
+    fn loads(&self, of: fn(&DailyLoads) -> Outcome<f64>) -> Found {
+        let scale = self.arguments.scale;
+        let loads = DailyLoads::of(self.season, &self.profile, scale, self.arguments.as_of);
+        let outcome = loads.and_then(|loads| of(&loads)).map_err(|missing| missing.of(self.metric));
+        Found::one(outcome.map(|traced| Piece::from(traced).measured_in(unit(self.metric, scale))))
+    }
+
+    fn races(&self, of: fn(Prediction) -> Traced<f64>) -> Found {
+        let asked = self.arguments.distance_m.map(|distance_m| ("as asked", distance_m));
+        let races = asked.map_or_else(|| RACES.to_vec(), |race| vec![race]);
+        let piece = |(name, distance_m): (&'static str, f64)| {
+            let race = prediction(self.season, self.arguments.as_of, name, distance_m)
+                .map_err(|missing| missing.of(self.metric))?;
+            let distance = Number { name: "distance", value: distance_m, unit: "m" };
+            Ok(Piece::from(of(race)).of("race", name).with(distance))
+        };
+        races.into_iter().map(piece).collect()
+    }
+
+    fn weeks(&self) -> Found {
+        let weeks = match volume::weekly(self.season, self.arguments.as_of) {
+            Ok(weeks) => weeks,
+            Err(missing) => return Found::one(Err(missing)),
+        };
+        let first = weeks.len().saturating_sub(self.arguments.weeks);
+        let mut found = Vec::new();
+        for (begins, sports) in weeks.into_iter().skip(first) {
+            let begins = begins.to_string();
+            if sports.is_empty() {
+                found.push(Ok(Piece::nothing_done().of("week", &begins)));
+            }
+            for (sport, volume) in sports {
+                found.push(Ok(Piece::from(volume).of("week", &begins).of("sport", sport.name())));
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+/// The unit of a metric of loads on a scale.
+const fn unit(metric: Metric, scale: Scale) -> &'static str {
+    match (metric, scale) {
+        (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",
+        (Metric::Strain, Scale::Tss) => "TSS",
+        (Metric::Strain, Scale::Trimp | Scale::SessionRpe) => "AU",
+        (_, Scale::Tss) => "TSS/day",
+        (_, Scale::Trimp | Scale::SessionRpe) => "AU/day",
+    }
+}

@@ -1,0 +1,197 @@
+//! What each analyst is given: its part of the season, the metrics that it may ask for, and its parts of a data file.
+//!
+//! Values as they were read, each with its unit and its source. Nothing is computed here but the weeks.
+
+use jiff::ToSpan;
+use jiff::civil::Date;
+use serde::Serialize;
+use serde_json::json;
+
+use super::arguments::Subject;
+use super::result::Piece;
+use super::{Settings, compute};
+use crate::training::limits;
+use crate::training::measure::Measure;
+use crate::training::metrics::Metric;
+use crate::training::model::{Activity, AthleteNumber, Known, Season, Source};
+use crate::training::named::named;
+
+/// Its parts of a data file.
+struct Row(&'static [&'static str]);
+
+named! {
+    /// Who analyses. The parts are those that the analysts of garmin-ai-coach are given.
+    Analyst: Row;
+    /// Load, fitness and how they change.
+    Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
+    /// What was done, activity by activity.
+    Activities "activities" (&["recent_activities"])
+    /// Recovery: HRV, resting heart rate, sleep, stress, weight.
+    Physiology "physiology" (&["physiological_markers", "body_metrics", "recovery_indicators"])
+}
+
+impl Analyst {
+    /// The parts of a data file that are for it; [`crate::training::parts`] has their content.
+    pub const fn parts(self) -> &'static [&'static str] {
+        self.row().0
+    }
+
+    /// The metrics that are for it.
+    pub fn metrics(self) -> Vec<Metric> {
+        let is_own = |metric: &Metric| match (Subject::of(*metric), *metric) {
+            (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
+            (Subject::Activity, _) => self == Self::Activities,
+            // How hard it was is of both.
+            (Subject::Split, _) => self != Self::Physiology,
+            (Subject::Loads | Subject::Day | Subject::Race | Subject::Weeks, _) => self == Self::Metrics,
+        };
+        Metric::ALL.iter().copied().filter(is_own).collect()
+    }
+
+    const fn has_number(self, number: AthleteNumber) -> bool {
+        match number {
+            AthleteNumber::RestingHeartRate => true,
+            AthleteNumber::MaxHeartRate
+            | AthleteNumber::ThresholdHeartRate
+            | AthleteNumber::ThresholdPower => !matches!(self, Self::Physiology),
+        }
+    }
+}
+
+/// A value as it was read or stated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Given {
+    pub name: &'static str,
+    pub value: f64,
+    pub unit: &'static str,
+    /// None of what the configuration states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ActivityGiven {
+    pub id: String,
+    /// On the athlete's clock, with its offset from UTC.
+    pub start: String,
+    /// The local day.
+    pub day: Date,
+    pub sport: String,
+    pub measures: Vec<Given>,
+    /// Samples that metrics of this activity may use.
+    pub samples: usize,
+    pub sources: Vec<Source>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DayGiven {
+    pub date: Date,
+    pub measures: Vec<Given>,
+}
+
+/// What an analyst is given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    pub analyst: Analyst,
+    pub from: Date,
+    pub as_of: Date,
+    pub athlete: Vec<Given>,
+    /// `weekly_volume`, as the tool answers it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weeks: Vec<Piece>,
+    /// The newest, in the order of their starts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub activities: Vec<ActivityGiven>,
+    /// Older ones of these days, beyond [`limits::TOOL_RESULTS`].
+    #[serde(skip_serializing_if = "is_none")]
+    pub more_activities: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub days: Vec<DayGiven>,
+    /// The tools that it may call.
+    pub metrics: Vec<Metric>,
+    /// The parts of a data file that are for it.
+    pub parts: &'static [&'static str],
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What an analyst is given of a season.
+pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summary {
+    let as_of = settings.as_of;
+    let days = match analyst {
+        Analyst::Activities => settings.activities_days,
+        Analyst::Metrics | Analyst::Physiology => settings.metrics_days,
+    };
+    let from = as_of.saturating_sub(i64::from(days.saturating_sub(1)).days());
+    let mut summary = Summary {
+        analyst,
+        from,
+        as_of,
+        athlete: athlete(season, settings, analyst),
+        weeks: Vec::new(),
+        activities: Vec::new(),
+        more_activities: 0,
+        days: Vec::new(),
+        metrics: analyst.metrics(),
+        parts: analyst.parts(),
+    };
+    match analyst {
+        Analyst::Metrics => {
+            let weeks = usize::from(days).div_ceil(7).clamp(1, limits::TOOL_WEEKS);
+            // As many as are answered: fewer weeks of somebody who did hundreds of sports.
+            let answered = (1..=weeks).rev().find_map(|weeks| {
+                compute(Metric::WeeklyVolume.name(), season, settings, &json!({"weeks": weeks})).ok()
+            });
+            summary.weeks = answered.map(|computed| computed.results).unwrap_or_default();
+        }
+        Analyst::Activities => {
+            let within = season.activities.iter().filter(|each| (from..=as_of).contains(&each.day()));
+            let mut given: Vec<ActivityGiven> = within.map(activity).collect();
+            summary.more_activities = given.len().saturating_sub(limits::TOOL_RESULTS);
+            summary.activities = given.split_off(summary.more_activities);
+        }
+        Analyst::Physiology => {
+            let within = season.days.range(from.min(as_of)..=as_of);
+            let given = within.map(|(date, day)| DayGiven { date: *date, measures: measures(&day.measures) });
+            summary.days = given.filter(|day| !day.measures.is_empty()).collect();
+        }
+    }
+    summary
+}
+
+fn activity(activity: &Activity) -> ActivityGiven {
+    ActivityGiven {
+        id: activity.id.clone(),
+        start: activity.start.display_with_offset(activity.offset).to_string(),
+        day: activity.day(),
+        sport: activity.sport.name().to_owned(),
+        measures: measures(&activity.measures),
+        samples: activity.samples.len(),
+        sources: activity.sources.clone(),
+    }
+}
+
+fn measures(known: &std::collections::BTreeMap<Measure, Known>) -> Vec<Given> {
+    let plausible = known.iter().filter(|(measure, known)| measure.takes(known.value));
+    let given = plausible.map(|(measure, known)| Given {
+        name: measure.name(),
+        value: known.value,
+        unit: measure.unit(),
+        source: Some(known.source.clone()),
+    });
+    given.collect()
+}
+
+/// The numbers of the athlete that the analyst's metrics may use, as they are stated or read.
+fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<Given> {
+    let given = |number: &AthleteNumber| {
+        let stated = settings.athlete.number(*number);
+        let value = stated.or(season.athlete.number(*number)).filter(|value| number.takes(*value))?;
+        let source = season.athlete_sources.get(number.name()).filter(|_| stated.is_none()).cloned();
+        Some(Given { name: number.name(), value, unit: number.unit(), source })
+    };
+    AthleteNumber::ALL.iter().filter(|number| analyst.has_number(**number)).filter_map(given).collect()
+}

@@ -1,0 +1,92 @@
+//! Files of training data: the first line is the name of the file, what follows its bytes. Of a `records.fit` these
+//! are the records alone, and get a header and CRCs here: no mutation would hit them.
+
+use holdshort_coach::training::metrics::daily::DailyLoads;
+use holdshort_coach::training::metrics::load::Scale;
+use holdshort_coach::training::metrics::{Profile, power, race, trend, volume, zones};
+use holdshort_coach::training::{Athlete, File, Options, Reading, Sex, limits, read};
+
+pub(crate) fn training(bytes: &[u8]) {
+    let line = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let Ok(name) = std::str::from_utf8(&bytes[..line]) else { return };
+    let content = bytes.get(line + 1..).unwrap_or_default();
+    let whole = if name == "records.fit" { fit(content) } else { content.to_vec() };
+    let file = File { name, bytes: &whole };
+    let reading = read(&[file], &Options::default());
+    is_told(&reading);
+    // Once more, and twice: nothing else is read.
+    let again = read(&[file, file], &Options::default());
+    assert_eq!(again.season.activities, reading.season.activities);
+    assert_eq!(again.season.days, reading.season.days);
+    has_metrics(&reading);
+}
+
+fn is_told(reading: &Reading) {
+    for problem in &reading.problems {
+        let length = problem.message.chars().count();
+        assert!((1..=limits::MESSAGE_CHARS).contains(&length), "{problem:?}");
+        assert!(!problem.message.contains(char::is_control), "{problem:?}");
+    }
+    for activity in &reading.season.activities {
+        let known = activity.measures.iter();
+        assert!(known.clone().all(|(measure, known)| measure.takes(known.value)), "{activity:?}");
+        assert!(activity.samples.windows(2).all(|pair| pair[0].at_s < pair[1].at_s), "{activity:?}");
+        assert!(!activity.id.contains(char::is_control), "{activity:?}");
+    }
+}
+
+/// Whatever was read: a metric is a number, or a reason.
+fn has_metrics(reading: &Reading) {
+    let season = &reading.season;
+    let days = season.activities.iter().map(holdshort_coach::training::Activity::day);
+    let Some(as_of) = days.chain(season.days.keys().copied()).max() else { return };
+    let athlete = Athlete {
+        sex: Some(Sex::Male),
+        max_heart_rate: Some(190.0),
+        resting_heart_rate: Some(50.0),
+        threshold_heart_rate: Some(170.0),
+        threshold_power: Some(250.0),
+        ..Athlete::default()
+    };
+    let profile = Profile::of(season, &athlete, as_of);
+    let mut numbers = Vec::new();
+    for scale in [Scale::Trimp, Scale::Tss, Scale::SessionRpe] {
+        let Ok(loads) = DailyLoads::of(season, &profile, scale, as_of) else { continue };
+        let all = [
+            loads.acute(),
+            loads.chronic(),
+            loads.ratio(),
+            loads.ratio_ewma(),
+            loads.monotony(),
+            loads.strain(),
+        ];
+        numbers.extend(all.into_iter().flatten().map(|traced| traced.value));
+    }
+    for activity in &season.activities {
+        numbers.extend(power::normalised_power(activity).ok().map(|traced| traced.value));
+        let zones = [zones::of_max(activity, &profile), zones::of_reserve(activity, &profile)];
+        numbers.extend(zones.into_iter().flatten().flat_map(|traced| traced.value.zones_s));
+    }
+    numbers.extend(zones::intensity_split(&season.activities, &profile).ok().map(|traced| traced.value.easy));
+    let trends = [trend::hrv(season, as_of), trend::resting_heart_rate(season, as_of)];
+    numbers.extend(trends.into_iter().flatten().map(|traced| traced.value.week));
+    let races = race::predictions(season, as_of).unwrap_or_default();
+    numbers.extend(races.into_iter().flat_map(|race| [race.riegel.value, race.vdot_time.value]));
+    let weeks = volume::weekly(season, as_of).unwrap_or_default();
+    assert!(weeks.len() <= limits::DAYS / 7 + 1, "{}", weeks.len());
+    assert!(numbers.iter().all(|number| number.is_finite()), "{numbers:?}");
+}
+
+/// A FIT file of these records.
+fn fit(records: &[u8]) -> Vec<u8> {
+    let mut file = vec![12, 0x20, 0x54, 0x08];
+    file.extend(u32::try_from(records.len()).unwrap_or_default().to_le_bytes());
+    file.extend(*b".FIT");
+    file.extend(records);
+    let crc = file.iter().fold(0_u16, |crc, byte| {
+        (0..8)
+            .fold(crc ^ u16::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xA001 } else { crc >> 1 })
+    });
+    file.extend(crc.to_le_bytes());
+    file
+}

@@ -1,0 +1,152 @@
+//! Many files, one season: what is in two files counts once, and the order of nothing matters.
+
+use holdshort_coach::training::{Code, File, Level, Measure, OffsetFrom, Options, Reading, read};
+use jiff::tz::TimeZone;
+
+use crate::training::fit_writer::run;
+use crate::training::support::{START, codes};
+
+fn read_all(files: &[(&str, Vec<u8>)], zone: Option<TimeZone>) -> Reading {
+    let files: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
+    read(&files, &Options { zone })
+}
+
+#[test]
+fn the_same_activity_in_four_files_counts_once_and_each_tells_what_the_others_lack() {
+    let files = [
+        ("log.csv", b"start,sport,duration_min,rpe\n2026-03-01 08:31,run,10,6\n".to_vec()),
+        ("run.fit", run(START, &[140; 600]).finish()),
+        ("phone.gpx", gpx("2026-03-01T06:30:45Z", "2026-03-01T06:39:00Z")),
+        (
+            "data.json",
+            br#"{"all_activities": [{"start_time": "2026-03-01T08:30:00", "activity_type": "running",
+                "summary": {"duration": 599, "max_hr": 177}}]}"#
+                .to_vec(),
+        ),
+    ];
+    let reading = read_all(&files, Some(TimeZone::fixed(jiff::tz::offset(2))));
+    let duplicates = codes(&reading).iter().filter(|code| **code == Code::DuplicateActivity).count();
+    assert_eq!(duplicates, 3, "{:?}", reading.problems);
+    let [run] = &reading.season.activities[..] else { panic!("one: {:?}", reading.season.activities) };
+    let known = |measure: Measure| {
+        let known = &run.measures[&measure];
+        (known.value, known.source.to_string())
+    };
+    assert!(known(Measure::Duration).1.starts_with("run.fit@"));
+    assert_eq!(known(Measure::Exertion), (6.0, "log.csv:2".to_owned()));
+    assert!(known(Measure::HeartRateMax).1.starts_with("run.fit@"));
+    assert_eq!(run.offset_from, OffsetFrom::File);
+    let files: Vec<&str> = run.sources.iter().map(|source| &*source.file).collect();
+    assert_eq!(files, ["data.json", "log.csv", "phone.gpx", "run.fit"]);
+}
+
+fn gpx(from: &str, to: &str) -> Vec<u8> {
+    let point = |time: &str| format!("<trkpt lat='50' lon='8'><time>{time}</time></trkpt>");
+    let middle = from.replace(":45Z", ":59Z");
+    let points = [from, &middle, to].map(point).concat();
+    format!("<gpx><trk><type>running</type><trkseg>{points}</trkseg></trk></gpx>").into_bytes()
+}
+
+/// A log without offsets, written far from home: its local time is right, and the UTC that follows is not.
+#[test]
+fn a_local_time_is_the_same_wherever_it_was() {
+    let csv = b"start,sport,duration_min\n2026-03-01 08:30,run,10\n".to_vec();
+    let fit = run(START, &[140; 600]).finish();
+    let reading = read_all(&[("a.csv", csv), ("a.fit", fit)], Some(TimeZone::fixed(jiff::tz::offset(-7))));
+    assert_eq!(reading.season.activities.len(), 1);
+}
+
+/// A log that names no sport beside the ride and the run that followed: the start that is nearest decides.
+#[test]
+fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
+    let log = "start,sport,duration_s,avg_hr\n\
+               2026-03-01T06:30:00Z,run,600,140\n\
+               2026-03-01T06:31:30Z,ride,600,150\n";
+    for (at, sport) in [("06:30:20", "running"), ("06:31:10", "cycling"), ("06:30:45", "running")] {
+        let unnamed = format!("start,duration_s,rpe\n2026-03-01T{at}Z,600,7\n");
+        let reading = read_all(&[("a.csv", log.into()), ("b.csv", unnamed.into())], Some(TimeZone::UTC));
+        let found: Vec<_> = reading.season.activities.iter().map(|activity| activity.sport.name()).collect();
+        assert_eq!(found, ["running", "cycling"], "{at}");
+        let with_exertion =
+            reading.season.activities.iter().find(|each| each.measure(Measure::Exertion).is_some());
+        assert_eq!(with_exertion.unwrap().sport.name(), sport, "{at}");
+    }
+    // One that is near both when it has got its sport is no longer any sport's.
+    let fit = b"start,duration_s,avg_hr\n2026-03-01T06:30:00Z,600,140\n".to_vec();
+    let others =
+        b"start,sport,duration_s\n2026-03-01T06:30:00Z,run,600\n2026-03-01T06:30:30Z,ride,600\n".to_vec();
+    let reading = read_all(&[("a.csv", fit), ("b.csv", others)], Some(TimeZone::UTC));
+    assert_eq!(reading.season.activities.len(), 2, "{:?}", reading.problems);
+}
+
+/// Each is compared with those of its sport: as many sports at one moment as activities are read.
+#[test]
+fn activities_of_many_sports_at_one_moment_are_all_there() {
+    let row = |number: usize| format!("2026-03-01T06:30:00Z,x{number},600\n");
+    let most = holdshort_coach::training::limits::CSV_ROWS;
+    let log = "start,sport,duration_s\n".to_owned() + &(0..most).map(row).collect::<String>();
+    let reading = read_all(&[("a.csv", log.into())], Some(TimeZone::UTC));
+    assert_eq!(reading.season.activities.len(), most);
+}
+
+#[test]
+fn what_follows_at_once_is_another_activity() {
+    let log = "start,sport,duration_s\n\
+               2026-03-01T06:30:00Z,run,90\n\
+               2026-03-01T06:31:30Z,run,90\n\
+               2026-03-01T06:33:00Z,ride,90\n";
+    let reading = read_all(&[("a.csv", log.into())], Some(TimeZone::UTC));
+    assert_eq!(reading.season.activities.len(), 3, "{:?}", reading.problems);
+}
+
+#[test]
+fn a_journey_is_told_and_each_activity_counts_on_its_own_day() {
+    let log = "start,sport,duration_min,avg_hr\n\
+               2026-03-01T23:30:00+01:00,run,30,140\n\
+               2026-03-02T23:30:00-07:00,run,30,140\n\
+               2026-03-04T07:30:00-07:00,run,30,140\n";
+    let reading = read_all(&[("a.csv", log.into())], None);
+    assert_eq!(codes(&reading), [Code::OffsetChanged]);
+    let days: Vec<String> = reading.season.activities.iter().map(|run| run.day().to_string()).collect();
+    assert_eq!(days, ["2026-03-01", "2026-03-02", "2026-03-04"]);
+}
+
+#[test]
+fn what_the_person_wrote_of_a_day_stands_above_what_a_platform_says() {
+    let csv = b"date,resting_hr\n2026-03-01,45\n2026-03-02,46\n".to_vec();
+    let json = br#"{"recovery_indicators": [
+        {"date": "2026-03-01", "sleep": {"resting_heart_rate": 47}},
+        {"date": "2026-03-02", "sleep": {"resting_heart_rate": 46}},
+        {"date": "2026-03-03", "sleep": {"resting_heart_rate": 48}}]}"#
+        .to_vec();
+    let reading = read_all(&[("d.json", json), ("d.csv", csv)], None);
+    assert_eq!(codes(&reading), [Code::OverriddenDay]);
+    let rates: Vec<_> =
+        reading.season.days.values().filter_map(|day| day.measure(Measure::RestingHeartRate)).collect();
+    assert_eq!(rates, [45.0, 46.0, 48.0]);
+}
+
+#[test]
+fn one_refused_file_leaves_the_others() {
+    let reading = read_all(
+        &[
+            ("a.doc", b"x".to_vec()),
+            ("b.fit", b"x".to_vec()),
+            ("c.csv", b"date,weight_kg\n2026-03-01,70\n".to_vec()),
+        ],
+        None,
+    );
+    assert_eq!(codes(&reading), [Code::UnknownFormat, Code::FitHeader]);
+    assert_eq!(reading.season.days.len(), 1);
+}
+
+#[test]
+fn measures_have_a_level_and_a_range() {
+    for measure in Measure::ALL.iter().copied() {
+        let (least, most) = measure.plausible();
+        assert!(least < most && measure.takes(least) && measure.takes(most), "{}", measure.name());
+        assert!(!measure.takes(f64::NAN) && !measure.takes(most + 1.0), "{}", measure.name());
+        let is_of_days = measure >= Measure::RestingHeartRate;
+        assert_eq!(measure.level() == Level::Day, is_of_days, "{}", measure.name());
+    }
+}

@@ -1,0 +1,50 @@
+//! Nothing depends on the order of files, or of rows and records in them.
+
+use holdshort_coach::training::Reading;
+
+use crate::training::computed;
+use crate::training::generated::{Generated, Random};
+use crate::training::support::read_all;
+
+/// To the last bit: sums are made in an order of their own.
+#[test]
+fn no_metric_depends_on_the_order_of_files_or_records() {
+    for seed in 0..16 {
+        let mut season = Generated::of(seed);
+        let before = read_all(&season.files());
+        let expected = computed::all(&before.season, &season.athlete, season.as_of);
+        let mut random = Random(seed ^ 0x5EED);
+        for (_, _, rows) in season.tables.iter_mut().chain(&mut season.tracks) {
+            random.shuffle(rows);
+        }
+        let mut files = season.files();
+        random.shuffle(&mut files);
+        let after = read_all(&files);
+        assert_eq!(computed::all(&after.season, &season.athlete, season.as_of), expected, "seed {seed}");
+        let codes = |reading: &Reading| {
+            let mut codes: Vec<_> = reading.problems.iter().map(|problem| problem.code).collect();
+            codes.sort();
+            codes
+        };
+        assert_eq!(codes(&after), codes(&before), "seed {seed}");
+    }
+}
+
+/// The same file under two names, and a row twice, count once.
+#[test]
+fn no_metric_counts_anything_twice() {
+    for seed in 0..5 {
+        let mut season = Generated::of(seed);
+        let before = read_all(&season.files());
+        let expected = computed::all(&before.season, &season.athlete, season.as_of);
+        for (_, _, rows) in &mut season.tables {
+            rows.extend(rows.clone());
+        }
+        let mut files = season.files();
+        let copies: Vec<_> =
+            files.iter().map(|(name, bytes)| (format!("copy of {name}"), bytes.clone())).collect();
+        files.extend(copies);
+        let after = read_all(&files);
+        assert_eq!(computed::all(&after.season, &season.athlete, season.as_of), expected, "seed {seed}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Python beside: the metrics twice more, and what other packages read of FIT files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use holdshort_coach::training::metrics::Profile;
+use holdshort_coach::training::{Activity, Measure, Season};
+use jiff::ToSpan as _;
+use serde_json::{Value, json};
+
+use crate::training::computed;
+use crate::training::fit_writer::run;
+use crate::training::generated::Generated;
+use crate::training::support::read_all;
+use crate::training::support::read_one;
+
+/// Both are written in Python alone, and neither depends on another package.
+const FIT: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
+/// pandas, and what it imports. The first two have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
+const PANDAS: [&str; 5] =
+    ["pandas==2.3.2", "numpy==2.2.6", "python-dateutil==2.9.0.post0", "pytz==2025.2", "six==1.17.0"];
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
+}
+
+fn output(command: &mut Command, input: &str) -> Value {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs python3 on the path");
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What is generated, and what is read of it.
+fn seasons() -> Vec<(Generated, Season)> {
+    let of = |seed| {
+        let generated = Generated::of(seed);
+        let read = read_all(&generated.files()).season;
+        (generated, read)
+    };
+    (0..30).map(of).collect()
+}
+
+fn cases(seasons: &[(Generated, Season)]) -> String {
+    let case = |(season, read): &(Generated, Season)| {
+        let as_of = season.as_of.to_string();
+        json!({"season": read, "athlete": season.athlete, "as_of": as_of})
+    };
+    Value::Array(seasons.iter().map(case).collect()).to_string()
+}
+
+#[test]
+fn an_independent_implementation_has_the_same_results() {
+    let seasons = seasons();
+    let theirs = output(Command::new("python3").arg(script("reference.py")), &cases(&seasons));
+    let mut computed = 0;
+    for (index, (season, read)) in seasons.iter().enumerate() {
+        let ours = computed::all(read, &season.athlete, season.as_of);
+        let difference = computed::difference(&ours, &theirs[index], "");
+        assert_eq!(difference, None, "seed {index}");
+        computed += numbers(&ours);
+    }
+    // Most of the seasons have most of the metrics: nothing is equal for being nowhere.
+    assert!(computed > 10_000, "{computed} numbers");
+}
+
+/// To a billionth. What pandas computes by windows over all days is computed here for single days.
+#[test]
+fn pandas_has_the_same_loads_and_trends() {
+    let mut seasons = seasons();
+    for (season, _) in &mut seasons {
+        // Heart rates that follow from age and days would be others on each day.
+        season.athlete.max_heart_rate = Some(188.0);
+        season.athlete.resting_heart_rate = Some(47.0);
+    }
+    let mut python = Command::new("python3");
+    python.arg(script("pandas_reference.py")).arg(packages(&PANDAS));
+    let theirs = output(&mut python, &cases(&seasons));
+    let (mut of_activities, mut of_days) = (0, 0);
+    for (index, (season, read)) in seasons.iter().enumerate() {
+        let ours = computed::all(read, &season.athlete, season.as_of);
+        for part in ["activities", "split"] {
+            let difference = computed::difference(&ours[part], &theirs[index][part], part);
+            assert_eq!(difference, None, "seed {index}");
+        }
+        of_activities += numbers(&ours["activities"]);
+        let profile = Profile::of(read, &season.athlete, season.as_of);
+        let first = read.activities.iter().map(Activity::day).min().unwrap();
+        // Every fifth day is each day of the week in turn.
+        for day in first.series(5.days()).take_while(|day| *day <= season.as_of) {
+            let ours = computed::loads_and_trends(read, &profile, day);
+            let difference = computed::difference(&ours, &theirs[index]["days"][day.to_string()], "");
+            assert_eq!(difference, None, "seed {index}, {day}");
+            of_days += numbers(&ours);
+        }
+    }
+    assert!(of_activities > 4_000 && of_days > 4_000, "{of_activities} and {of_days} numbers");
+}
+
+fn numbers(value: &Value) -> usize {
+    match value {
+        Value::Number(_) => 1,
+        Value::Array(items) => items.iter().map(numbers).sum(),
+        Value::Object(items) => items.values().map(numbers).sum(),
+        Value::Null | Value::Bool(_) | Value::String(_) => 0,
+    }
+}
+
+/// The folder of the packages: installed once, and left for the next run.
+fn packages(wanted: &[&str]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
+    if !folder.exists() {
+        let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        if let Err(why) = install(fresh.path(), wanted, &[]) {
+            panic!("{why}");
+        }
+        // Another process may have been faster: its folder is as good.
+        let _ = std::fs::rename(fresh.path(), &folder);
+    }
+    folder
+}
+
+/// Without the packages there is nothing to compare with: the test fails, and says what it needs.
+fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), String> {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
+    // In a container everybody is root, and the target is a folder of our own.
+    pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(wanted);
+    // To compile these takes longer than all tests.
+    pip.args(["--only-binary", "numpy,pandas"]);
+    let output = pip.output().map_err(|error| format!("this test needs python3 on the path: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "this test compares with {}, and pip could not install them. It needs pip (`python3 -m pip`) and a package \
+         index that it reaches: pypi.org, or the one that PIP_INDEX_URL names. pip said:\n{said}",
+        wanted.join(" and ")
+    ))
+}
+
+/// Port 9 of this machine is no package index.
+#[test]
+fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        ["--index-url", "http://127.0.0.1:9/simple", "--retries", "0", "--no-cache-dir", "--isolated"];
+    let why = install(folder.path(), &FIT, &options).unwrap_err();
+    assert!(why.contains("fitparse==1.2.0 and fitdecode==0.11.0"), "{why}");
+    assert!(why.contains("PIP_INDEX_URL") && why.contains("pip said:\nERROR: "), "{why}");
+}
+
+/// What is compared of a record and of a session.
+const SAMPLE: [&str; 4] = ["heart_rate", "power", "speed", "distance"];
+const SESSION: [(&str, Measure); 6] = [
+    ("total_timer_time", Measure::Duration),
+    ("total_distance", Measure::Distance),
+    ("avg_heart_rate", Measure::HeartRateAverage),
+    ("max_heart_rate", Measure::HeartRateMax),
+    ("avg_power", Measure::PowerAverage),
+    ("normalized_power", Measure::PowerNormalised),
+];
+
+#[test]
+fn fit_files_have_the_values_that_fitparse_and_fitdecode_read() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "fit"));
+    files.sort();
+    assert_eq!(files.len(), 3);
+    let written = tempfile::tempdir().unwrap();
+    let path = written.path().join("written.fit");
+    std::fs::write(&path, run(1_772_346_600, &[0, 140, 255, 151, 152, 149]).finish()).unwrap();
+    files.push(path);
+    let theirs =
+        output(Command::new("python3").arg(script("fit_values.py")).arg(packages(&FIT)).args(&files), "");
+    for path in &files {
+        let name = path.to_string_lossy().into_owned();
+        let reading = read_one(&name, &std::fs::read(path).unwrap());
+        for package in ["fitparse", "fitdecode"] {
+            compare(&reading.season.activities, &theirs[&*name][package], &format!("{name} by {package}"));
+        }
+    }
+}
+
+fn compare(activities: &[Activity], theirs: &Value, what: &str) {
+    let sessions = theirs["sessions"].as_array().unwrap();
+    assert_eq!(activities.len(), sessions.len(), "{what}");
+    let mut records = theirs["records"].as_array().unwrap().iter();
+    for (activity, session) in activities.iter().zip(sessions) {
+        assert_eq!(json!(activity.start.as_second()), session["start"], "{what}");
+        assert_eq!(json!(activity.sport.name()), session["sport"], "{what}");
+        for (name, measure) in SESSION {
+            // What a session does not say follows from its records.
+            if !session[name].is_null() {
+                assert_eq!(json!(activity.measure(measure)), session[name], "{what}: {name}");
+            }
+        }
+        for [at, local] in theirs["activities"].as_array().unwrap().iter().map(|times| [&times[0], &times[1]])
+        {
+            let offset = local.as_i64().unwrap() - at.as_i64().unwrap();
+            assert_eq!(i64::from(activity.offset.seconds()), offset, "{what}");
+        }
+        for sample in &activity.samples {
+            let record = records.next().unwrap_or_else(|| panic!("{what}: a record more"));
+            let start = json!(activity.start.as_second()).as_f64().unwrap();
+            assert_eq!(json!(start + sample.at_s), json!(record["time"].as_f64()), "{what}");
+            let ours = [sample.heart_rate, sample.power, sample.speed, sample.distance];
+            for (name, value) in SAMPLE.into_iter().zip(ours) {
+                // A heart that does not beat is none here.
+                let theirs = record[name].as_f64().filter(|value| name != "heart_rate" || *value > 0.0);
+                assert_eq!(value, theirs, "{what}: {name} at {}", record["time"]);
+            }
+        }
+    }
+    assert_eq!(records.next(), None, "{what}");
+}

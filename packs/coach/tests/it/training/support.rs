@@ -1,0 +1,35 @@
+//! How tests read files, and how they show what was told.
+
+use holdshort_coach::training::{Code, File, Options, Reading, read};
+use jiff::tz::TimeZone;
+
+/// 2026-03-01T06:30:00Z.
+pub(crate) const START: i64 = 1_772_346_600;
+
+/// Without a time zone.
+pub(crate) fn read_one(name: &str, bytes: &[u8]) -> Reading {
+    read(&[File { name, bytes }], &Options::default())
+}
+
+pub(crate) fn read_utc(name: &str, bytes: impl AsRef<[u8]>) -> Reading {
+    read_all(&[(name, bytes.as_ref())])
+}
+
+/// In UTC.
+pub(crate) fn read_all<N: AsRef<str>, B: AsRef<[u8]>>(files: &[(N, B)]) -> Reading {
+    let files: Vec<File<'_>> =
+        files.iter().map(|(name, bytes)| File { name: name.as_ref(), bytes: bytes.as_ref() }).collect();
+    read(&files, &Options { zone: Some(TimeZone::UTC) })
+}
+
+pub(crate) fn codes(reading: &Reading) -> Vec<Code> {
+    reading.problems.iter().map(|problem| problem.code).collect()
+}
+
+/// `SOURCE CODE: MESSAGE` of every problem.
+pub(crate) fn told(reading: &Reading) -> Vec<String> {
+    let line = |problem: &holdshort_coach::training::Problem| {
+        format!("{} {}: {}", problem.source, problem.code, problem.message)
+    };
+    reading.problems.iter().map(line).collect()
+}

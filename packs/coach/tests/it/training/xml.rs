@@ -1,0 +1,147 @@
+//! GPX and TCX.
+
+use holdshort_coach::training::{Code, Measure, Sport};
+
+use crate::training::support::{codes, read_utc, told};
+
+/// Four points on a meridian, ten seconds and 0.0001° apart, with a pause between the second and the third.
+const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1"
+  xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v1">
+ <metadata><time>2026-03-01T06:00:00Z</time></metadata>
+ <trk><name>Tom &amp; Jerry</name><type>running</type><trkseg>
+  <trkpt lat="50.0000" lon="8.0"><ele>100</ele><time>2026-03-01T06:30:00Z</time>
+   <extensions><gpxtpx:TrackPointExtension><gpxtpx:hr>140</gpxtpx:hr></gpxtpx:TrackPointExtension></extensions></trkpt>
+  <trkpt lat="50.0001" lon="8.0"><time>2026-03-01T06:30:10Z</time>
+   <extensions><power>210</power><gpxtpx:TrackPointExtension><gpxtpx:hr>150</gpxtpx:hr></gpxtpx:TrackPointExtension></extensions></trkpt>
+ </trkseg><trkseg>
+  <trkpt lat="50.0101" lon="8.0"><time>2026-03-01T06:40:10Z</time></trkpt>
+  <trkpt lat="50.0102" lon="8.0"><time>2026-03-01T06:40:20Z</time></trkpt>
+ </trkseg></trk></gpx>"#;
+
+const TCX: &str = r#"<?xml version="1.0"?>
+<TrainingCenterDatabase xmlns="http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2"><Activities>
+ <Activity Sport="Biking"><Id>2026-03-01T06:30:00.000Z</Id>
+  <Lap StartTime="2026-03-01T06:30:00Z"><TotalTimeSeconds>60</TotalTimeSeconds><DistanceMeters>500</DistanceMeters>
+   <AverageHeartRateBpm><Value>140</Value></AverageHeartRateBpm><MaximumHeartRateBpm><Value>150</Value></MaximumHeartRateBpm>
+   <Track><Trackpoint><Time>2026-03-01T06:30:00Z</Time><DistanceMeters>0</DistanceMeters>
+    <HeartRateBpm><Value>130</Value></HeartRateBpm>
+    <Extensions><ns3:TPX xmlns:ns3="x"><ns3:Speed>8.5</ns3:Speed><ns3:Watts>200</ns3:Watts></ns3:TPX></Extensions>
+   </Trackpoint></Track></Lap>
+  <Lap StartTime="2026-03-01T06:31:00Z"><TotalTimeSeconds>180</TotalTimeSeconds><DistanceMeters>1500</DistanceMeters>
+   <AverageHeartRateBpm><Value>160</Value></AverageHeartRateBpm><MaximumHeartRateBpm><Value>171</Value></MaximumHeartRateBpm>
+   <Track><Trackpoint><Time>2026-03-01T06:31:00Z</Time></Trackpoint></Track></Lap>
+ </Activity></Activities></TrainingCenterDatabase>"#;
+
+#[test]
+fn a_track_is_an_activity() {
+    let reading = read_utc("a.gpx", GPX);
+    assert_eq!(codes(&reading), []);
+    let [run] = &reading.season.activities[..] else { panic!("one activity") };
+    assert_eq!((run.id.as_str(), run.sport.clone()), ("2026-03-01T06:30:00Z running", Sport::Running));
+    // The pause is no time with the timer running, and the way to the next segment none that was run.
+    assert_eq!(run.measure(Measure::Duration), Some(20.0));
+    // 0.0001° of a great circle of 6371.0088 km: 11.1195 m.
+    let metres = run.measure(Measure::Distance).unwrap();
+    assert!((metres - 2.0 * 11.119_508).abs() < 1e-3, "{metres}");
+    assert_eq!(run.measure(Measure::HeartRateMax), Some(150.0));
+    let seen: Vec<_> =
+        run.samples.iter().map(|sample| (sample.at_s, sample.heart_rate, sample.power)).collect();
+    assert_eq!(
+        seen,
+        [
+            (0.0, Some(140.0), None),
+            (10.0, Some(150.0), Some(210.0)),
+            (610.0, None, None),
+            (620.0, None, None)
+        ]
+    );
+}
+
+#[test]
+fn laps_are_added_up() {
+    let reading = read_utc("a.tcx", TCX);
+    assert_eq!(codes(&reading), []);
+    let [ride] = &reading.season.activities[..] else { panic!("one activity") };
+    assert_eq!((ride.id.as_str(), ride.sport.clone()), ("2026-03-01T06:30:00Z cycling", Sport::Cycling));
+    let measures: Vec<_> = ride.measures.iter().map(|(measure, known)| (*measure, known.value)).collect();
+    assert_eq!(
+        measures,
+        [
+            (Measure::Duration, 240.0),
+            (Measure::Distance, 2_000.0),
+            // Weighted with the time of the laps.
+            (Measure::HeartRateAverage, 155.0),
+            (Measure::HeartRateMax, 171.0),
+            // One point of 200 W is no average of four minutes.
+        ]
+    );
+    let first = ride.samples[0];
+    assert_eq!((first.heart_rate, first.speed, first.power), (Some(130.0), Some(8.5), Some(200.0)));
+}
+
+#[test]
+fn a_file_that_ends_too_early_counts_as_far_as_it_goes() {
+    for (name, text) in [("a.gpx", GPX), ("a.tcx", TCX)] {
+        let cut = &text[..text.find("06:40:20").or(text.find("06:31:00Z</Time>")).unwrap()];
+        let reading = read_utc(name, cut);
+        assert!(codes(&reading).contains(&Code::XmlTruncated), "{name}: {:?}", reading.problems);
+        assert_eq!(reading.season.activities.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_such_file_is_refused_and_a_route_is_told() {
+    for (name, text, expected) in [
+        ("a.gpx", "", &[Code::XmlSyntax][..]),
+        ("a.gpx", "no XML at all", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><trk></gpx>", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><trk><name>&bomb;</name></trk></gpx>", &[Code::XmlSyntax]),
+        ("a.gpx", "<gpx><rte><rtept lat=\"1\" lon=\"2\"/></rte></gpx>", &[Code::NoActivity]),
+        (
+            "a.gpx",
+            "<gpx><trk><trkseg><trkpt lat=\"1\" lon=\"2\"/></trkseg></trk></gpx>",
+            &[Code::NoActivity, Code::NoTime],
+        ),
+        ("a.tcx", "<TrainingCenterDatabase/>", &[Code::NoActivity]),
+    ] {
+        assert_eq!(codes(&read_utc(name, text)), expected, "{text}");
+    }
+    let deep = format!("<gpx>{}", "<a>".repeat(100_000));
+    assert_eq!(codes(&read_utc("a.gpx", &deep)), [Code::TooNested]);
+}
+
+#[test]
+fn a_time_that_is_none_is_told_with_its_line() {
+    let reading = read_utc("a.gpx", GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
+    assert_eq!(
+        told(&reading),
+        [
+            // The way to the second track, in the ten seconds of the first.
+            "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; of running at most 12 are taken",
+            "a.gpx:5 no_time: 1 of 4 points have no time",
+            "a.gpx:11 bad_date: `yesterday` is no time",
+        ]
+    );
+}
+
+/// What a file says is shown to people, in terminals too.
+#[test]
+fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
+    let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\r".to_owned() + &"x".repeat(10_000);
+    let track = GPX.replace("running", &hostile).replace("2026-03-01T06:40:10Z", &hostile);
+    let reading = read_utc("a.gpx", &track);
+    let table = format!("start,sport,duration_s,{hostile}\n2026-03-01T06:30:00Z,\"{hostile}\",60,\n");
+    let also = read_utc("a.csv", &table);
+    for reading in [reading, also] {
+        assert!(!reading.problems.is_empty());
+        for text in reading
+            .problems
+            .iter()
+            .map(|problem| &problem.message)
+            .chain(reading.season.activities.iter().map(|activity| &activity.id))
+        {
+            assert!(text.chars().count() <= 300 && !text.contains(char::is_control), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The shipped workflow: what lies in its folder, with a script that plays to its end.
+
+use std::path::Path;
+
+use holdshort_cli::pack::Pack;
+use holdshort_coach::Coach;
+use holdshort_testkit::shipped;
+
+#[test]
+fn the_texts_are_the_folder() {
+    for workflow in Coach.workflows() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("workflows");
+        shipped::hold(workflow, &folder, Coach.tools());
+    }
+}
+
+#[tokio::test]
+async fn the_script_plays() {
+    for workflow in Coach.workflows() {
+        shipped::play(workflow).await;
+    }
+}

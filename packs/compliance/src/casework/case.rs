@@ -1,0 +1,333 @@
+//! A case: the transactions, the customers and the watch list, as they are read from three tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::Date;
+use sha2::{Digest as _, Sha256};
+
+use crate::casework::limits;
+use crate::casework::names::Name;
+use crate::casework::problem::{Code, Problems};
+use crate::casework::rules::Rules;
+use crate::casework::table::{Column, Row, Table};
+use crate::casework::value::{amount, country, day, day_of, time};
+
+pub const TRANSACTIONS: &str = "transactions.csv";
+pub const CUSTOMERS: &str = "customers.csv";
+pub const WATCH_LIST: &str = "watchlist.csv";
+/// Rules of a case's own.
+pub const OWN_RULES: &str = "rules.yaml";
+
+const OF_TRANSACTIONS: &[Column] = &[
+    required("id"),
+    required("time"),
+    required("customer"),
+    required("direction"),
+    required("kind"),
+    required("amount"),
+    required("currency"),
+    required("counterparty"),
+    required("country"),
+];
+const OF_CUSTOMERS: &[Column] = &[
+    required("id"),
+    required("name"),
+    optional("birth_date"),
+    required("country"),
+    required("pep"),
+    optional("account"),
+];
+const OF_WATCHED: &[Column] =
+    &[required("id"), required("name"), optional("aliases"), optional("birth_date"), required("list")];
+
+/// What a transaction may be.
+pub(crate) const KINDS: [&str; 9] =
+    ["cash", "transfer", "card", "cheque", "crypto", "prepaid", "hawala", "trade", "other"];
+
+const fn required(name: &'static str) -> Column {
+    Column { name, required: true }
+}
+
+const fn optional(name: &'static str) -> Column {
+    Column { name, required: false }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    In,
+    Out,
+}
+
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// The line of its row in the file.
+    pub row: u64,
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The place of its customer in the case.
+    pub customer: usize,
+    pub direction: Direction,
+    pub kind: &'static str,
+    /// Hundredths, as it is written.
+    pub written: i64,
+    pub currency: String,
+    /// Hundredths in the base currency.
+    pub amount: i64,
+    /// The place of the other side among those of the case; `None`: nobody is named.
+    pub party: Option<usize>,
+    pub country: [u8; 2],
+}
+
+#[derive(Clone, Debug)]
+pub struct Customer {
+    pub row: u64,
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) words: Name,
+    pub(crate) birth_date: Option<Date>,
+    pub(crate) account: String,
+    pub country: [u8; 2],
+    pub is_pep: bool,
+}
+
+/// Which list an entry is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    Sanctions,
+    Pep,
+}
+
+#[derive(Clone, Debug)]
+pub struct Watched {
+    pub row: u64,
+    pub list: List,
+    pub(crate) written: Vec<String>,
+    pub(crate) names: Vec<Name>,
+    pub(crate) birth_date: Option<Date>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Case {
+    /// By time, then by row.
+    pub transactions: Vec<Transaction>,
+    /// In the order of their rows.
+    pub customers: Vec<Customer>,
+    pub watched: Vec<Watched>,
+    /// The other sides: each name once, in the order in which rows name them.
+    pub(crate) parties: Vec<Party>,
+    /// SHA-256 of each file, in hexadecimal digits.
+    pub files: BTreeMap<&'static str, String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Party {
+    pub name: String,
+    pub words: Name,
+}
+
+/// Reads the three tables; `as_of`: no row is of a later day.
+///
+/// # Errors
+/// Whatever is wrong with any row: of a part of a case nobody can say what is missing in it.
+pub fn read(
+    transactions: &[u8],
+    customers: &[u8],
+    watched: &[u8],
+    rules: &Rules,
+    as_of: Date,
+) -> Result<Case, Problems> {
+    let mut problems = Problems::default();
+    let mut case = Case::default();
+    for (name, bytes) in [(TRANSACTIONS, transactions), (CUSTOMERS, customers), (WATCH_LIST, watched)] {
+        case.files.insert(name, hex(&Sha256::digest(bytes)));
+    }
+    let table = Table::read(CUSTOMERS, customers, OF_CUSTOMERS, limits::CUSTOMERS, &mut problems);
+    let known = table.map(|table| read_customers(&table, as_of, &mut case, &mut problems));
+    if let Some(table) = Table::read(WATCH_LIST, watched, OF_WATCHED, limits::WATCHED, &mut problems) {
+        read_watched(&table, &mut case, &mut problems);
+    }
+    let table = Table::read(TRANSACTIONS, transactions, OF_TRANSACTIONS, limits::TRANSACTIONS, &mut problems);
+    if let (Some(table), Some(known)) = (table, known) {
+        Reader { rules, as_of, known: &known, parties: BTreeMap::new() }.read(
+            &table,
+            &mut case,
+            &mut problems,
+        );
+    }
+    let names: usize = case.watched.iter().map(|entry| entry.names.len()).sum();
+    if names.saturating_mul(case.customers.len() + case.parties.len()) > limits::COMPARISONS {
+        let message = format!("more than {} comparisons of names", limits::COMPARISONS);
+        problems.of_file(WATCH_LIST, Code::TooManyNames, message);
+    }
+    if problems.is_empty() { Ok(case) } else { Err(problems) }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The id of a row, which no other row has.
+fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
+    let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
+    if known.insert(id.clone()) {
+        return Some(id);
+    }
+    table.flaw(row, "id", Code::DuplicateId, problems);
+    None
+}
+
+fn birth_date(text: &str, as_of: Date) -> Result<Date, Code> {
+    let date = day(text)?;
+    if date > as_of { Err(Code::FutureDate) } else { Ok(date) }
+}
+
+fn yes(text: &str) -> Result<bool, Code> {
+    match text {
+        "yes" | "true" => Ok(true),
+        "no" | "false" => Ok(false),
+        _ => Err(Code::BadWord),
+    }
+}
+
+/// The place of each customer, by id.
+fn read_customers(
+    table: &Table,
+    as_of: Date,
+    case: &mut Case,
+    problems: &mut Problems,
+) -> BTreeMap<String, usize> {
+    let (mut ids, mut places) = (BTreeSet::new(), BTreeMap::new());
+    for row in &table.rows {
+        let id = own_id(table, row, &mut ids, problems);
+        let name = table.value(row, "name", problems, |cell| Ok(cell.to_owned()));
+        let birth_date = table.maybe(row, "birth_date", problems, |cell| birth_date(cell, as_of));
+        let country = table.value(row, "country", problems, country);
+        let is_pep = table.value(row, "pep", problems, yes);
+        if let (Some(id), Some(name), Some(country), Some(is_pep)) = (id, name, country, is_pep) {
+            places.insert(id.clone(), case.customers.len());
+            let (words, account) = (Name::new(&name), table.cell(row, "account").to_owned());
+            case.customers.push(Customer {
+                row: row.line,
+                id,
+                name,
+                words,
+                birth_date,
+                account,
+                country,
+                is_pep,
+            });
+        } else {
+            // Its transactions are no unknown customer's on top of that.
+            let cell = table.cell(row, "id");
+            places.entry(cell.to_owned()).or_insert(usize::MAX);
+        }
+    }
+    places
+}
+
+fn read_watched(table: &Table, case: &mut Case, problems: &mut Problems) {
+    let mut ids = BTreeSet::new();
+    for row in &table.rows {
+        let id = own_id(table, row, &mut ids, problems);
+        let name = table.value(row, "name", problems, |cell| Ok(cell.to_owned()));
+        let birth_date = table.maybe(row, "birth_date", problems, day);
+        let list = table.value(row, "list", problems, |cell| match cell {
+            "sanctions" => Ok(List::Sanctions),
+            "pep" => Ok(List::Pep),
+            _ => Err(Code::BadWord),
+        });
+        let aliases = table.cell(row, "aliases").split('|').map(str::trim).filter(|alias| !alias.is_empty());
+        let aliases: Vec<&str> = aliases.collect();
+        if aliases.len() > limits::ALIASES {
+            table.flaw(row, "aliases", Code::CellTooLong, problems);
+        }
+        if let (Some(_), Some(name), Some(list)) = (id, name, list) {
+            let written: Vec<String> = [&*name].into_iter().chain(aliases).map(str::to_owned).collect();
+            let names = written.iter().map(|name| Name::new(name)).collect();
+            case.watched.push(Watched { row: row.line, list, written, names, birth_date });
+        }
+    }
+}
+
+struct Reader<'r> {
+    rules: &'r Rules,
+    as_of: Date,
+    known: &'r BTreeMap<String, usize>,
+    /// The place of each other side, by its name in the form that is compared.
+    parties: BTreeMap<String, usize>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, table: &Table, case: &mut Case, problems: &mut Problems) {
+        let mut ids = BTreeSet::new();
+        for row in &table.rows {
+            let id = own_id(table, row, &mut ids, problems);
+            let transaction = self.transaction(table, row, case, problems);
+            if id.is_some() {
+                case.transactions.extend(transaction);
+            }
+        }
+        case.transactions.sort_by_key(|one| (one.at, one.row));
+    }
+
+    fn transaction(
+        &mut self,
+        table: &Table,
+        row: &Row,
+        case: &mut Case,
+        problems: &mut Problems,
+    ) -> Option<Transaction> {
+        let as_of = self.as_of;
+        let at = table.value(row, "time", problems, |cell| {
+            let at = time(cell)?;
+            if day_of(at) > as_of { Err(Code::FutureDate) } else { Ok(at) }
+        });
+        let customer = table.value(row, "customer", problems, |cell| {
+            self.known.get(cell).copied().ok_or(Code::UnknownCustomer)
+        });
+        let direction = table.value(row, "direction", problems, |cell| match cell {
+            "in" => Ok(Direction::In),
+            "out" => Ok(Direction::Out),
+            _ => Err(Code::BadWord),
+        });
+        let kind = table.value(row, "kind", problems, |cell| {
+            KINDS.into_iter().find(|kind| *kind == cell).ok_or(Code::BadWord)
+        });
+        let written = table.value(row, "amount", problems, amount);
+        let rate = table.value(row, "currency", problems, |cell| {
+            self.rules.currencies.get(cell).copied().ok_or(Code::UnknownCurrency)
+        });
+        let country = table.value(row, "country", problems, country);
+        let (written, rate) = (written?, rate?);
+        let base = (i128::from(written) * i128::from(rate) + 500_000) / 1_000_000;
+        let transaction = Transaction {
+            row: row.line,
+            at: at?,
+            customer: customer?,
+            direction: direction?,
+            kind: kind?,
+            written,
+            currency: table.cell(row, "currency").to_owned(),
+            amount: i64::try_from(base).unwrap_or(i64::MAX),
+            party: None,
+            country: country?,
+        };
+        Some(Transaction { party: self.party(table.cell(row, "counterparty"), case), ..transaction })
+    }
+
+    fn party(&mut self, name: &str, case: &mut Case) -> Option<usize> {
+        if name.is_empty() {
+            return None;
+        }
+        let words = Name::new(name);
+        let place = *self.parties.entry(words.as_key().to_owned()).or_insert_with(|| {
+            case.parties.push(Party { name: name.to_owned(), words });
+            case.parties.len() - 1
+        });
+        Some(place)
+    }
+}

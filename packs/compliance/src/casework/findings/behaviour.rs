@@ -1,0 +1,103 @@
+//! Rules about what customers do.
+
+use std::collections::BTreeSet;
+
+use super::{Finding, Subject, by_customer, sum};
+use crate::casework::case::{Case, Direction, Transaction};
+use crate::casework::rules::Rule;
+
+/// All cash of a customer at or above the amount, in one finding.
+pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
+    by_customer(case, is_large).map(|(subject, found)| Finding::of(rule, subject, &found)).collect()
+}
+
+pub(super) fn structuring(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let is_below =
+        |one: &Transaction| one.kind == "cash" && (rule.floor()..rule.amount()).contains(&one.amount);
+    in_windows(case, rule, is_below, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
+}
+
+pub(super) fn round_amounts(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let is_round =
+        |one: &Transaction| one.written % rule.multiple().max(1) == 0 && one.amount >= rule.floor();
+    in_windows(case, rule, is_round, |found| found.len() >= rule.count())
+}
+
+pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
+    in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
+}
+
+/// From each time money comes in: what leaves within the hours of the rule.
+pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (subject, of) in by_customer(case, |_| true) {
+        let mut at = 0;
+        while at < of.len() {
+            let window = window(&of[at..], rule.seconds());
+            let is = |direction: Direction| {
+                window.iter().copied().filter(|one| one.direction == direction).collect::<Vec<_>>()
+            };
+            let (received, sent) = (sum(&is(Direction::In)), sum(&is(Direction::Out)));
+            let nearly_all = i128::from(sent) * 100 >= i128::from(received) * i128::from(rule.share());
+            if of[at].direction == Direction::In && received >= rule.amount() && nearly_all {
+                let finding = Finding::of(rule, subject, window);
+                findings.push(Finding { amount: received.min(sent), ..finding });
+                at += window.len();
+            } else {
+                at += 1;
+            }
+        }
+    }
+    findings
+}
+
+pub(super) fn high_risk_country(case: &Case, rule: &Rule, countries: &BTreeSet<String>) -> Vec<Finding> {
+    let code = |one: &Transaction| String::from_utf8_lossy(&one.country).into_owned();
+    of_words(case, rule, |one| Some(code(one)).filter(|code| countries.contains(code)))
+}
+
+pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>) -> Vec<Finding> {
+    of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
+}
+
+/// One finding for each customer with transactions that have such a word; the words are its detail.
+fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
+    let found = by_customer(case, |one| word(one).is_some());
+    let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
+        let words: BTreeSet<String> = of.iter().filter_map(|one| word(one)).collect();
+        let detail = words.into_iter().collect::<Vec<_>>().join(", ");
+        Finding { detail, ..Finding::of(rule, subject, &of) }
+    };
+    found.map(finding).collect()
+}
+
+/// From the first transaction on, the longest run of those within the hours of the rule; a run that shows what is wanted
+/// is one finding, and the next one begins behind it.
+fn in_windows(
+    case: &Case,
+    rule: &Rule,
+    wanted: impl Fn(&Transaction) -> bool,
+    shows: impl Fn(&[&Transaction]) -> bool,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (subject, of) in by_customer(case, wanted) {
+        let mut at = 0;
+        while at < of.len() {
+            let window = window(&of[at..], rule.seconds());
+            if shows(window) {
+                findings.push(Finding::of(rule, subject, window));
+                at += window.len();
+            } else {
+                at += 1;
+            }
+        }
+    }
+    findings
+}
+
+/// Those within so many seconds of the first one.
+fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
+    let Some(first) = of.first() else { return of };
+    &of[..of.partition_point(|one| one.at - first.at <= seconds)]
+}

@@ -1,0 +1,90 @@
+//! Rules about who somebody is: lists of names, compared letter by letter and not word for word.
+
+use jiff::civil::Date;
+
+use super::{Finding, Subject};
+use crate::casework::case::{Case, List, Transaction, Watched};
+use crate::casework::names::Name;
+use crate::casework::rules::Rule;
+
+/// What a name loses in certainty whose bearer was born on another day, in percent.
+const OTHER_BIRTH_DATE: u32 = 20;
+
+/// The entry of a list that a name is most like.
+struct Match<'c> {
+    entry: &'c Watched,
+    /// In percent, rounded down.
+    percent: u32,
+    other_birth_date: bool,
+}
+
+pub(super) fn sanctions(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let customers = case.customers.iter().enumerate().filter_map(|(at, customer)| {
+        let found = best(case, List::Sanctions, rule, &customer.words, customer.birth_date)?;
+        Some(finding(case, rule, Subject::Customer(at + 1), &found))
+    });
+    let parties = case.parties.iter().enumerate().filter_map(|(at, party)| {
+        let found = best(case, List::Sanctions, rule, &party.words, None)?;
+        Some(finding(case, rule, Subject::Party(at + 1), &found))
+    });
+    customers.chain(parties).collect()
+}
+
+pub(super) fn pep(case: &Case, rule: &Rule) -> Vec<Finding> {
+    let customers = case.customers.iter().enumerate().filter_map(|(at, customer)| {
+        let subject = Subject::Customer(at + 1);
+        if customer.is_pep {
+            let of = transactions(case, subject);
+            return Some(Finding { detail: "named as one".to_owned(), ..Finding::of(rule, subject, &of) });
+        }
+        let found = best(case, List::Pep, rule, &customer.words, customer.birth_date)?;
+        Some(finding(case, rule, subject, &found))
+    });
+    customers.collect()
+}
+
+fn best<'c>(
+    case: &'c Case,
+    list: List,
+    rule: &Rule,
+    words: &Name,
+    birth_date: Option<Date>,
+) -> Option<Match<'c>> {
+    let mut best: Option<(f64, &Watched)> = None;
+    for entry in case.watched.iter().filter(|entry| entry.list == list) {
+        let like = entry.names.iter().map(|name| name.like(words)).fold(0.0, f64::max);
+        // Of those that are alike the first row counts.
+        if like >= rule.similarity() && best.is_none_or(|(before, _)| like > before) {
+            best = Some((like, entry));
+        }
+    }
+    let (like, entry) = best?;
+    let other_birth_date =
+        birth_date.is_some() && entry.birth_date.is_some() && birth_date != entry.birth_date;
+    Some(Match { entry, percent: percent(like), other_birth_date })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a similarity is from 0 to 1")]
+fn percent(like: f64) -> u32 {
+    (like * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u32
+}
+
+fn finding(case: &Case, rule: &Rule, subject: Subject, found: &Match<'_>) -> Finding {
+    let of = transactions(case, subject);
+    let (row, percent) = (found.entry.row, found.percent);
+    let mut detail = format!("row {row} of the watch list, {percent} % alike");
+    let mut confidence = percent.min(rule.confidence);
+    if found.other_birth_date {
+        detail.push_str(", another birth date");
+        confidence = confidence.saturating_sub(OTHER_BIRTH_DATE);
+    }
+    Finding { confidence, detail, ..Finding::of(rule, subject, &of) }
+}
+
+fn transactions(case: &Case, subject: Subject) -> Vec<&Transaction> {
+    let is_of = |one: &&Transaction| match subject {
+        Subject::Customer(number) => one.customer + 1 == number,
+        Subject::Party(number) => one.party.is_some_and(|party| party + 1 == number),
+    };
+    case.transactions.iter().filter(is_of).collect()
+}

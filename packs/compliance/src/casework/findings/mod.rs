@@ -1,0 +1,186 @@
+//! The findings of a case: each rule is a function over the case, and each finding names the rows that show it.
+
+mod behaviour;
+mod lists;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::casework::case::{Case, Transaction};
+use crate::casework::rules::{Rule, RuleId, Rules};
+
+/// Whom a finding is about. Numbers are places in the case, from 1: no name stands anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// By the row in the table of customers.
+    Customer(usize),
+    /// Another side, in the order in which transactions name them.
+    Party(usize),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Customer(number) => write!(f, "customer {number}"),
+            Self::Party(number) => write!(f, "party {number}"),
+        }
+    }
+}
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What a rule found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub rule: RuleId,
+    pub subject: Subject,
+    /// Lines of the table of transactions, in ascending order.
+    pub rows: Vec<u64>,
+    /// What is at stake: hundredths in the base currency.
+    pub amount: i64,
+    /// In percent.
+    pub confidence: u32,
+    /// Countries, kinds or a row of the watch list: words of closed sets, and numbers.
+    pub detail: String,
+}
+
+impl Finding {
+    fn of(rule: &Rule, subject: Subject, transactions: &[&Transaction]) -> Self {
+        let mut rows: Vec<u64> = transactions.iter().map(|one| one.row).collect();
+        rows.sort_unstable();
+        Self {
+            rule: rule.id,
+            subject,
+            rows,
+            amount: sum(transactions),
+            confidence: rule.confidence,
+            detail: String::new(),
+        }
+    }
+}
+
+/// How grave a case is: by its rules, and by its risk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gravity {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// A reason to hold the report back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    pub id: String,
+    pub description: String,
+    /// Places of findings, from 1; none where it is the risk of the case, or its rules.
+    pub findings: Vec<usize>,
+}
+
+/// A case with what the rules found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// By rule, then by whom they are about, then by their first row.
+    pub findings: Vec<Finding>,
+    /// In percent: the highest of those whom findings are about.
+    pub risk: u32,
+    pub gravity: Gravity,
+    /// Why the report is held back; empty: nothing does.
+    pub pause: Vec<Reason>,
+}
+
+/// From which risk on a case is of high gravity, in percent (contract D7).
+const HIGH_RISK: u32 = 75;
+
+/// Applies the rules.
+pub fn examine(case: &Case, rules: &Rules) -> Examined {
+    let mut findings: Vec<Finding> = Vec::new();
+    for rule in &rules.rules {
+        findings.extend(match rule.id {
+            RuleId::LargeCash => behaviour::large_cash(case, rule),
+            RuleId::Structuring => behaviour::structuring(case, rule),
+            RuleId::RoundAmounts => behaviour::round_amounts(case, rule),
+            RuleId::Velocity => behaviour::velocity(case, rule),
+            RuleId::PassThrough => behaviour::pass_through(case, rule),
+            RuleId::HighRiskCountry => behaviour::high_risk_country(case, rule, &rules.high_risk_countries),
+            RuleId::NovelTechnique => behaviour::novel_technique(case, rule, &rules.novel_kinds),
+            RuleId::Sanctions => lists::sanctions(case, rule),
+            RuleId::Pep => lists::pep(case, rule),
+        });
+    }
+    findings.sort_by(|one, other| {
+        (one.rule, one.subject, &one.rows).cmp(&(other.rule, other.subject, &other.rows))
+    });
+    let risk = risk(&findings, rules);
+    let pause = pause(&findings, risk, rules);
+    let gravity = if findings.iter().any(|finding| finding.rule == RuleId::Sanctions) {
+        Gravity::Critical
+    } else if risk >= HIGH_RISK {
+        Gravity::High
+    } else if pause.is_empty() {
+        Gravity::Low
+    } else {
+        Gravity::Medium
+    };
+    Examined { findings, risk, gravity, pause }
+}
+
+fn risk(findings: &[Finding], rules: &Rules) -> u32 {
+    let mut met: BTreeMap<Subject, BTreeSet<RuleId>> = BTreeMap::new();
+    for finding in findings {
+        met.entry(finding.subject).or_default().insert(finding.rule);
+    }
+    let weight = |id: &RuleId| rules.rule(*id).map_or(0, |rule| rule.weight);
+    met.values().map(|met| met.iter().map(weight).sum::<u32>().min(100)).max().unwrap_or_default()
+}
+
+fn pause(findings: &[Finding], risk: u32, rules: &Rules) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if rules.are_own {
+        let description = "The case brings rules of its own.".to_owned();
+        reasons.push(Reason { id: "own_rules".to_owned(), description, findings: Vec::new() });
+    }
+    for pause in &rules.pause {
+        let is_met = |finding: &Finding| {
+            (pause.rules.is_empty() || pause.rules.contains(&finding.rule))
+                && pause.min_amount.is_none_or(|least| finding.amount >= i64::from(least) * 100)
+                && pause.below_confidence.is_none_or(|below| finding.confidence < below)
+        };
+        let of_findings =
+            !pause.rules.is_empty() || pause.min_amount.is_some() || pause.below_confidence.is_some();
+        let met: Vec<usize> = if of_findings {
+            findings.iter().enumerate().filter(|(_, finding)| is_met(finding)).map(|(at, _)| at + 1).collect()
+        } else {
+            Vec::new()
+        };
+        let holds = (!of_findings || !met.is_empty()) && pause.min_risk.is_none_or(|least| risk >= least);
+        if holds {
+            let (id, description) = (pause.id.clone(), pause.description.clone());
+            reasons.push(Reason { id, description, findings: met });
+        }
+    }
+    reasons
+}
+
+fn sum(transactions: &[&Transaction]) -> i64 {
+    transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
+}
+
+/// The transactions of each customer that are wanted, by time, with whom they are of.
+fn by_customer(
+    case: &Case,
+    wanted: impl Fn(&Transaction) -> bool,
+) -> impl Iterator<Item = (Subject, Vec<&Transaction>)> {
+    let mut of: BTreeMap<usize, Vec<&Transaction>> = BTreeMap::new();
+    for one in case.transactions.iter().filter(|one| wanted(one)) {
+        of.entry(one.customer).or_default().push(one);
+    }
+    of.into_iter().map(|(customer, of)| (Subject::Customer(customer + 1), of))
+}

@@ -1,0 +1,33 @@
+//! Reads a compliance case (transactions, customers, a watch list), and computes its findings by rules that are data.
+//!
+//! Bytes in, findings out: no files, network, clock or randomness. [`read`] makes a [`Case`] of three tables, or says
+//! with line and column what is wrong with them: a case of which a row could not be read is no case. [`examine`] applies
+//! the rules of [`Rules`]; every finding names its rule, the rows that show it and the amount at stake.
+//! No result holds a name, an account, a birth date or another word of the case: people are `customer 3` and `party 7`.
+//! Read next: `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
+
+mod case;
+pub mod findings;
+pub mod limits;
+mod named;
+mod names;
+mod problem;
+mod query;
+mod redact;
+mod report;
+mod rules;
+mod table;
+mod value;
+
+pub use case::{
+    CUSTOMERS, Case, Customer, Direction, List, OWN_RULES, TRANSACTIONS, Transaction, WATCH_LIST, Watched,
+    read,
+};
+pub use findings::{Examined, Finding, Subject, examine};
+pub use names::similarity;
+pub use problem::{Code, Problem, Problems};
+pub use query::{GROUPS, Query, query};
+pub use redact::{redact, redact_members};
+pub use report::{Report, as_file, overview, report, told};
+pub use rules::{Pause, Rule, RuleId, Rules};
+pub use value::money;

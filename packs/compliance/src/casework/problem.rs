@@ -1,0 +1,123 @@
+//! What is wrong with a case: a stable code, the place, and what to do. Never a value: it may be personal data.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::casework::limits;
+use crate::casework::named::named;
+
+/// One sentence for the person whose case it is.
+struct Row(&'static str);
+
+named! {
+    /// Why a case can not be read. The texts are stable.
+    Code: Row;
+    MissingFile "missing_file" ("Put transactions.csv, customers.csv and watchlist.csv into the folder of the case; a table may have a header alone.")
+    Link "link" ("Put the file itself into the folder of the case: links are not followed.")
+    FileTooLarge "file_too_large" ("Split the case: fewer days, or fewer customers.")
+    TooManyRows "too_many_rows" ("Split the case: fewer days, or fewer customers.")
+    TooManyNames "too_many_names" ("Split the case, or shorten the watch list: every name is compared with every entry.")
+    NotUtf8 "not_utf8" ("Save the file as UTF-8.")
+    Empty "empty" ("Give the first line the names of the columns.")
+    MissingColumn "missing_column" ("Add the column; the guide has all of them.")
+    ColumnTwice "column_twice" ("Keep one of the columns.")
+    Cells "cells" ("Give the row as many cells as the header has names, on one line; a cell with separators or quotes stands in quotes, each quote of it twice.")
+    CellTooLong "cell_too_long" ("Shorten the cell: no value is so long.")
+    MissingValue "missing_value" ("Fill the cell.")
+    BadAmount "bad_amount" ("Write a number above zero with at most two decimals, as 1234.50, 1234,50 or 1.234,50.")
+    AmbiguousAmount "ambiguous_amount" ("Write two decimals, as 1234.00: a mark with three digits behind it may be either.")
+    BadDate "bad_date" ("Write dates as 2026-03-01 and times as 2026-03-01T07:30:00Z.")
+    FutureDate "future_date" ("Correct the date, or name a later day as the day of the case: it is behind that day.")
+    UnknownCurrency "unknown_currency" ("Write a code that the rules have a rate for; a rules.yaml of your own may add one.")
+    BadCountry "bad_country" ("Write two capital letters, as DE.")
+    BadWord "bad_word" ("Write one of the words that the guide names for this column.")
+    DuplicateId "duplicate_id" ("Give each row an id of its own: this one is there already.")
+    UnknownCustomer "unknown_customer" ("Add the customer to customers.csv, or correct the cell.")
+    BadRules "bad_rules" ("Correct rules.yaml: begin with the one that `holdshort init compliance` writes.")
+}
+
+impl Code {
+    pub const fn what_to_do(self) -> &'static str {
+        self.row().0
+    }
+}
+
+/// One thing that is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Problem {
+    pub file: &'static str,
+    /// From 1, the header's; 0: the whole file.
+    pub line: u64,
+    /// The column's number from 1 and its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<(usize, &'static str)>,
+    pub code: Code,
+    /// What else there is to say, without a word of the file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if let Some((number, name)) = self.column {
+            write!(f, ": column {number} (`{name}`)")?;
+        }
+        write!(f, ": {}", self.code.name())?;
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        write!(f, ". {}", self.code.what_to_do())
+    }
+}
+
+/// What is wrong with a case: the first ones, and how many more there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problems {
+    pub first: Vec<Problem>,
+    pub more: usize,
+}
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Problem) {
+        if self.first.len() < limits::PROBLEMS {
+            self.first.push(problem);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// About a whole file.
+    pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
+        self.push(Problem { file, line: 0, column: None, code, message: message.into() });
+    }
+
+    pub fn one(file: &'static str, code: Code, message: impl Into<String>) -> Self {
+        let mut problems = Self::default();
+        problems.of_file(file, code, message);
+        problems
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.first.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{problem}")?;
+        }
+        if self.more > 0 {
+            write!(f, "\nand {} more", self.more)?;
+        }
+        Ok(())
+    }
+}

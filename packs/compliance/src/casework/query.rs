@@ -1,0 +1,97 @@
+//! Sums of transactions by something that groups them: what agents look at instead of rows.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::casework::case::{Case, Direction, Transaction};
+use crate::casework::findings::Subject;
+use crate::casework::limits;
+use crate::casework::report::counted;
+use crate::casework::rules::Rules;
+use crate::casework::value::{day_of, money};
+
+/// What transactions can be grouped by.
+pub const GROUPS: [&str; 7] =
+    ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
+
+/// Which transactions, and grouped by what.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    pub group_by: String,
+    /// The number of a customer.
+    pub customer: Option<usize>,
+    pub party: Option<usize>,
+    /// `in` or `out`.
+    pub direction: Option<String>,
+    pub kind: Option<String>,
+    pub country: Option<String>,
+    /// In units of the base currency.
+    pub min_amount: Option<u32>,
+}
+
+/// A line for each group, the greatest sum first; those beyond a limit are counted.
+///
+/// # Errors
+/// What is asked for can not be.
+pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, String> {
+    if !GROUPS.contains(&&*query.group_by) {
+        return Err(format!("`group_by` is one of {}", GROUPS.join(", ")));
+    }
+    let direction = match query.direction.as_deref() {
+        None => None,
+        Some("in") => Some(Direction::In),
+        Some("out") => Some(Direction::Out),
+        Some(_) => return Err("`direction` is `in` or `out`".to_owned()),
+    };
+    let least = i64::from(query.min_amount.unwrap_or_default()) * 100;
+    let wanted = |one: &&Transaction| {
+        query.customer.is_none_or(|number| one.customer + 1 == number)
+            && query.party.is_none_or(|number| one.party.is_some_and(|party| party + 1 == number))
+            && direction.is_none_or(|direction| one.direction == direction)
+            && query.kind.as_ref().is_none_or(|kind| one.kind == kind)
+            && query.country.as_ref().is_none_or(|country| one.country == country.as_bytes())
+            && one.amount >= least
+    };
+    let mut groups: BTreeMap<String, (usize, i64, i64)> = BTreeMap::new();
+    for one in case.transactions.iter().filter(wanted) {
+        let (count, received, sent) = groups.entry(group(one, &query.group_by)).or_default();
+        *count += 1;
+        let sum = if one.direction == Direction::In { received } else { sent };
+        *sum = sum.saturating_add(one.amount);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(name, (_, received, sent))| {
+        (std::cmp::Reverse(received.saturating_add(*sent)), name.clone())
+    });
+    let more = groups.len().saturating_sub(limits::QUERY_LINES);
+    let base = &rules.base;
+    let line = |(name, (count, received, sent)): &(String, (usize, i64, i64))| {
+        let count = counted(*count, "transaction", "transactions");
+        format!("{name}: {count}, in {} {base}, out {} {base}", money(*received), money(*sent))
+    };
+    let mut lines: Vec<String> = groups.iter().take(limits::QUERY_LINES).map(line).collect();
+    if lines.is_empty() {
+        lines.push("no transactions".to_owned());
+    }
+    if more > 0 {
+        lines.push(format!("and {more} more groups: ask for fewer"));
+    }
+    Ok(lines)
+}
+
+fn group(one: &Transaction, by: &str) -> String {
+    let customer = || Subject::Customer(one.customer + 1).to_string();
+    let party =
+        || one.party.map_or_else(|| "nobody named".to_owned(), |it| Subject::Party(it + 1).to_string());
+    match by {
+        "customer" => customer(),
+        "party" => party(),
+        "country" => String::from_utf8_lossy(&one.country).into_owned(),
+        "kind" => one.kind.to_owned(),
+        "currency" => one.currency.clone(),
+        "day" => day_of(one.at).to_string(),
+        _ => format!("{} and {}", customer(), party()),
+    }
+}

@@ -1,0 +1,155 @@
+//! Words of a case out of a text: what a person asks may name people, and agents are told of numbers alone.
+
+use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+use crate::casework::case::Case;
+use crate::casework::findings::Subject;
+
+/// Shorter words stand in other words.
+const LEAST_BYTES: usize = 4;
+
+/// The text with numbers in the place of the names, ids, accounts and birth dates of the case, however they are written: in
+/// any case, with their marks as letters of their own, with any white space.
+pub fn redact(case: &Case, text: &str) -> String {
+    in_place(&words(case), text)
+}
+
+/// The same of all that a value holds: its texts, the names of its members, and a number that is an account.
+pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
+    in_members(&words(case), members)
+}
+
+/// A word as it is compared, and what stands in its place.
+type Word = (Vec<char>, String);
+
+/// The longest first: a longer name may hold a shorter one.
+fn words(case: &Case) -> Vec<Word> {
+    let mut words: Vec<(&str, String)> = Vec::new();
+    let dates: Vec<String> = case
+        .customers
+        .iter()
+        .map(|customer| customer.birth_date.map(|date| date.to_string()).unwrap_or_default())
+        .collect();
+    for (at, (customer, born)) in case.customers.iter().zip(&dates).enumerate() {
+        let subject = Subject::Customer(at + 1).to_string();
+        let own = [&customer.name, &customer.id, &customer.account, born];
+        words.extend(own.map(|word| (word.as_str(), subject.clone())));
+    }
+    for (at, party) in case.parties.iter().enumerate() {
+        words.push((party.name.as_str(), Subject::Party(at + 1).to_string()));
+    }
+    for entry in &case.watched {
+        let row = format!("row {} of the watch list", entry.row);
+        words.extend(entry.written.iter().map(|name| (name.as_str(), row.clone())));
+    }
+    let mut words: Vec<Word> = words
+        .into_iter()
+        .filter(|(word, _)| word.len() >= LEAST_BYTES)
+        .map(|(word, instead)| (folded(word).into_iter().map(|letter| letter.char).collect(), instead))
+        .collect();
+    words.sort_by(|one, other| (other.0.len(), &one.0).cmp(&(one.0.len(), &other.0)));
+    words
+}
+
+fn in_place(words: &[Word], text: &str) -> String {
+    let mut text = text.to_owned();
+    let mut letters = folded(&text);
+    for (word, instead) in words {
+        if let Some(told) = replaced(&text, &letters, word, instead) {
+            letters = folded(&told);
+            text = told;
+        }
+    }
+    text
+}
+
+fn in_members(words: &[Word], members: Map<String, Value>) -> Map<String, Value> {
+    let mut kept = Map::new();
+    for (name, value) in members {
+        let mut name = in_place(words, &name);
+        // Two names of one customer are two members still.
+        while kept.contains_key(&name) {
+            name.push('\'');
+        }
+        kept.insert(name, in_value(words, value));
+    }
+    kept
+}
+
+fn in_value(words: &[Word], value: Value) -> Value {
+    match value {
+        Value::String(text) => in_place(words, &text).into(),
+        Value::Number(number) => {
+            let written = number.to_string();
+            let told = in_place(words, &written);
+            if told == written { Value::Number(number) } else { told.into() }
+        }
+        Value::Array(items) => items.into_iter().map(|item| in_value(words, item)).collect(),
+        Value::Object(members) => in_members(words, members).into(),
+        value @ (Value::Null | Value::Bool(_)) => value,
+    }
+}
+
+/// The text with something else in the place of a word; `None` where it does not hold it.
+fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Option<String> {
+    let mut at = find(letters, word, 0)?;
+    let (mut out, mut told) = (String::with_capacity(text.len()), 0);
+    loop {
+        let behind = at + word.len();
+        // A sign that stands for several letters may end one word and begin the next.
+        out.push_str(&text[told..letters[at].begin.max(told)]);
+        out.push_str(instead);
+        told = letters[behind - 1].end;
+        let Some(next) = find(letters, word, behind) else { break };
+        at = next;
+    }
+    out.push_str(&text[told..]);
+    Some(out)
+}
+
+/// The first place from there on where a word stands, none of its letters with a mark that the word has not.
+fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
+    let first = word.first()?;
+    (from..=letters.len().checked_sub(word.len())?).find(|at| {
+        let behind = at + word.len();
+        letters[*at].char == *first
+            && letters[*at..behind].iter().map(|letter| &letter.char).eq(word)
+            && letters.get(behind).is_none_or(|next| !is_mark(next.char))
+    })
+}
+
+/// A letter as it is compared, and the bytes of the text that it comes from.
+struct Letter {
+    char: char,
+    begin: usize,
+    end: usize,
+}
+
+/// A text in lower case and NFKD, each run of white space as one blank: what looks the same is the same.
+fn folded(text: &str) -> Vec<Letter> {
+    let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
+    let mut begin = 0;
+    while begin < text.len() {
+        // A character and the marks behind it: their order is none of the text's.
+        let rest = &text[begin..];
+        let len = rest.char_indices().skip(1).find(|(_, c)| !is_mark(*c)).map_or(rest.len(), |(at, _)| at);
+        let end = begin + len;
+        // By way of upper case, where `ß` is `SS` and a sigma one letter wherever it stands; `ẞ` comes there by way of `ß`.
+        let upper = rest[..len].nfkd().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
+        for char in upper.flat_map(char::to_lowercase) {
+            let char = if char.is_whitespace() { ' ' } else { char };
+            match letters.last_mut() {
+                Some(last) if last.char == ' ' && char == ' ' => last.end = end,
+                _ => letters.push(Letter { char, begin, end }),
+            }
+        }
+        begin = end;
+    }
+    letters
+}
+
+fn is_mark(c: char) -> bool {
+    canonical_combining_class(c) != 0
+}

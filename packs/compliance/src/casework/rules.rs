@@ -1,0 +1,250 @@
+//! The rules of a case as data: thresholds, each with its source, and what holds a report back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::casework::limits;
+use crate::casework::named::named;
+
+/// The numbers that a rule must have.
+struct Row(&'static [&'static str]);
+
+named! {
+    /// The rules, in the order of findings.
+    RuleId: Row;
+    LargeCash "large_cash" (&["amount"])
+    Structuring "structuring" (&["amount", "floor", "count", "hours"])
+    RoundAmounts "round_amounts" (&["multiple", "floor", "count", "hours"])
+    Velocity "velocity" (&["amount", "count", "hours"])
+    PassThrough "pass_through" (&["amount", "share", "hours"])
+    HighRiskCountry "high_risk_country" (&[])
+    NovelTechnique "novel_technique" (&[])
+    Sanctions "sanctions" (&["similarity"])
+    Pep "pep" (&["similarity"])
+}
+
+impl<'de> Deserialize<'de> for RuleId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| serde::de::Error::custom("there is no rule of this id"))
+    }
+}
+
+/// One rule: what it says, where that is from, and its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    pub id: RuleId,
+    pub description: String,
+    pub source: String,
+    /// How certain a finding of it is, in percent; one of a name is as certain as the names are alike.
+    pub confidence: u32,
+    /// What it adds to the risk of whom it is about, in percent.
+    pub weight: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    amount: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    floor: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    multiple: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hours: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    share: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    similarity: Option<u32>,
+}
+
+impl Rule {
+    fn numbers(&self) -> [(&'static str, Option<u32>); 7] {
+        [
+            ("amount", self.amount),
+            ("floor", self.floor),
+            ("multiple", self.multiple),
+            ("count", self.count),
+            ("hours", self.hours),
+            ("share", self.share),
+            ("similarity", self.similarity),
+        ]
+    }
+
+    /// Its number of this name, which a rule that was read has.
+    fn number(&self, name: &str) -> i64 {
+        let found = self.numbers().into_iter().find(|(known, _)| *known == name);
+        found.and_then(|(_, value)| value).map_or(0, i64::from)
+    }
+
+    /// Hundredths.
+    pub(crate) fn amount(&self) -> i64 {
+        self.number("amount") * 100
+    }
+
+    pub(crate) fn floor(&self) -> i64 {
+        self.number("floor") * 100
+    }
+
+    pub(crate) fn multiple(&self) -> i64 {
+        self.number("multiple") * 100
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        usize::try_from(self.number("count")).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn seconds(&self) -> i64 {
+        self.number("hours") * 3_600
+    }
+
+    pub(crate) fn share(&self) -> i64 {
+        self.number("share")
+    }
+
+    /// From which similarity of names on there is a finding: 0 to 1.
+    pub(crate) fn similarity(&self) -> f64 {
+        f64::from(self.similarity.unwrap_or(100)) / 100.0
+    }
+
+    /// Its numbers as a reader of the report needs them.
+    pub(crate) fn in_words(&self) -> String {
+        let named = self.numbers().into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+        named.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What holds a report back: a finding that meets all that is named, or the risk of the case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    pub id: String,
+    pub description: String,
+    /// Of one of these rules; empty: of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleId>,
+    /// In units of the base currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_amount: Option<u32>,
+    /// Less certain than that, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below_confidence: Option<u32>,
+    /// In percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_risk: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    pub version: String,
+    /// The currency in which amounts are compared.
+    pub base: String,
+    /// Units of the base currency for one unit, in millionths.
+    pub currencies: BTreeMap<String, u64>,
+    pub high_risk_countries: BTreeSet<String>,
+    pub novel_kinds: BTreeSet<String>,
+    pub rules: Vec<Rule>,
+    pub pause: Vec<Pause>,
+    /// They are a case's own.
+    #[serde(skip)]
+    pub are_own: bool,
+}
+
+/// The rules that ship.
+const SHIPPED: &str = include_str!("rules.yaml");
+
+impl Rules {
+    /// The text of the rules that ship.
+    pub const fn text() -> &'static str {
+        SHIPPED
+    }
+
+    /// The rules that ship.
+    ///
+    /// # Errors
+    /// None: a test reads them.
+    pub fn shipped() -> Result<Self, String> {
+        Self::parse(SHIPPED)
+    }
+
+    /// Rules of a case's own.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    pub fn own(text: &str) -> Result<Self, String> {
+        Ok(Self { are_own: true, ..Self::parse(text)? })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > limits::RULES_BYTES {
+            return Err(format!("longer than {} bytes", limits::RULES_BYTES));
+        }
+        let options = serde_saphyr::options! {
+            strict_booleans: true,
+            duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::Error,
+            with_snippet: false,
+        };
+        let rules: Self = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+            let error = error.without_snippet();
+            let plain = |c: char| if c.is_control() { ' ' } else { c };
+            error
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .map(plain)
+                .take(200)
+                .collect::<String>()
+        })?;
+        rules.check()?;
+        Ok(rules)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for id in RuleId::ALL {
+            let mut named = self.rules.iter().filter(|rule| rule.id == *id);
+            let Some(rule) = named.next() else { return Err(format!("the rule `{}` is missing", id.name())) };
+            if named.next().is_some() {
+                return Err(format!("the rule `{}` is there twice", id.name()));
+            }
+            for (name, value) in rule.numbers() {
+                match (id.row().0.contains(&name), value) {
+                    (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
+                    (false, Some(_)) => return Err(format!("the rule `{}` has no `{name}`", id.name())),
+                    // Zero is no threshold: it would find everything, or nothing.
+                    (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
+                    (true, Some(_)) | (false, None) => {}
+                }
+            }
+            let percents = [Some(rule.confidence), Some(rule.weight), rule.similarity];
+            if percents.into_iter().flatten().any(|percent| percent > 100) {
+                return Err(format!("the rule `{}` has more than 100 percent", id.name()));
+            }
+        }
+        match self.currencies.get(&self.base) {
+            Some(1_000_000) => {}
+            _ => return Err("the base currency has the rate 1000000".to_owned()),
+        }
+        let is_code = |code: &String| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        if !self.currencies.keys().all(is_code) || self.currencies.values().any(|rate| *rate == 0) {
+            return Err("a currency is three capital letters, with a rate above zero".to_owned());
+        }
+        for pause in &self.pause {
+            let conditions = [pause.min_amount, pause.below_confidence, pause.min_risk];
+            if pause.rules.is_empty() && conditions.iter().all(Option::is_none) {
+                return Err("a rule of `pause` names no condition".to_owned());
+            }
+        }
+        // What holds nothing back is no set of rules.
+        if self.pause.is_empty() {
+            return Err("`pause` is empty".to_owned());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rule(&self, id: RuleId) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.id == id)
+    }
+}

@@ -1,0 +1,217 @@
+//! A table: the cells of the columns that are read, row by row. Separated by `,`, `;` or tabs.
+
+use crate::casework::limits;
+use crate::casework::problem::{Code, Problem, Problems};
+
+/// A column that is read.
+pub(crate) struct Column {
+    pub name: &'static str,
+    /// Whether the header must have it.
+    pub required: bool,
+}
+
+/// A table as it is read: where each column stands, and its rows.
+pub(crate) struct Table {
+    pub file: &'static str,
+    columns: &'static [Column],
+    /// The place of each column in a row.
+    places: Vec<Option<usize>>,
+    pub rows: Vec<Row>,
+}
+
+pub(crate) struct Row {
+    /// From 1, the header's.
+    pub line: u64,
+    cells: Vec<String>,
+}
+
+impl Table {
+    pub(crate) fn read(
+        file: &'static str,
+        bytes: &[u8],
+        columns: &'static [Column],
+        most: usize,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        if bytes.len() > limits::FILE_BYTES {
+            problems.of_file(file, Code::FileTooLarge, format!("at most {} bytes", limits::FILE_BYTES));
+            return None;
+        }
+        let Ok(text) = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)) else {
+            problems.of_file(file, Code::NotUtf8, "");
+            return None;
+        };
+        let mut table = Self { file, columns, places: Vec::new(), rows: Vec::new() };
+        let before = problems.first.len() + problems.more;
+        let rows = rows(file, text, most, problems)?;
+        let mut rows = rows.into_iter();
+        let Some(header) = rows.next() else {
+            problems.of_file(file, Code::Empty, "");
+            return None;
+        };
+        table.header(&header, problems);
+        let width = header.cells.len();
+        for row in rows {
+            if row.cells.len() == width {
+                table.rows.push(row);
+            } else {
+                let message = format!("{} cells below {width} names", row.cells.len());
+                problems.push(Problem { file, line: row.line, column: None, code: Code::Cells, message });
+            }
+        }
+        (problems.first.len() + problems.more == before).then_some(table)
+    }
+
+    fn header(&mut self, header: &Row, problems: &mut Problems) {
+        let name_of = |cell: &String| cell.trim().to_lowercase().replace([' ', '-'], "_");
+        let names: Vec<String> = header.cells.iter().map(name_of).collect();
+        for column in self.columns {
+            let mut places =
+                names.iter().enumerate().filter(|(_, name)| *name == column.name).map(|(at, _)| at);
+            let place = places.next();
+            let file = self.file;
+            if let Some(again) = places.next() {
+                let column = Some((again + 1, column.name));
+                problems.push(Problem {
+                    file,
+                    line: header.line,
+                    column,
+                    code: Code::ColumnTwice,
+                    message: String::new(),
+                });
+            }
+            if place.is_none() && column.required {
+                let message = format!("`{}`", column.name);
+                problems.push(Problem {
+                    file,
+                    line: header.line,
+                    column: None,
+                    code: Code::MissingColumn,
+                    message,
+                });
+            }
+            self.places.push(place);
+        }
+    }
+
+    /// A cell of a row without spaces around it; empty where the table has no such column.
+    pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
+        let at = self.columns.iter().position(|column| column.name == name);
+        let place = at.and_then(|at| self.places.get(at).copied().flatten());
+        place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
+    }
+
+    /// Says what is wrong with a cell.
+    pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
+        let at = self.columns.iter().position(|column| column.name == name);
+        let place = at.and_then(|at| self.places.get(at).copied().flatten());
+        let column = place.map(|place| (place + 1, name));
+        problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
+    }
+
+    /// The cell as a value; what is wrong is told, and nothing of it stays.
+    pub(crate) fn value<T>(
+        &self,
+        row: &Row,
+        name: &'static str,
+        problems: &mut Problems,
+        read: impl FnOnce(&str) -> Result<T, Code>,
+    ) -> Option<T> {
+        let cell = self.cell(row, name);
+        let found = if cell.is_empty() { Err(Code::MissingValue) } else { read(cell) };
+        found.map_err(|code| self.flaw(row, name, code, problems)).ok()
+    }
+
+    /// The same of a cell that may be empty, or whose column may be missing.
+    pub(crate) fn maybe<T>(
+        &self,
+        row: &Row,
+        name: &'static str,
+        problems: &mut Problems,
+        read: impl FnOnce(&str) -> Result<T, Code>,
+    ) -> Option<T> {
+        if self.cell(row, name).is_empty() { None } else { self.value(row, name, problems, read) }
+    }
+}
+
+/// The one that the header has most of; a comma where it has none.
+fn separator(header: &str) -> char {
+    let count = |separator: char| header.matches(separator).count();
+    [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
+}
+
+/// Row by row and cell by cell: what goes beyond a limit is not held. A row is a line, whatever its quotes: no value has a
+/// line break, and a quote that is not closed would take the rows below it with it.
+fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
+    let separator = separator(lines.peek().copied().unwrap_or_default());
+    let mut rows: Vec<Row> = Vec::new();
+    for (line, text) in (1..).zip(lines) {
+        let cells = match cells(text, separator) {
+            Ok(cells) => cells,
+            Err((code, message)) => {
+                problems.push(Problem { file, line, column: None, code, message });
+                // Of a header that can not be read nothing else is known, and no row stands in for it.
+                if rows.is_empty() {
+                    return None;
+                }
+                continue;
+            }
+        };
+        if cells.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        // The header, and the rows below it.
+        if rows.len() > most {
+            problems.of_file(file, Code::TooManyRows, format!("at most {most}"));
+            return None;
+        }
+        rows.push(Row { line, cells });
+    }
+    Some(rows)
+}
+
+/// The cells of a line, or what is wrong with it. A quote that could be meant in two ways is refused.
+fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
+    let wrong = |message: &str| (Code::Cells, message.to_owned());
+    let (mut cells, mut left) = (Vec::new(), line);
+    loop {
+        let (cell, rest) = match left.strip_prefix('"') {
+            None => {
+                let (cell, rest) = left.split_at(left.find(separator).unwrap_or(left.len()));
+                if cell.contains('"') {
+                    return Err(wrong("a quote stands within a cell that does not begin with one"));
+                }
+                (cell.to_owned(), rest)
+            }
+            Some(quoted) => unquoted(quoted).ok_or_else(|| wrong("a quote is not closed in its line"))?,
+        };
+        if cell.contains('\r') {
+            return Err(wrong("a cell has a line break"));
+        }
+        if cell.len() > limits::CELL_BYTES {
+            return Err((Code::CellTooLong, format!("at most {} bytes", limits::CELL_BYTES)));
+        }
+        cells.push(cell);
+        if cells.len() > limits::COLUMNS {
+            return Err((Code::Cells, format!("at most {} columns", limits::COLUMNS)));
+        }
+        if rest.is_empty() {
+            return Ok(cells);
+        }
+        left = rest.strip_prefix(separator).ok_or_else(|| wrong("text stands behind a closing quote"))?;
+    }
+}
+
+/// What stands in quotes, and what follows them; two quotes are one of the cell's.
+fn unquoted(quoted: &str) -> Option<(String, &str)> {
+    let (mut cell, mut left) = (String::new(), quoted);
+    loop {
+        let (text, rest) = left.split_once('"')?;
+        cell.push_str(text);
+        let Some(more) = rest.strip_prefix('"') else { return Some((cell, rest)) };
+        cell.push('"');
+        left = more;
+    }
+}

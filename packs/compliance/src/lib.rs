@@ -1,0 +1,91 @@
+//! The compliance crew: agents that look into the transactions of a case, and a report that rules hold back.
+//!
+//! `casework` reads tables and computes findings by rules that are data; it is PURE. `tools` gives agents the findings,
+//! `screens` begins a run on the folder of a case and writes what was released, `workflow` holds the workflow. No crate
+//! of the product depends on this one: the program composes [`Compliance`] with it. The guide is `docs/guide.md`.
+
+pub mod casework;
+pub mod limits;
+mod screens;
+mod specs;
+pub mod tools;
+mod workflow;
+
+use std::path::Path;
+
+use clap::Arg;
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use holdshort_cli::kit::Client;
+use holdshort_cli::pack::{Files, Pack, Said, Start, Words};
+use holdshort_server::{ReadCase, WrongCase};
+use holdshort_tools::Toolset;
+use holdshort_workflow::Shipped;
+use serde_json::{Map, Value};
+
+/// Name of the pack and of its workflow.
+pub const WORKFLOW: &str = "compliance";
+
+/// The pack.
+#[derive(Debug)]
+pub struct Compliance;
+
+impl Pack for Compliance {
+    fn name(&self) -> &'static str {
+        WORKFLOW
+    }
+
+    fn tools(&self) -> &'static dyn Toolset {
+        &tools::CaseTools
+    }
+
+    fn workflows(&self) -> &'static [Shipped] {
+        &workflow::SHIPPED
+    }
+
+    fn read_case(&self) -> Option<ReadCase> {
+        Some(read_case)
+    }
+
+    fn words(&self) -> Words {
+        Words {
+            demo: "a crew whose report you release",
+            writes: "a case",
+            writes_to: "the folder `case`",
+            begins: "--case FOLDER",
+            output: "`report` in the case",
+            how: "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
+                  writes a sample",
+            yours: "writes the folder case: the same with tables of yours, with a model",
+        }
+    }
+
+    fn options(&self) -> Vec<Arg> {
+        screens::options()
+    }
+
+    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>> {
+        screens::start(said)
+    }
+
+    fn init(&self, to: Option<&Path>) -> anyhow::Result<()> {
+        screens::init(to)
+    }
+
+    fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()> {
+        screens::leave_files(client, run, to).boxed_local()
+    }
+}
+
+/// Reads a case for a task of the crew edge.
+fn read_case(
+    folder: &Path,
+    named: &str,
+    inputs: Map<String, Value>,
+) -> Result<Map<String, Value>, WrongCase> {
+    let begun = tools::begin_on(folder, named, inputs);
+    begun.map(|begun| begun.input).map_err(|error| {
+        let member = if matches!(error, tools::NoCase::NoDay) { tools::AS_OF } else { tools::CASE };
+        WrongCase { member, message: error.to_string() }
+    })
+}

@@ -1,0 +1,128 @@
+//! The compliance crew: a folder with a case becomes a run, and what was released of it becomes files.
+
+mod save;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, value_parser};
+use holdshort_cli::kit::{
+    Client, MadeFolders, Paint, error, holdshort, quoted, say, say_all, tell, tell_all, usage,
+};
+use holdshort_cli::pack::{Files, Prepared, Said, Start};
+use holdshort_protocol::{Run, RunConfig, Status, plain};
+use serde_json::{Map, Value};
+
+use crate::casework::{OWN_RULES, Rules, overview};
+use crate::tools::{Beginning, NoCase, begin_on};
+use crate::{WORKFLOW, workflow};
+
+/// Default folder of the sample.
+const FOLDER: &str = "case";
+
+/// Id of the option of `run`.
+const CASE: &str = "case";
+
+pub(crate) fn options() -> Vec<Arg> {
+    let case = Arg::new(CASE).long("case").value_name("FOLDER").value_parser(value_parser!(PathBuf));
+    vec![
+        case.help("Of `compliance`: the folder with transactions.csv, customers.csv and watchlist.csv")
+            .conflicts_with_all(["input", "workspace"]),
+    ]
+}
+
+/// What `--case` says, where it is there: read before anything starts, so that whatever is wrong with it is told.
+pub(crate) fn start(said: &Said<'_>) -> anyhow::Result<Option<Start>> {
+    let Some(folder) = said.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
+    if said.workflow != WORKFLOW {
+        return Err(usage(format!("--case is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)));
+    }
+    let case = folder.canonicalize().map_err(|error| usage(format!("{}: {error}", folder.display())))?;
+    let output = said.output_dir.map(std::path::absolute).transpose()?;
+    let output = output.unwrap_or_else(|| case.join("report"));
+    save::check(&output).map_err(usage)?;
+    let asked = said.task.map(Value::from);
+    let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
+    let begun = begin_on(&case, "folder", inputs).map_err(|error| match error {
+        NoCase::Nothing => usage(format!(
+            "{} holds no case: transactions.csv, customers.csv and watchlist.csv; `{} init {WORKFLOW}` writes a sample",
+            folder.display(),
+            holdshort()
+        )),
+        NoCase::Wrong(problems) => usage(format!("the case in {} is not whole\n{problems}", folder.display())),
+        NoCase::Unreadable(error) => usage(format!("{}: {error}", folder.display())),
+        NoCase::NoDay => usage(format!("the day of the case {error}")),
+    })?;
+    let Beginning { loaded, input } = begun;
+    let paint = Paint::stderr();
+    let counted = overview(&loaded.case, &loaded.rules);
+    tell_all(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
+    if loaded.rules.are_own {
+        tell_all(&paint.message(
+            &format!("Note: the case has a {OWN_RULES} of its own, so its report is always held back."),
+            2,
+        ));
+    }
+    if asked.is_some_and(|asked| input.get("task") != Some(&asked)) {
+        tell_all(&paint.message(
+            "Note: who the question names has a number for the agents, as everybody in the case.",
+            2,
+        ));
+    }
+    let made = MadeFolders::default();
+    let config = RunConfig::default();
+    let prepared = Prepared { input: input.into(), workspace: case, config, output, made };
+    Ok(Some(Start::Run(Box::new(prepared))))
+}
+
+/// Writes what was released of a run that has completed. Of any other run nothing is written.
+pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
+    let Files { folder, json, rests: _ } = to;
+    let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
+        Ok(run) if run.workflow != WORKFLOW => return,
+        Ok(run) if run.status == Status::Completed => save::save(client, &run, folder).await,
+        Ok(_) if json => return,
+        Ok(_) => {
+            tell("  No file is written: nothing was released.");
+            return;
+        }
+        Err(error) => Err(error),
+    };
+    match written {
+        Ok(names) if !json => {
+            let shown = folder.display().to_string();
+            let told = format!("  In {}: {}", plain::line(&shown), names.join(", "));
+            say_all(&Paint::stdout().message(&told, 2));
+        }
+        Ok(_) => {}
+        Err(why) => tell(&format!("  Its files are not written: {}", error(&why))),
+    }
+}
+
+/// Writes the sample and the rules into a folder of their own, to edit.
+pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
+    let folder = to.unwrap_or(Path::new(FOLDER));
+    let shown = folder.display();
+    fs::create_dir(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => usage(format!("{shown} is there already, and is left as it is")),
+        _ => usage(format!("{shown}: {error}")),
+    })?;
+    let files = workflow::SHIPPED.iter().flat_map(|shipped| shipped.sample);
+    let example = ("rules.example.yaml", Rules::text().as_bytes());
+    for (name, bytes) in files.copied().chain([example]) {
+        let made = OpenOptions::new().write(true).create_new(true).open(folder.join(name));
+        made.and_then(|mut file| file.write_all(bytes))
+            .map_err(|error| usage(format!("{}: {error}", folder.join(name).display())))?;
+    }
+    say(&shown.to_string());
+    tell(&format!(
+        "Put your tables in the place of the sample's, and say: {} run {WORKFLOW} --case {} \"question\"",
+        holdshort(),
+        quoted(&shown.to_string())
+    ));
+    tell(&format!(
+        "To change a threshold copy rules.example.yaml to {OWN_RULES}: the report is then always held back."
+    ));
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! The files of a run of the compliance crew: the report as it was released, its findings, a page, a summary.
+
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use holdshort_cli::kit::folder::{self, SUMMARY, put};
+use holdshort_cli::kit::{Client, REHEARSAL};
+use holdshort_core::digest::Digest;
+use holdshort_page::Document;
+use holdshort_protocol::{Event, Run};
+use serde_json::{Value, json};
+
+use crate::casework::as_file;
+
+/// The tool whose result is the report.
+const TOOL: &str = "case_review";
+const TEXT: &str = "report.md";
+const PAGE: &str = "report.html";
+const FINDINGS: &str = "findings.json";
+const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
+
+/// Refuses a folder in which files of these names are somebody's own: they are never written over.
+pub(super) fn check(folder: &Path) -> Result<(), String> {
+    let shown = folder.display();
+    let own = folder::own(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
+    if own.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{shown} holds {}, which no earlier run wrote: move it away, or name another folder with --output-dir DIR",
+        own.join(", ")
+    ))
+}
+
+/// What the journal says of the report of a run.
+#[derive(Debug, Default)]
+struct Released {
+    /// The call that the run made.
+    call: String,
+    text: Option<String>,
+    details: Value,
+    /// Of the text that was shown, where it was held back.
+    held: Option<String>,
+    /// Of the text that was released.
+    digest: Option<String>,
+    edited: bool,
+    interrupt: String,
+    by: Value,
+    at: Value,
+}
+
+/// Writes the files, and returns their names.
+pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
+    check(folder).map_err(anyhow::Error::msg)?;
+    let released = read(client, run).await?;
+    let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
+    let digest = Digest::of(text.as_bytes()).to_string();
+    // Held back: what is written is what was released, and that is what was shown.
+    if let Some(shown) = &released.held {
+        ensure!(released.digest.as_ref() == Some(&digest), "the report is not the one that was released");
+        ensure!(released.edited || *shown == digest, "the report is not the one that was shown");
+    }
+    let findings = as_file(&released.details);
+    let page = Document {
+        title: "Compliance report".to_owned(),
+        byline: format!("{TEXT}, SHA-256 {digest}"),
+        text: without_title(text).to_owned(),
+        is_rehearsal: run.config.model.as_deref() == Some(REHEARSAL),
+    };
+    let written: Vec<String> = NAMES.map(str::to_owned).to_vec();
+    folder::clear(folder, &NAMES, &written)?;
+    // First: what it lists is ours, however far the rest comes.
+    let summary = summary(run, &released, &digest, &findings, &written);
+    put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
+    for (name, text) in [(TEXT, text), (FINDINGS, &findings), (PAGE, &page.html())] {
+        put(folder, name, text)?;
+    }
+    Ok(written)
+}
+
+/// The page has a title of its own.
+fn without_title(text: &str) -> &str {
+    text.strip_prefix("# Compliance report\n").unwrap_or(text)
+}
+
+async fn read(client: &Client, run: &Run) -> anyhow::Result<Released> {
+    let mut released = Released::default();
+    client.each_event(&run.id, |event| released.event(event)).await?;
+    Ok(released)
+}
+
+impl Released {
+    fn event(&mut self, event: &Event) {
+        let data = &event.data;
+        let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+        let is_ours = !self.call.is_empty() && text("call") == self.call;
+        match &*event.kind {
+            "call_made" if data["tool"] == TOOL => self.call = text("call"),
+            "result_held" if is_ours => self.held = Some(text("digest")),
+            "interrupt_opened" if data["about"]["call"] == *self.call && data["kind"] == "review" => {
+                self.interrupt = text("interrupt");
+            }
+            "decision_made" if text("interrupt") == self.interrupt => {
+                self.by = event.actor.id.clone().into();
+                self.at = event.at.clone().into();
+            }
+            "output_released" if is_ours => {
+                self.digest = Some(text("digest"));
+                self.edited = data["edited"] == true;
+            }
+            "tool_finished" if is_ours && data["end"] == "done" => {
+                self.text = data["content"]["text"].as_str().map(str::to_owned);
+                self.details = data["content"]["data"]["report"]["details"].clone();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn summary(run: &Run, released: &Released, digest: &str, findings: &str, files: &[String]) -> Value {
+    let details = &released.details;
+    let count = details["findings"].as_array().map_or(0, Vec::len);
+    let rest =
+        details["not_listed"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64());
+    let held = released.held.is_some();
+    json!({
+        "execution_id": run.id,
+        "workflow": run.workflow,
+        "status": run.status,
+        "as_of": details["as_of"],
+        "risk_percent": details["risk_percent"],
+        "gravity": details["gravity"],
+        "findings": count as u64 + rest.sum::<u64>(),
+        "held_because": details["held_because"],
+        "released": {
+            "held_back": held,
+            "interrupt": held.then_some(&released.interrupt),
+            "by": released.by,
+            "at": released.at,
+            "edited": released.edited,
+        },
+        "report_sha256": digest,
+        "findings_sha256": Digest::of(findings.as_bytes()).to_string(),
+        "rehearsal": run.config.model.as_deref() == Some(REHEARSAL),
+        "total_tokens": run.usage.as_ref().map(|usage| usage.input_tokens + usage.output_tokens),
+        "files_generated": files,
+    })
+}

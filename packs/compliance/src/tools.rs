@@ -1,0 +1,306 @@
+//! The tools of agents that work on a compliance case: what is in it, what its rules find, sums of it, and its report.
+//!
+//! All findings come from `casework`; this module finds the files. A tool result holds no name, no
+//! account and no birth date: nobody behind it has them, no model, no reviewer, no channel.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use holdshort_core::digest::Digest;
+use holdshort_core::interrupt::Level;
+use holdshort_core::tool::{Held, Outcome, Spec};
+use holdshort_tools::{Refusal, Toolset, Work, Workspace, typed};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::casework::findings::Gravity;
+use crate::casework::{
+    CUSTOMERS, Case, Code, Examined, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
+    WATCH_LIST, examine, overview, query, read, redact, redact_members, report, told,
+};
+use crate::{casework, limits, specs};
+
+/// The tools.
+#[derive(Debug)]
+pub struct CaseTools;
+
+impl Toolset for CaseTools {
+    fn specs(&self) -> Vec<Spec> {
+        specs::specs()
+    }
+
+    fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
+        let call = match tool {
+            "case_overview" => typed(arguments).map(|Nothing {}| OnCase::Overview),
+            "case_findings" => typed(arguments).map(OnCase::Findings),
+            "case_query" => typed(arguments).map(OnCase::Query),
+            "case_review" => typed(arguments).map(|Nothing {}| OnCase::Review),
+            _ => return None,
+        };
+        Some(call.map(|call| Box::new(call) as Box<dyn Work>))
+    }
+}
+
+impl Work for OnCase {
+    fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal> {
+        run(workspace, input, *self)
+    }
+}
+
+/// A call of one of these tools.
+#[derive(Debug)]
+enum OnCase {
+    Overview,
+    Findings(CaseFindings),
+    Query(Query),
+    Review,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFindings {
+    rule: Option<String>,
+    customer: Option<usize>,
+}
+
+/// What the input of a run says of its case; the rest of it is for the agents.
+#[derive(Debug, Default, Deserialize)]
+struct Stated {
+    case: Option<String>,
+    as_of: Option<Date>,
+}
+
+/// A case with its rules and what they found.
+#[derive(Debug)]
+pub struct Loaded {
+    pub case: Case,
+    pub rules: Rules,
+    pub examined: Examined,
+    pub as_of: Date,
+}
+
+/// Why there is no case.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCase {
+    /// There is no file of one.
+    #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
+    Nothing,
+    #[error("holds a case that is not whole\n{0}")]
+    Wrong(Problems),
+    #[error("can not be read: {}", .0.kind())]
+    Unreadable(io::Error),
+    /// Of what is said with it.
+    #[error("is no day such as `2026-03-31`")]
+    NoDay,
+}
+
+/// What is asked of a case where nobody says.
+const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
+
+/// The members of a run's input that say its case and the day of it.
+pub const CASE: &str = "case";
+pub const AS_OF: &str = "as_of";
+
+/// What a run on a case begins with.
+#[derive(Debug)]
+pub struct Beginning {
+    pub loaded: Arc<Loaded>,
+    /// With numbers in the place of whom the case names: agents read it.
+    pub input: Map<String, Value>,
+}
+
+/// The case in a folder, for who starts a run on it. `named`: what the run calls it. `said` goes with it: without a day the
+/// case is of today, and of who asks nothing everything is looked at.
+///
+/// # Errors
+/// There is none, or not a whole one.
+pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Result<Beginning, NoCase> {
+    let as_of = match said.remove(AS_OF) {
+        Some(day) => day.as_str().and_then(|day| day.parse().ok()).ok_or(NoCase::NoDay)?,
+        None => today(),
+    };
+    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(NoCase::Unreadable)?;
+    let loaded = load(&dir, Some(as_of))?;
+    if said.is_empty() {
+        said.insert("task".to_owned(), QUESTION.into());
+    }
+    // These say what is asked, and nobody's name, whoever in the case is called so.
+    let mut input = Map::new();
+    for member in ["task", "query", "question", "description"] {
+        if let Some(text) = said.get(member).and_then(Value::as_str) {
+            input.insert(member.to_owned(), redact(&loaded.case, text).into());
+            said.remove(member);
+        }
+    }
+    input.append(&mut redact_members(&loaded.case, said));
+    input.insert(CASE.to_owned(), redact(&loaded.case, named).into());
+    input.insert(AS_OF.to_owned(), as_of.to_string().into());
+    Ok(Beginning { loaded, input })
+}
+
+/// Here or in UTC, whichever is later: what happened today is not of a later day.
+#[expect(clippy::disallowed_methods, reason = "a case is of today where nobody names a day")]
+fn today() -> Date {
+    let now = jiff::Zoned::now();
+    now.date().max(now.timestamp().to_zoned(TimeZone::UTC).date())
+}
+
+fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome, Refusal> {
+    let stated = if input.is_object() { Stated::deserialize(input) } else { Ok(Stated::default()) };
+    let stated =
+        stated.map_err(|error| Refusal::new("bad_input", format!("the input of this run: {error}")))?;
+    let loaded = match load(workspace.dir(), stated.as_of) {
+        Ok(loaded) => loaded,
+        // A crew may work without tables. Then nothing is computed, and there is nothing of ours to release.
+        Err(NoCase::Nothing) if stated.case.is_none() && matches!(request, OnCase::Review) => {
+            return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
+        }
+        Err(NoCase::Nothing) => {
+            let files = format!("{TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}");
+            return Err(Refusal::new("no_case", format!("there is no case in the workspace: {files}")));
+        }
+        Err(NoCase::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
+        Err(error @ (NoCase::Unreadable(_) | NoCase::NoDay)) => {
+            return Err(Refusal::new("not_readable", format!("the case {error}")));
+        }
+    };
+    let Loaded { case, rules, examined, as_of } = &*loaded;
+    match request {
+        OnCase::Overview => Ok(lines(&overview(case, rules))),
+        OnCase::Query(asked) => {
+            let found = query(case, rules, &asked);
+            found.map(|found| lines(&found)).map_err(|message| Refusal::new("bad_arguments", message))
+        }
+        OnCase::Findings(wanted) => findings(&loaded, &wanted),
+        OnCase::Review => {
+            let report = report(case, examined, rules, *as_of);
+            let data = json!({ "report": { "title": report.title, "details": report.details } });
+            if report.held.is_empty() {
+                return Ok(Outcome::Done { text: report.text, data });
+            }
+            Ok(Outcome::Held(Box::new(Held {
+                title: report.title,
+                content: report.text,
+                findings: report.held,
+                level: level(report.gravity),
+                details: report.details,
+                data,
+            })))
+        }
+    }
+}
+
+const fn level(gravity: Gravity) -> Level {
+    match gravity {
+        Gravity::Low => Level::Low,
+        Gravity::Medium => Level::Medium,
+        Gravity::High => Level::High,
+        Gravity::Critical => Level::Critical,
+    }
+}
+
+fn lines(lines: &[String]) -> Outcome {
+    Outcome::Done { text: lines.join("\n"), data: json!({ "lines": lines }) }
+}
+
+fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> {
+    let rule = wanted.rule.as_deref().map(|name| {
+        let there = || RuleId::ALL.iter().map(|id| id.name()).collect::<Vec<_>>().join(", ");
+        RuleId::named(name)
+            .ok_or_else(|| Refusal::new("bad_arguments", format!("`rule` is one of {}", there())))
+    });
+    let rule = rule.transpose()?;
+    let subject = wanted.customer.map(Subject::Customer);
+    let all = loaded.examined.findings.iter().enumerate().filter(|(_, finding)| {
+        rule.is_none_or(|rule| finding.rule == rule)
+            && subject.is_none_or(|subject| finding.subject == subject)
+    });
+    let mut all: Vec<String> = all.map(|(at, finding)| told(finding, at + 1, &loaded.rules)).collect();
+    let more = all.len().saturating_sub(limits::CASE_FINDINGS);
+    all.truncate(limits::CASE_FINDINGS);
+    if all.is_empty() {
+        all.push("nothing was found".to_owned());
+    }
+    if more > 0 {
+        all.push(format!("and {more} more: name a rule or a customer"));
+    }
+    Ok(lines(&all))
+}
+
+/// Reads what is there. The last case is kept: its files are compared, and not read as tables again.
+#[expect(clippy::disallowed_methods, reason = "a run that names no day is of today")]
+fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
+    static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
+    let as_of = as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(TimeZone::UTC).date());
+    let mut problems = Problems::default();
+    let mut files: Vec<Option<Vec<u8>>> = Vec::new();
+    for name in [TRANSACTIONS, CUSTOMERS, WATCH_LIST, OWN_RULES] {
+        files.push(file(dir, name, &mut problems).map_err(NoCase::Unreadable)?);
+    }
+    if files.iter().all(Option::is_none) && problems.is_empty() {
+        return Err(NoCase::Nothing);
+    }
+    for (file, name) in files.iter().zip([TRANSACTIONS, CUSTOMERS, WATCH_LIST]) {
+        if file.is_none() && !problems.first.iter().any(|problem| problem.file == name) {
+            problems.of_file(name, Code::MissingFile, "");
+        }
+    }
+    let [Some(transactions), Some(customers), Some(watched), own] = &files[..] else {
+        return Err(NoCase::Wrong(problems));
+    };
+    if !problems.is_empty() {
+        return Err(NoCase::Wrong(problems));
+    }
+    let day = as_of.to_string();
+    let own = own.as_deref();
+    let of = |bytes: &[u8]| Digest::of(bytes);
+    let key = Digest::of_json(&(of(transactions), of(customers), of(watched), own.map(of), &day));
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
+        return Ok(known.clone());
+    }
+    // Before the next one is read: two of the largest do not stand side by side.
+    *last = None;
+    let rules = match own.map(std::str::from_utf8) {
+        None => Rules::shipped(),
+        Some(Ok(text)) => Rules::own(text),
+        Some(Err(_)) => Err("no UTF-8".to_owned()),
+    };
+    let rules = rules.map_err(|why| NoCase::Wrong(Problems::one(OWN_RULES, Code::BadRules, why)))?;
+    let case = read(transactions, customers, watched, &rules, as_of).map_err(NoCase::Wrong)?;
+    let examined = examine(&case, &rules);
+    let loaded = Arc::new(Loaded { case, rules, examined, as_of });
+    *last = Some((key, loaded.clone()));
+    Ok(loaded)
+}
+
+/// The bytes of a file of the case; a link is none.
+fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
+    let metadata = match dir.symlink_metadata(name) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !metadata.is_file() {
+        problems.of_file(name, Code::Link, "");
+        return Ok(None);
+    }
+    let most = casework::limits::FILE_BYTES;
+    let mut bytes = Vec::new();
+    // It may have grown since it was looked at.
+    dir.open(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        problems.of_file(name, Code::FileTooLarge, format!("at most {most} bytes"));
+        return Ok(None);
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,22 @@
+//! The crew's workflow: its texts, and the sample that a demo plays on.
+
+use holdshort_workflow::Shipped;
+
+use crate::WORKFLOW;
+
+pub(crate) static SHIPPED: [Shipped; 1] = [Shipped {
+    name: WORKFLOW,
+    aliases: &["fraud_analysis", "fraud_investigation"],
+    shows: "A crew looks into transactions. Its report is computed by rules, and held back until you release it.",
+    sample_is: "a generated case",
+    folder: "case",
+    workflow: include_str!("../workflows/compliance/workflow.yaml"),
+    rehearsal: Some(include_str!("../workflows/compliance/rehearsal.yaml")),
+    readme: include_str!("../workflows/compliance/README.md"),
+    input: include_str!("../workflows/compliance/input.json"),
+    sample: &[
+        ("customers.csv", include_bytes!("../workflows/compliance/sample/customers.csv")),
+        ("transactions.csv", include_bytes!("../workflows/compliance/sample/transactions.csv")),
+        ("watchlist.csv", include_bytes!("../workflows/compliance/sample/watchlist.csv")),
+    ],
+}];

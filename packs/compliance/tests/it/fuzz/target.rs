@@ -1,0 +1,85 @@
+//! A compliance case: transactions, customers, watch list and, where there is a fourth part, rules of its own, with a line
+//! `---` between them.
+
+use holdshort_compliance::casework::{
+    Case, Examined, GROUPS, Problems, Query, Rules, examine, limits, overview, query, read, redact, report,
+    told,
+};
+
+const BETWEEN: &[u8] = b"---\n";
+
+pub(crate) fn casework(bytes: &[u8]) {
+    let mut rest = Some(bytes);
+    let mut part = || {
+        let (first, then) = split(rest?);
+        rest = then;
+        Some(first)
+    };
+    let tables = [(); 3].map(|()| part().unwrap_or_default());
+    let Some(rules) = rules(part()) else { return };
+    let as_of = "2026-03-31".parse().expect("a day");
+    let read_all = || read(tables[0], tables[1], tables[2], &rules, as_of);
+    let (case, again) = match (read_all(), read_all()) {
+        (Ok(case), Ok(again)) => (case, again),
+        (Err(problems), Err(again)) => {
+            assert_eq!(problems, again);
+            return is_told(&problems);
+        }
+        (one, other) => panic!("{one:?} and then {other:?}"),
+    };
+    let examined = examine(&case, &rules);
+    assert_eq!(examine(&again, &rules), examined, "the same case has the same findings");
+    is_computed(&case, &examined);
+    let written = report(&case, &examined, &rules, as_of);
+    assert_eq!(written.held.len(), examined.pause.len());
+    assert_eq!(report(&again, &examined, &rules, as_of), written);
+    for text in overview(&case, &rules) {
+        let _ = redact(&case, &text);
+    }
+    for (number, finding) in (1..).zip(&examined.findings) {
+        assert!(!told(finding, number, &rules).is_empty());
+    }
+    for group in GROUPS {
+        let asked = Query { group_by: group.to_owned(), ..Query::default() };
+        let lines = query(&case, &rules, &asked).expect("it is one of the groups");
+        assert!((1..=limits::QUERY_LINES + 1).contains(&lines.len()), "{lines:?}");
+    }
+}
+
+/// Up to the next line between parts, and what follows it.
+fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let at = bytes.windows(BETWEEN.len()).position(|window| window == BETWEEN);
+    at.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])))
+}
+
+/// Those that ship where the case brings none; `None`: its own are refused, with a reason.
+fn rules(own: Option<&[u8]>) -> Option<Rules> {
+    let Some(own) = own else { return Some(Rules::shipped().expect("they are good")) };
+    let read = Rules::own(&String::from_utf8_lossy(own));
+    assert!(read.as_ref().err().is_none_or(|why| !why.is_empty()));
+    read.ok()
+}
+
+fn is_told(problems: &Problems) {
+    assert!((1..=limits::PROBLEMS).contains(&problems.first.len()), "{problems:?}");
+    for problem in &problems.first {
+        let line = problem.to_string();
+        assert!(line.starts_with(problem.file) && !line.contains(char::is_control), "{line:?}");
+    }
+}
+
+fn is_computed(case: &Case, examined: &Examined) {
+    assert!(examined.risk <= 100, "{}", examined.risk);
+    for finding in &examined.findings {
+        let rows = &finding.rows;
+        assert!(finding.amount >= 0 && rows.is_sorted(), "{finding:?}");
+        let is_there = |row: &u64| case.transactions.iter().any(|one| one.row == *row);
+        assert!(rows.iter().all(is_there), "{finding:?}");
+    }
+    for reason in &examined.pause {
+        assert!(
+            reason.findings.iter().all(|number| (1..=examined.findings.len()).contains(number)),
+            "{reason:?}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! The compliance crew as a specification: its cases and findings, its tools, its screens, and its runs on a server.
+
+#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+mod casework;
+mod catalogue;
+mod crew;
+mod fuzz;
+mod mailed;
+mod screens;
+mod served;
+mod tools;
+mod workflow;
