@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use counts::Counts;
-use programs::{LINTED, Program, Tests};
+use programs::{LINTED, Program, Ran, Tests, WITHOUT_PACKS};
 use report::Report;
 
 use crate::figures::WHOLE;
@@ -86,6 +86,7 @@ fn whole(report: &mut Report) -> Result<()> {
     let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(Beside::end))?;
     let programs = built?;
+    report.phase(WITHOUT_PACKS, programs::check_without_packs)?;
     report.phase("browser app", ui::verify)?;
     tests(report, programs, Tests::All)?;
     browser_tests(report, "browser tests", &mut ui::tests())
@@ -104,7 +105,21 @@ fn long(report: &mut Report) -> Result<()> {
     report.phase("mutants", || step("mutants", simulator().arg("--mutants")))?;
     let mut late = ui::tests();
     late.env("HOLDSHORT_LATE_PARTS", "1");
-    browser_tests(report, "browser tests, with parts of the app that come late", &mut late)
+    browser_tests(report, "browser tests, with parts of the app that come late", &mut late)?;
+    without_packs(report)
+}
+
+/// Runs the tests of the program without packs, and puts the whole program back.
+fn without_packs(report: &mut Report) -> Result<()> {
+    let tests = report.phase(WITHOUT_PACKS, programs::build_without_packs)?;
+    let ran = report.phase("tests without packs", || programs::run(&[tests], Tests::All));
+    report.phase(LINTED, || programs::build(&[]))?;
+    let Ran { counts, tests, programs, failed, .. } = ran?;
+    report.ran.counts += counts;
+    report.ran.tests.extend(tests);
+    report.ran.programs.extend(programs);
+    report.ran.failed.extend(failed);
+    Ok(())
 }
 
 /// Runs these tests of the programs. The programs that black-box tests start are built with them: Cargo builds all of a

@@ -62,17 +62,34 @@ pub(crate) struct Ran {
 ///
 /// One pass: `cargo clippy` and a build would each compile every dependency, and read every crate of ours.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
-    println!("\n== {LINTED}");
-    let _alive = Alive::of(LINTED);
+    let named = packages.iter().flat_map(|name| ["--package", name]);
+    let whole = packages.is_empty().then_some("--workspace");
+    compile(LINTED, named.chain(whole).collect())
+}
+
+/// Phase in which the program is built without packs.
+pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
+
+/// Checks that the program builds without packs. Shares what the tests were built from: it takes seconds.
+pub(crate) fn check_without_packs() -> Result<()> {
+    compile(WITHOUT_PACKS, vec!["--workspace", "--no-default-features", "--bin", "holdshort"]).map(drop)
+}
+
+/// Builds the tests of the program without packs, and that program in the place of the whole one.
+pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
+    compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
+}
+
+/// Builds the test programs that these arguments select.
+fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
+    println!("\n== {phase}");
+    let _alive = Alive::of(phase);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
     // As `cargo clippy -- -D warnings` starts the compiler.
     build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
-    if packages.is_empty() {
-        build.arg("--workspace");
-    }
-    build.args(packages.iter().flat_map(|name| ["--package", name]));
+    build.args(selected);
     let output = build.stderr(Stdio::inherit()).output().context("cargo can not be started")?;
     if !output.status.success() {
         bail!("the tests do not build");
