@@ -107,10 +107,9 @@ impl Packs {
         let added = added.into_iter().map(|(pack, arg)| {
             arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
         });
-        let outputs =
-            self.iter().map(|pack| format!("of `{}` [default: {}]", pack.name(), pack.words().output));
+        let outputs = self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.words().output));
         let outputs = outputs.collect::<Vec<_>>().join(" and ");
-        let outputs = format!("Where the reports go, {outputs}");
+        let outputs = format!("Where the reports go, of {outputs}");
         let place = |arg: Arg| match order.iter().position(|id| id == arg.get_id()) {
             Some(at) => arg.display_order(at),
             None => arg,

@@ -18,7 +18,8 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 13);
+    let of_packs = holdshort::PACKS.of_server().workflows.len();
+    assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 11 + of_packs);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     let nothing = format!("0:{}", "0".repeat(24));
     assert_eq!(
@@ -132,13 +133,10 @@ fn workflow_files_are_checked_where_they_lie() {
 
     let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
     let file = at("mine/careful.yaml");
-    let tools = "ask_human, ask_user, case_findings, case_overview, case_query, case_review, \
-                 chain_phases, communicate_with_human, compute_metric, create_plan, \
-                 edit_file, invoke_control_phase, invoke_copilot_phase, invoke_hitl_checkpoint, invoke_hitl_checkpoint_phase, \
-                 invoke_hitl_control_phase, invoke_hitl_planning_phase, invoke_idea_generation_phase, \
-                 invoke_one_shot_phase, invoke_planning_phase, list_directory, plan_weeks, plot_series, \
-                 read_activity_data, read_file, read_load_data, read_physiology_data, request_review, run_command, search_codebase, \
-                 web_fetch, write_file";
+    let specs = holdshort_tools::catalogue(&holdshort::PACKS.of_server().toolsets);
+    let mut tools: Vec<String> = specs.into_iter().map(|spec| spec.name).collect();
+    tools.sort();
+    let tools = tools.join(", ");
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),
