@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use holdshort_http::secret_file;
-use holdshort_identity::jwt::{self, Jwt};
-use holdshort_identity::oidc::Oidc;
+use holdshort_server::jwt::{self, Jwt};
+use holdshort_server::oidc::Oidc;
 use holdshort_server::{
     AGENT_REQUESTS, CHECKPOINT_EVERY_MS, CallbackReach, Callbacks, Cors, Front, KeepCheckpoints, Otlp,
     PerMinute, Proxies, PublicUrl, TlsFiles, network, otlp_headers,

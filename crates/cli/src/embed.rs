@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use holdshort_identity::jwt::Jwt;
-use holdshort_identity::oidc::Oidc;
+use holdshort_server::jwt::Jwt;
+use holdshort_server::oidc::Oidc;
 use holdshort_server::{
     Callbacks, Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning,
 };

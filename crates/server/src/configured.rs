@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use holdshort_core::definition::Rule;
 use holdshort_core::system::people::{People, Roster};
-use holdshort_identity::jwt::Issuers;
-use holdshort_identity::oidc::Provider;
 use holdshort_models::Source;
 use holdshort_notify::Channels;
+use holdshort_web::identity::jwt::Issuers;
+use holdshort_web::identity::oidc::Provider;
 use holdshort_workflow::Library;
 
 use crate::server::{Options, StartError};

@@ -31,6 +31,7 @@ pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, he
 pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};
 pub use holdshort_web::cors::Cors;
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
+pub use holdshort_web::identity::{jwt, oidc};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;
 pub use holdshort_web::quota::PerMinute;

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::identity::{How, Principal};
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{KeyId, StreamId};
@@ -17,7 +18,6 @@ use holdshort_core::system::keys::{Found, Key};
 use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
-use holdshort_identity::{How, Principal};
 use holdshort_protocol::Code;
 pub use issued::Newest;
 pub(crate) use issued::{by_issuer, let_in};

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::identity::jwt::Issuers;
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -18,7 +19,6 @@ use holdshort_engine::evidence::Evidence;
 use holdshort_engine::real::{Previews, RealDriver};
 use holdshort_engine::rebuild::event_at;
 use holdshort_engine::{Clock, Error, IdempotencyKey};
-use holdshort_identity::jwt::Issuers;
 use holdshort_models::Description;
 use holdshort_protocol::Code;
 use holdshort_store::{Store, Tables};

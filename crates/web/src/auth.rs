@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::identity::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -19,7 +20,6 @@ use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
-use holdshort_identity::Principal;
 use holdshort_protocol::{Code, Interrupt, header};
 use holdshort_store::{RunFilter, Tables};
 

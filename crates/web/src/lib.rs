@@ -5,7 +5,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: which pages may call an edge), [`front`] knows the public address and the proxies |
+//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; [`identity`]: principals, and the issuers and providers that vouch for them; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: which pages may call an edge), [`front`] knows the public address and the proxies |
 //! | bodies, queries, keys, the trace that a request is in | [`body`], [`query`], [`idempotency`], [`joined`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
@@ -32,6 +32,7 @@ pub mod feed;
 pub mod front;
 pub mod guard;
 pub mod idempotency;
+pub mod identity;
 pub mod joined;
 pub mod kept;
 pub mod limits;

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
 use axum::http::HeaderMap;
 use holdshort_core::actor::Actor;
 use holdshort_core::actor::Role;
@@ -20,7 +21,6 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::system::Input;
 use holdshort_core::time::Timestamp;
-use holdshort_identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
 use holdshort_protocol::Code;
 use serde::{Deserialize, Serialize};
 use url::Url;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::identity::{How, Principal};
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
-use holdshort_identity::{How, Principal};
 use holdshort_store::Store;
 use serde::{Deserialize, Serialize};
 

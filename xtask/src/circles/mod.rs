@@ -88,14 +88,13 @@ mod tests {
         ("core", &[117, 4, 4]),
         ("edges", &[44, 11]),
         ("engine", &[14, 5, 4]),
-        ("identity", &[6]),
         ("notify", &[15]),
         ("protocol", &[15]),
         ("server", &[9]),
         ("store", &[29, 6]),
         ("testkit", &[43]),
         ("tools", &[43]),
-        ("web", &[30]),
+        ("web", &[30, 6]),
     ];
 
     #[test]

@@ -3,10 +3,10 @@
 use axum::Json;
 use axum::http::StatusCode;
 use holdshort_core::id::InterruptId;
-use holdshort_identity::How;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
+use holdshort_web::identity::How;
 use holdshort_web::limits::{LINK_DEFAULT_MS, LINK_MS};
 use holdshort_web::links::Claim;
 use holdshort_web::problem::{Answer, Refused};

@@ -21,7 +21,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of tools", &["tools/src/limits.rs", "http/src/guard.rs"]),
     ("Of command lines", &["command/src/limits.rs"]),
     ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
-    ("Of tokens of issuers", &["identity/src/limits.rs"]),
+    ("Of tokens of issuers", &["web/src/identity/limits.rs"]),
     ("Of channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
     ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
     ("Of the terminal", &["cli/src/limits.rs"]),

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::identity::Principal;
+use crate::identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_core::actor::Actor;
 use holdshort_core::limits::PEOPLE;
 use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_core::system::{Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Error;
-use holdshort_identity::Principal;
-use holdshort_identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_protocol::Code;
 
 use super::{Access, Standing};

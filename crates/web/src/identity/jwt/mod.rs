@@ -24,10 +24,10 @@ use serde_json::{Map, Value};
 pub use config::{Claims, Jwt, Wrong, check};
 pub(crate) use config::{MIXED_UP, are_mixed_up, is_of_this_machine};
 
-use crate::limits::{
+use crate::identity::limits::{
     CLAIM_VALUE_BYTES, CLAIM_VALUES, NAME_BYTES, SECRET_BYTES, SECRET_FILE_BYTES, SUBJECT_BYTES, TOKEN_BYTES,
 };
-use crate::{How, Principal};
+use crate::identity::{How, Principal};
 use jwks::{Jwks, NoKey};
 
 /// The issuers whose tokens let somebody in.

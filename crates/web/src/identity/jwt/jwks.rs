@@ -21,8 +21,8 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::config::{Jwt, TABLE, Wrong, is_of_this_machine};
-use crate::fetch::{Ask, fetch};
-use crate::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
+use crate::identity::fetch::{Ask, fetch};
+use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
 /// The keys of one issuer.
 pub(super) struct Jwks {
@@ -63,7 +63,7 @@ pub(super) enum NoKey {
 #[derive(Debug, thiserror::Error)]
 enum Failed {
     #[error(transparent)]
-    Fetch(#[from] crate::fetch::Failed),
+    Fetch(#[from] crate::identity::fetch::Failed),
     #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("the answer is {0}")]

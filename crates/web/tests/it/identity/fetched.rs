@@ -1,10 +1,10 @@
 //! The keys of an issuer, fetched: rotated, gone, huge, broken, slow.
 
-use holdshort_identity::jwt::{Issuers, Refusal};
 use holdshort_testkit::issuer::{Answer, KeyServer, Signer, set};
+use holdshort_web::identity::jwt::{Issuers, Refusal};
 use serde_json::json;
 
-use crate::{claims, issuer, issuers, verify};
+use super::{claims, issuer, issuers, verify};
 
 fn token(key: &Signer, kid: &str) -> String {
     key.token(&json!({"alg": key.algorithm(), "kid": kid}), &claims())
@@ -161,7 +161,7 @@ async fn keys_of_a_file() {
         assert!(wrong(text).contains("`jwks_file`") && wrong(text).contains("other.json"), "{text:?}");
     }
     // Also where it is changed before it is read.
-    let later = crate::issuers(&changes);
+    let later = super::issuers(&changes);
     mode(0o666).expect("changed");
     assert_eq!(verify(&later, &token(&key, "k")).await, Err(Refusal::Unavailable));
 }

@@ -8,7 +8,7 @@ use jsonwebtoken::{Algorithm, AlgorithmFamily};
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::limits::{
+use crate::identity::limits::{
     ISSUERS, JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_MOST_SECONDS, LEEWAY_SECONDS,
 };
 

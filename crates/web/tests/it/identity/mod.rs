@@ -7,15 +7,15 @@ mod fetched;
 use std::collections::BTreeMap;
 
 use holdshort_core::time::Timestamp;
-use holdshort_identity::jwt::{Issuers, Jwt, Refusal, Verified};
 use holdshort_testkit::issuer::now;
+use holdshort_web::identity::jwt::{Issuers, Jwt, Refusal, Verified};
 use serde_json::{Value, json};
 
-pub(crate) const ISSUER: &str = "https://issuer.example";
-pub(crate) const AUDIENCE: &str = "holdshort";
+const ISSUER: &str = "https://issuer.example";
+const AUDIENCE: &str = "holdshort";
 
 /// An issuer as its table in the file, with changes.
-pub(crate) fn issuer(changes: &[(&str, toml::Value)]) -> Jwt {
+fn issuer(changes: &[(&str, toml::Value)]) -> Jwt {
     let mut table: BTreeMap<String, toml::Value> = toml::from_str(
         r#"
         issuer = "https://issuer.example"
@@ -36,18 +36,18 @@ pub(crate) fn issuer(changes: &[(&str, toml::Value)]) -> Jwt {
     toml::Value::try_from(table).expect("a table").try_into().expect("an issuer")
 }
 
-pub(crate) fn issuers(changes: &[(&str, toml::Value)]) -> Issuers {
+fn issuers(changes: &[(&str, toml::Value)]) -> Issuers {
     Issuers::open(&[issuer(changes)]).expect("they are right")
 }
 
 /// The claims of somebody who decides.
-pub(crate) fn claims() -> Value {
+fn claims() -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "ada", "name": "Ada", "roles": ["deciders", "unknown"],
         "groups": ["ops", "night"], "iat": now() - 10, "nbf": now() - 10, "exp": now() + 300,
     })
 }
 
-pub(crate) async fn verify(issuers: &Issuers, token: &str) -> Result<Verified, Refusal> {
+async fn verify(issuers: &Issuers, token: &str) -> Result<Verified, Refusal> {
     issuers.verify(token, Timestamp::from_millis(now() * 1_000)).await
 }

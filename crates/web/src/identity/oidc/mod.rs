@@ -1,7 +1,7 @@
 //! Signing people in at an OpenID provider: with a browser by a code (RFC 6749, PKCE, nonce), and with a terminal by the
 //! device flow (RFC 8628).
 //!
-//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`crate::jwt`]). What a sign-in has
+//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`super::jwt`]). What a sign-in has
 //! to be bound to is given out by [`Provider::begin`], and wanted back by [`Provider::finish`]; nothing is kept here.
 
 mod config;
@@ -30,9 +30,9 @@ use tokio::time::timeout;
 
 pub use config::Oidc;
 
-use crate::fetch::{Ask, fetch};
-use crate::jwt::{Jwt, Refusal, Verified, Wrong, read_secret};
-use crate::limits::{PROVIDER_BYTES, PROVIDER_TIME};
+use crate::identity::fetch::{Ask, fetch};
+use crate::identity::jwt::{Jwt, Refusal, Verified, Wrong, read_secret};
+use crate::identity::limits::{PROVIDER_BYTES, PROVIDER_TIME};
 use discovery::{Discovery, Said};
 
 /// A provider that signs people in.
@@ -164,7 +164,7 @@ impl Provider {
             (None, said) => said,
         };
         let mut networks = config.networks.clone();
-        if Url::parse(&config.issuer).is_ok_and(|url| crate::jwt::is_of_this_machine(&url)) {
+        if Url::parse(&config.issuer).is_ok_and(|url| crate::identity::jwt::is_of_this_machine(&url)) {
             networks.extend(["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
         }
         let guard = Guard::new(&networks).map_err(|error| wrong(error.to_string()))?;

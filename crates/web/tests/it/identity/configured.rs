@@ -1,9 +1,9 @@
 //! What an issuer may be configured with.
 
-use holdshort_identity::jwt::{Jwt, check};
-use holdshort_identity::oidc::Oidc;
+use holdshort_web::identity::jwt::{Jwt, check};
+use holdshort_web::identity::oidc::Oidc;
 
-use crate::issuer;
+use super::issuer;
 
 /// Of an issuer that is right.
 type Changes = Vec<(&'static str, toml::Value)>;

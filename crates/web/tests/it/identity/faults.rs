@@ -1,12 +1,12 @@
 //! Every token that must let nobody in (RFC 8725), and those that must.
 
 use holdshort_core::actor::Role;
-use holdshort_identity::How;
-use holdshort_identity::jwt::{Issuers, Refusal};
 use holdshort_testkit::issuer::{KeyServer, Signer, now};
+use holdshort_web::identity::How;
+use holdshort_web::identity::jwt::{Issuers, Refusal};
 use serde_json::{Value, json};
 
-use crate::{ISSUER, claims, issuer, issuers, verify};
+use super::{ISSUER, claims, issuer, issuers, verify};
 
 fn set(mut value: Value, key: &str, to: Value) -> Value {
     value[key] = to;

@@ -9,8 +9,8 @@ use jsonwebtoken::Algorithm;
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::jwt::{self, Claims, Jwt, Wrong, is_of_this_machine};
-use crate::limits::{
+use crate::identity::jwt::{self, Claims, Jwt, Wrong, is_of_this_machine};
+use crate::identity::limits::{
     JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_SECONDS, NAME_BYTES,
     SESSION_MOST_SECONDS, SESSION_SECONDS,
 };

@@ -15,9 +15,11 @@ use tokio::time::timeout;
 
 use super::Trouble;
 use super::config::{Oidc, check_url};
-use crate::fetch::{Ask, fetch};
-use crate::jwt::{Issuers, Jwt, is_of_this_machine};
-use crate::limits::{DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME};
+use crate::identity::fetch::{Ask, fetch};
+use crate::identity::jwt::{Issuers, Jwt, is_of_this_machine};
+use crate::identity::limits::{
+    DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
+};
 
 /// What it said.
 pub(super) struct Said {

@@ -1,0 +1,3 @@
+//! Tests of the HTTP kit from outside.
+
+mod identity;
