@@ -8,7 +8,6 @@ pub mod audit;
 mod clock;
 mod deadline_clock;
 mod driver;
-mod ends;
 mod error;
 pub mod evidence;
 mod executor;
@@ -16,6 +15,7 @@ pub mod metrics;
 pub mod outbox;
 pub mod real;
 pub mod rebuild;
+pub mod traces;
 pub mod transfer;
 mod upkeep;
 
@@ -25,7 +25,6 @@ pub use driver::{
     Driver, FollowUp, IdempotencyKey, ModelCall, ModelOutcome, NextRun, OpenSession, OpenedSession, Say,
     StartRun, StartedRun, TakesFront,
 };
-pub use ends::Ends;
 pub use error::Error;
 pub use executor::{Deliver, Executor, Idle, Job, Unfit, Work};
 pub use upkeep::{ErasedRuns, keep_erasing, keep_time, keep_up};

@@ -27,7 +27,7 @@ pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
 pub use configured::check;
 pub use holdshort_edges::crew::{ReadCase, Settings as Crew, Wrong as WrongCrew, WrongCase};
-pub use holdshort_telemetry::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
+pub use holdshort_engine::traces::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};
 pub use holdshort_web::cors::Cors;
 pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};

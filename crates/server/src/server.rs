@@ -14,11 +14,11 @@ use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::{Network, keep_sending};
 use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
-use holdshort_engine::{Clock, Ends, keep_erasing};
+use holdshort_engine::traces::{self, Traces};
+use holdshort_engine::{Clock, keep_erasing};
 use holdshort_models::{Description, Source};
 use holdshort_notify::Vapid;
 use holdshort_store::{Location, Store, postgres, sqlite};
-use holdshort_telemetry::Traces;
 use holdshort_web::access::{Newest, Used, keep_standing};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
@@ -91,7 +91,7 @@ pub struct Options {
     /// What the crew edge is started with.
     pub crew: crew::Settings,
     /// Where traces of runs go; `None`: nowhere.
-    pub otlp: Option<holdshort_telemetry::Settings>,
+    pub otlp: Option<traces::Settings>,
     /// How long what ended runs said is kept; `None`: for ever.
     pub keep_content: Option<Duration>,
 }
@@ -134,7 +134,7 @@ pub enum StartError {
     #[error(transparent)]
     Callbacks(Box<holdshort_notify::Error>),
     #[error(transparent)]
-    Traces(#[from] holdshort_telemetry::Error),
+    Traces(#[from] traces::Error),
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
 }
@@ -255,7 +255,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         sandbox_program: options.sandbox_program,
         store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
         rehearsing: tuning.rehearsing,
-        ends: traces.clone().map(|traces| -> Arc<dyn Ends> { traces }),
+        traces: traces.as_ref().map(|traces| traces.queue().clone()),
     }))
     .await?;
     // After the store has locked the folder.

@@ -251,9 +251,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         // What is in memory still holds it.
         let is_in_memory = !append.erased.is_empty();
-        let ends = self.ends.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
-        if let Some(ends) = ends {
-            ends.ending(&run.id);
+        let traces = self.traces.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
+        if let Some(traces) = traces {
+            traces.run_ending(&run.id);
         }
         let appended = self.journal.append(append).await;
         loaded.unanswered = unanswered;
@@ -265,10 +265,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.forget(&StreamId::System);
             // Of the others it is not known whether they wrote: what is read next will tell.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
-            match ends {
-                Some(ends) if wrote_nothing => ends.goes_on(&run.id),
-                // Whether it ended is looked up.
-                Some(ends) => ends.ended(&run.id),
+            match traces {
+                Some(traces) if wrote_nothing => traces.run_goes_on(&run.id),
+                // The exporter looks whether it ended.
+                Some(traces) => traces.run_ended(&run.id),
                 None => {}
             }
             if wrote_nothing {
@@ -286,8 +286,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
         }
         self.metrics.committed(events, run);
-        if let Some(ends) = ends {
-            ends.ended(&run.id);
+        if let Some(traces) = traces {
+            traces.run_ended(&run.id);
         }
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;

@@ -41,7 +41,8 @@ pub use sessions::{OpenSession, OpenedSession};
 pub use start::{StartRun, StartedRun, TakesFront};
 
 use crate::metrics::Metrics;
-use crate::{Clock, Ends, Error, Executor};
+use crate::traces::TraceQueue;
+use crate::{Clock, Error, Executor};
 use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
 use lookups::Lookups;
@@ -56,7 +57,7 @@ pub struct Driver<J, C, E> {
     clock: C,
     executor: E,
     metrics: Metrics,
-    ends: OnceLock<Arc<dyn Ends>>,
+    traces: OnceLock<Arc<TraceQueue>>,
     cache: RunCache,
     streams: Streams,
     beginnings: Beginnings,
@@ -93,7 +94,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             clock,
             executor,
             metrics: Metrics::default(),
-            ends: OnceLock::new(),
+            traces: OnceLock::new(),
             cache: RunCache::default(),
             streams: Streams::default(),
             beginnings: Beginnings::default(),
@@ -116,9 +117,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.journal
     }
 
-    /// From here on this one is told of runs that end here. Before anything is driven, and once.
-    pub fn tell_of_ends(&self, ends: Arc<dyn Ends>) {
-        let _first = self.ends.set(ends);
+    /// Puts runs that end here into this queue. Called once, before anything is driven.
+    pub fn queue_traces(&self, queue: Arc<TraceQueue>) {
+        let _first = self.traces.set(queue);
     }
 
     /// What this process has committed.

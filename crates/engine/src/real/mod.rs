@@ -29,7 +29,8 @@ pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
 use crate::driver::system_of;
-use crate::{Clock, DeadlineClock, Driver, Ends, Error, upkeep};
+use crate::traces::TraceQueue;
+use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 
 /// The driver that the binary runs.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
@@ -52,8 +53,8 @@ pub struct Setup<L> {
     pub sandbox_program: PathBuf,
     pub store: Location,
     pub rehearsing: Rehearsing,
-    /// Whoever is told that runs end.
-    pub ends: Option<Arc<dyn Ends>>,
+    /// Where runs that end are put; `None`: no traces are exported.
+    pub traces: Option<Arc<TraceQueue>>,
 }
 
 /// What tests change of how work is carried out.
@@ -91,7 +92,7 @@ where
         sandbox_program,
         store,
         rehearsing,
-        ends,
+        traces,
     } = setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
@@ -133,8 +134,8 @@ where
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, clock, executor);
-    if let Some(ends) = ends {
-        driver.tell_of_ends(ends);
+    if let Some(traces) = traces {
+        driver.queue_traces(traces);
     }
     // Those that were registered, too: what goes on may have something to tell them.
     let registered = driver.system().await?.registered_channels().collect::<Vec<_>>();

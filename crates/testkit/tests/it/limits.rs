@@ -32,7 +32,7 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
     ("Of reports", &["page/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
     ("Of the coach", &["../packs/coach/src/limits.rs"]),
-    ("Of traces", &["telemetry/src/limits.rs"]),
+    ("Of traces", &["engine/src/traces/limits.rs"]),
 ];
 /// Its rows are the defaults of a type.
 const OF_WORKFLOWS: &str = "Of a workflow";

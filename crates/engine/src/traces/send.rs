@@ -8,7 +8,7 @@ use prost::Message;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use crate::limits::EXPORT_ANSWER_BYTES;
+use super::limits::EXPORT_ANSWER_BYTES;
 
 /// Why a request brought nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_core::trace_parent::TraceParent;
 use serde::Serialize;
 
-use crate::limits::{TRACE_NAME_CHARS, TRACE_SPANS};
+use super::limits::{TRACE_NAME_CHARS, TRACE_SPANS};
 
 pub(crate) type TraceId = [u8; 16];
 pub(crate) type SpanId = [u8; 8];

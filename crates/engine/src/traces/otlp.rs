@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Status};
 use prost::Message;
 
-use crate::spans::{self, Trace, TraceId, Value};
+use super::spans::{self, Trace, TraceId, Value};
 
 /// Sampled (W3C Trace Context, 3.2.2.5): whoever tells it has decided that it is kept.
 const SAMPLED: u32 = 1;

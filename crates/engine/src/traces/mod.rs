@@ -1,32 +1,42 @@
-//! Tells a collector of runs that have ended, for as long as the server lives: some at once, again after a while where
-//! that fails, and never so that a run waits for it.
+//! Traces for OpenTelemetry, told from the journal: a run that has ended is a trace.
+//!
+//! `spans` turns the events of a run into spans: pure, without content, the same whenever it is asked. `otlp` puts them
+//! into the messages of OTLP. `queue` holds which runs are still to be told; `waiting` keeps that over a restart.
+//! [`Traces`] sends them, and tries again. Nothing waits for a collector: one that is down changes no run.
+
+mod headers;
+mod limits;
+mod otlp;
+mod queue;
+mod send;
+mod spans;
+mod waiting;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use holdshort_core::event::{self, Chain};
 use holdshort_core::id::{RunId, StreamId};
-use holdshort_engine::{Clock, Driver, Ends, Executor};
 use holdshort_store::Journal;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use tokio::sync::Notify;
 
-use crate::limits::{
-    EXPORT_LAST_TIME, EXPORT_PAUSE, EXPORT_PAUSE_MOST, EXPORT_SPANS, EXPORT_TIME, TRACES_AT_ONCE,
-};
-use crate::otlp;
-use crate::send::{Failure, send};
-use crate::spans::{Builder, Trace};
-use crate::waiting::{Ended, Waiting};
+pub use headers::{Malformed, headers};
+pub use queue::TraceQueue;
+
+use crate::{Clock, Driver, Executor};
+use limits::{EXPORT_LAST_TIME, EXPORT_PAUSE, EXPORT_PAUSE_MOST, EXPORT_SPANS, EXPORT_TIME, TRACES_AT_ONCE};
+use queue::Dropped;
+use send::{Failure, send};
+use spans::{Builder, Trace};
+use waiting::Ended;
 
 /// Events read at once.
 const PAGE: usize = 500;
@@ -56,21 +66,18 @@ pub struct Traces {
     /// Where they are posted.
     endpoint: Url,
     node: Option<String>,
-    waiting: Mutex<Waiting>,
-    /// Rung when there is something to tell.
-    changed: Notify,
+    queue: Arc<TraceQueue>,
     /// The last request failed.
     is_down: AtomicBool,
     registry: Registry,
     told: Counter,
     failed: Counter,
-    dropped: Family<[(&'static str, &'static str); 1], Counter>,
     left: Gauge,
 }
 
 impl std::fmt::Debug for Traces {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Traces").field("waiting", &self.waiting().len()).finish_non_exhaustive()
+        f.debug_struct("Traces").field("waiting", &self.queue.len()).finish_non_exhaustive()
     }
 }
 
@@ -85,40 +92,29 @@ impl Traces {
             .map_err(Error::Client)?;
         let mut registry = Registry::with_prefix("holdshort");
         let (told, failed, left) = (Counter::default(), Counter::default(), Gauge::default());
-        let dropped = Family::default();
+        let dropped = Dropped::default();
         registry.register("traces_exported", "Traces that a collector took", told.clone());
         registry.register("trace_export_failures", "Requests to a collector that failed", failed.clone());
         registry.register("traces_dropped", "Traces that no collector gets, by why", dropped.clone());
         registry.register("traces_waiting", "Traces that wait for a collector", left.clone());
-        let waiting = Mutex::default();
-        let endpoint = posted_to(endpoint);
-        let (changed, is_down) = (Notify::new(), AtomicBool::new(false));
-        Ok(Arc::new(Self {
-            http,
-            endpoint,
-            node,
-            waiting,
-            changed,
-            is_down,
-            registry,
-            told,
-            failed,
-            dropped,
-            left,
-        }))
+        let queue = Arc::new(TraceQueue::new(dropped));
+        let (endpoint, is_down) = (posted_to(endpoint), AtomicBool::new(false));
+        Ok(Arc::new(Self { http, endpoint, node, queue, is_down, registry, told, failed, left }))
+    }
+
+    /// The queue that a driver fills.
+    pub fn queue(&self) -> &Arc<TraceQueue> {
+        &self.queue
     }
 
     /// The data folder holds what waits, from here on: once it is this server's alone.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
-        let forgotten = self.waiting().keep_in(folder)?;
-        self.forget(forgotten);
-        self.changed.notify_one();
-        Ok(())
+        Ok(self.queue.keep_in(folder)?)
     }
 
     /// What is counted of them.
     pub fn registry(&self) -> &Registry {
-        self.left.set(i64::try_from(self.waiting().len()).unwrap_or(i64::MAX));
+        self.left.set(i64::try_from(self.queue.len()).unwrap_or(i64::MAX));
         &self.registry
     }
 
@@ -129,9 +125,9 @@ impl Traces {
     ) {
         let mut pause = EXPORT_PAUSE;
         loop {
-            let ended = self.waiting().first(TRACES_AT_ONCE);
+            let ended = self.queue.first(TRACES_AT_ONCE);
             if ended.is_empty() {
-                self.changed.notified().await;
+                self.queue.changed().await;
                 continue;
             }
             let told = Box::pin(self.tell(&*driver, &ended)).await;
@@ -140,13 +136,13 @@ impl Traces {
                 Ok(told) => {
                     self.told.inc_by(told);
                     pause = EXPORT_PAUSE;
-                    self.settled(&ended);
+                    self.queue.settle(&ended);
                 }
                 Err(Failure::Never(why)) => {
                     tracing::warn!(why, runs = ended.len(), "traces are dropped");
                     self.failed.inc();
-                    self.drop_some("refused", ended.len());
-                    self.settled(&ended);
+                    self.queue.drop_some("refused", ended.len());
+                    self.queue.settle(&ended);
                 }
                 Err(Failure::Later { why, after }) => {
                     self.failed.inc();
@@ -164,7 +160,7 @@ impl Traces {
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
-            while self.waiting().len() > 0 && !self.is_down.load(Ordering::Acquire) {
+            while self.queue.len() > 0 && !self.is_down.load(Ordering::Acquire) {
                 tokio::time::sleep(LOOK).await;
             }
         };
@@ -181,12 +177,12 @@ impl Traces {
         for Ended { run, .. } in ended {
             match read(driver, run).await {
                 Ok(trace) => traces.extend(trace),
-                Err(holdshort_engine::Error::Store(error)) => {
+                Err(crate::Error::Store(error)) => {
                     return Err(Failure::Later { why: error.to_string(), after: None });
                 }
                 Err(error) => {
                     tracing::warn!(%run, %error, "a run can not be told as a trace");
-                    self.drop_some("unreadable", 1);
+                    self.queue.drop_some("unreadable", 1);
                 }
             }
         }
@@ -200,52 +196,13 @@ impl Traces {
         }
         Ok(count)
     }
-
-    fn settled(&self, told: &[Ended]) {
-        if let Err(error) = self.waiting().settled(told) {
-            tracing::warn!(%error, "what was told can not be written down, and is told again after a restart");
-        }
-    }
-
-    fn forget(&self, count: usize) {
-        if count > 0 {
-            self.drop_some("too_many", count);
-        }
-    }
-
-    fn drop_some(&self, why: &'static str, count: usize) {
-        self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
-    }
-
-    /// A poisoned lock guards plain lists: what they hold is still right.
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Ends for Traces {
-    fn ending(&self, run: &RunId) {
-        if let Err(error) = self.waiting().ending(run) {
-            tracing::warn!(%error, "a trace that is to be told is not written down: a crash would forget it");
-        }
-    }
-
-    fn goes_on(&self, run: &RunId) {
-        self.waiting().goes_on(run);
-    }
-
-    fn ended(&self, run: &RunId) {
-        let forgotten = self.waiting().ended(run);
-        self.forget(forgotten);
-        self.changed.notify_one();
-    }
 }
 
 /// `None`: it has not ended.
 async fn read<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     run: &RunId,
-) -> Result<Option<Trace>, holdshort_engine::Error> {
+) -> Result<Option<Trace>, crate::Error> {
     let stream = StreamId::Run(run.clone());
     let (mut chain, mut builder) = (Chain::START, Builder::new(run));
     loop {
@@ -253,7 +210,7 @@ async fn read<J: Journal, C: Clock, E: Executor>(
         let is_last = page.len() < PAGE;
         for sealed in &page {
             let event = event::open(sealed, &mut chain)
-                .map_err(|source| holdshort_engine::Error::Damaged { run: run.to_string(), source })?;
+                .map_err(|source| crate::Error::Damaged { run: run.to_string(), source })?;
             builder.apply(chain.seq, &event);
         }
         if is_last {

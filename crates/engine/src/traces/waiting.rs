@@ -12,7 +12,7 @@ use std::path::Path;
 
 use holdshort_core::id::RunId;
 
-use crate::limits::TRACES_WAITING;
+use super::limits::TRACES_WAITING;
 
 /// Its name in the data folder.
 const NAME: &str = "traces.waiting";

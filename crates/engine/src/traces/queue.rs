@@ -1,0 +1,94 @@
+//! Runs whose traces are still to be exported: filled by the driver whose append ends a run, emptied by the exporter.
+//!
+//! Never in the driver's way: each call returns at once, and none of them fails.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use holdshort_core::id::RunId;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use tokio::sync::Notify;
+
+use super::waiting::{Ended, Waiting};
+
+/// Traces that no collector gets, by reason.
+pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
+
+/// The runs of one node that wait for the exporter.
+#[derive(Debug)]
+pub struct TraceQueue {
+    waiting: Mutex<Waiting>,
+    /// Rung when there is something to export.
+    changed: Notify,
+    dropped: Dropped,
+}
+
+impl TraceQueue {
+    pub(super) fn new(dropped: Dropped) -> Self {
+        Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
+    }
+
+    /// Keeps the queue in this folder from here on.
+    pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
+        let forgotten = self.waiting().keep_in(folder)?;
+        self.forget(forgotten);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// The append that would end the run is about to be written.
+    pub(crate) fn run_ending(&self, run: &RunId) {
+        if let Err(error) = self.waiting().ending(run) {
+            tracing::warn!(%error, "a trace that is to be told is not written down: a crash would forget it");
+        }
+    }
+
+    /// The append wrote nothing.
+    pub(crate) fn run_goes_on(&self, run: &RunId) {
+        self.waiting().goes_on(run);
+    }
+
+    /// The append is written, or perhaps: if its answer got lost, the exporter looks in the journal.
+    pub(crate) fn run_ended(&self, run: &RunId) {
+        let forgotten = self.waiting().ended(run);
+        self.forget(forgotten);
+        self.changed.notify_one();
+    }
+
+    /// Resolves when there is something to export.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    pub(super) fn first(&self, count: usize) -> Vec<Ended> {
+        self.waiting().first(count)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting().len()
+    }
+
+    /// Removes runs that were exported, or never will be.
+    pub(super) fn settle(&self, exported: &[Ended]) {
+        if let Err(error) = self.waiting().settled(exported) {
+            tracing::warn!(%error, "what was told can not be written down, and is told again after a restart");
+        }
+    }
+
+    fn forget(&self, count: usize) {
+        if count > 0 {
+            self.drop_some("too_many", count);
+        }
+    }
+
+    pub(super) fn drop_some(&self, why: &'static str, count: usize) {
+        self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
+    }
+
+    /// A poisoned lock guards plain lists: what they hold is still right.
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
