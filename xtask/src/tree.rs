@@ -8,7 +8,7 @@ use crate::run::root;
 const SOURCES: [(&str, &str, usize); 4] =
     [(".rs", "//! ", 600), (".ts", "// ", 400), (".js", "// ", 400), (".svelte", "<!-- ", 400)];
 
-/// Written by a program.
+/// Written by a program, and not committed.
 const GENERATED: [&str; 1] = ["ui/src/api/schema.d.ts"];
 
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {

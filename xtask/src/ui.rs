@@ -10,21 +10,18 @@ use crate::bundle::{self, Bundle};
 use crate::npm;
 use crate::run::{root, step, target};
 
-/// Brings `ui/src/api/schema.d.ts` and `ui/dist` up to date.
+/// Checks the app and brings `ui/dist` up to date.
 pub(crate) fn ui() -> Result<()> {
     if let Some(mut npm) = install() {
         step("npm ci", &mut npm)?;
     }
-    step("types of the API", &mut script("types", &[]))?;
     check()?;
     build(&dist())?;
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Refuses types or a bundle that are not what the sources say. What `install` installs is there.
+/// Refuses a bundle that is not what the sources say. What `install` installs is there.
 pub(crate) fn verify() -> Result<()> {
-    step("types of the API", &mut script("types", &["--check"]))
-        .context("ui/src/api/schema.d.ts is stale: run `cargo xtask ui`")?;
     check()?;
     let folder = target().join("ui-dist");
     build(&folder)?;
@@ -55,7 +52,7 @@ pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// A script of `ui/package.json`.
+/// A script of `ui/package.json`. Those that check, build or test make the types of the API first.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);
