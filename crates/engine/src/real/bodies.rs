@@ -4,47 +4,43 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use holdshort_core::digest::Digest;
-use holdshort_store::{Blob, Error, Journal};
+use holdshort_store::{Blob, Bodies as _, Error, Log, Store};
 
 use crate::{Clock, SystemClock};
 
-/// Where bodies are kept.
-pub(super) trait Bodies: Send + Sync {
-    fn put(&self, bodies: Vec<Blob>) -> BoxFuture<'_, Result<(), Error>>;
-    fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>>;
-    /// Those that are kept no more. The others are needed now, and stay for a while.
-    fn missing(&self, digests: Vec<Digest>) -> BoxFuture<'_, Result<BTreeSet<Digest>, Error>>;
-}
+/// Where bodies are kept. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Bodies(Arc<Store>);
 
-impl<J: Journal> Bodies for Arc<J> {
-    fn put(&self, bodies: Vec<Blob>) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(self.put_bodies(bodies, SystemClock.now()))
+impl Bodies {
+    pub(super) fn new(store: Arc<Store>) -> Self {
+        Self(store)
     }
 
-    fn get(&self, digest: Digest) -> BoxFuture<'_, Result<Option<Vec<u8>>, Error>> {
-        Box::pin(async move {
-            match self.body(&digest).await? {
-                Some(body) => Ok(Some(body)),
-                // A version before this one kept them with what is never dropped.
-                None => self.blob(&digest).await,
-            }
-        })
+    pub(super) async fn put(&self, bodies: Vec<Blob>) -> Result<(), Error> {
+        self.0.put_bodies(bodies, SystemClock.now()).await
     }
 
-    fn missing(&self, digests: Vec<Digest>) -> BoxFuture<'_, Result<BTreeSet<Digest>, Error>> {
-        Box::pin(async move {
-            let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();
-            for kept in self.need_bodies(digests, SystemClock.now()).await? {
-                missing.remove(&kept);
+    pub(super) async fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, Error> {
+        match self.0.body(&digest).await? {
+            Some(body) => Ok(Some(body)),
+            // A version before this one kept them with what is never dropped.
+            None => self.0.blob(&digest).await,
+        }
+    }
+
+    /// Returns the digests whose bytes the journal has dropped. Marks the other ones as needed, so that they stay for a while.
+    pub(super) async fn missing(&self, digests: Vec<Digest>) -> Result<BTreeSet<Digest>, Error> {
+        let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();
+        for kept in self.0.need_bodies(digests, SystemClock.now()).await? {
+            missing.remove(&kept);
+        }
+        for digest in missing.clone() {
+            if self.0.blob(&digest).await?.is_some() {
+                missing.remove(&digest);
             }
-            for digest in missing.clone() {
-                if self.blob(&digest).await?.is_some() {
-                    missing.remove(&digest);
-                }
-            }
-            Ok(missing)
-        })
+        }
+        Ok(missing)
     }
 }

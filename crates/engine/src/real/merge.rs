@@ -1,7 +1,6 @@
 //! Working out a merge: the layer of a run on this node, against its workspace.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use holdshort_core::run::merge::Arguments;
 use holdshort_core::tool::{Tried, Yielded};
@@ -14,12 +13,7 @@ use super::layers;
 use super::trial::{NotKept, keep};
 
 /// Works out what a merge would do to the workspace as it is now.
-pub(super) async fn try_merge(
-    tools: Tools,
-    bodies: Arc<dyn Bodies>,
-    data: PathBuf,
-    arguments: &Value,
-) -> Tried {
+pub(super) async fn try_merge(tools: Tools, bodies: Bodies, data: PathBuf, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
         Err(e) => return Tried::Impossible { why: format!("these are no arguments of a merge: {e}") },
@@ -29,7 +23,7 @@ pub(super) async fn try_merge(
             Ok(merge) => merge,
             Err(e) => return Tried::Impossible { why: format!("nothing can be merged: {e}") },
         };
-        match keep(merge, &*bodies) {
+        match keep(merge, &bodies) {
             Ok(yielded) => Tried::Yielded(told(yielded, &arguments)),
             Err(NotKept::Changed) => Tried::Changed { paths: Vec::new() },
             Err(NotKept::Store(why)) => {

@@ -25,6 +25,7 @@ use holdshort_tools::{Step, Toolset};
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
+use bodies::Bodies;
 pub use executor::{REHEARSAL, RealExecutor};
 pub use preview::{Kind, Preview, Previews};
 
@@ -128,7 +129,7 @@ where
         toolsets,
         model,
         sandbox_program,
-        bodies: Arc::new(journal.clone()),
+        bodies: Bodies::new(journal.clone()),
         previews: previews.clone(),
         rehearsing,
         tasks: Arc::default(),

@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Tries a command. What it yields is in the journal when this returns, but for the event that tells of it.
 pub(super) async fn try_command(
     tools: &Tools,
-    bodies: &Arc<dyn Bodies>,
+    bodies: &Bodies,
     call: &Call,
     preconditions: &[Precondition],
     output: impl Fn(&str) + Send,
@@ -33,7 +33,7 @@ pub(super) async fn try_command(
         Ran::Failed { text } => return Tried::Impossible { why: text },
     };
     let bodies = bodies.clone();
-    let kept = tokio::task::spawn_blocking(move || keep(trial, &*bodies)).await;
+    let kept = tokio::task::spawn_blocking(move || keep(trial, &bodies)).await;
     match kept {
         Ok(Ok(yielded)) => Tried::Yielded(yielded),
         Ok(Err(NotKept::Changed)) => Tried::Changed { paths: Vec::new() },
@@ -67,7 +67,7 @@ pub(super) enum NotKept {
     Store(String),
 }
 
-pub(super) fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept> {
+pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<Yielded, NotKept> {
     let put = |batch: Vec<Blob>| {
         Handle::current().block_on(bodies.put(batch)).map_err(|e| NotKept::Store(e.to_string()))
     };
@@ -92,7 +92,7 @@ pub(super) fn keep(trial: Trial, bodies: &dyn Bodies) -> Result<Yielded, NotKept
 /// Commits what a trial did: to the workspace, and then to the run's layer.
 pub(super) async fn commit(
     tools: Tools,
-    bodies: Arc<dyn Bodies>,
+    bodies: Bodies,
     changeset: Arc<Changeset>,
     layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
@@ -100,7 +100,7 @@ pub(super) async fn commit(
     // What was begun is carried on, and says itself what it lacks.
     if !is_resumed {
         let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
-        match missing(&*bodies, &[&changeset, layer]).await {
+        match missing(&bodies, &[&changeset, layer]).await {
             Ok(paths) if paths.is_empty() => {}
             // Looked at or tried again, it has them again.
             Ok(paths) => return Outcome::Changed { paths },
@@ -147,7 +147,7 @@ pub(super) async fn commit(
 
 /// The paths whose new bytes are kept no more.
 pub(super) async fn missing(
-    bodies: &dyn Bodies,
+    bodies: &Bodies,
     changesets: &[&Changeset],
 ) -> Result<Vec<String>, holdshort_store::Error> {
     let wanted = |change: &Change| match (&change.before, &change.after) {

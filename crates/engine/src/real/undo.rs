@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 
 use holdshort_core::changeset::Changeset;
 use holdshort_core::digest::Digest;
@@ -24,7 +23,7 @@ const MIXED: &str = "changed_in_between";
 const NOT_KEPT: &str = "not_kept";
 
 /// What an undo would do to the workspace as it is now.
-pub(super) async fn try_undo(tools: Tools, bodies: Arc<dyn Bodies>, arguments: &Value) -> Tried {
+pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
         Err(e) => return Tried::Impossible { why: format!("these are no arguments of an undo: {e}") },
@@ -36,7 +35,7 @@ pub(super) async fn try_undo(tools: Tools, bodies: Arc<dyn Bodies>, arguments: &
             found.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
         };
         let missing = |changeset: &Changeset| {
-            runtime.block_on(super::trial::missing(&*bodies, &[changeset])).map_err(io::Error::other)
+            runtime.block_on(super::trial::missing(&bodies, &[changeset])).map_err(io::Error::other)
         };
         work_out(&tools, &arguments, body, missing)
     });
