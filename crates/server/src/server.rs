@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdshort_core::actor::{LOCAL_OPERATOR, Role};
+use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
 use holdshort_core::system::people::People;
@@ -181,8 +181,6 @@ pub struct Tuning {
     pub unauthenticated_connections: Option<usize>,
     /// Connections of agents at once; `None`: as many as a server has.
     pub agent_connections: Option<usize>,
-    /// Tokens of roles that a local start hands out none for.
-    pub tokens: &'static [(&'static str, Role)],
     /// The last events, which those who follow everything share; `None`: as many as a server has.
     pub recent_events: Option<usize>,
 }
@@ -268,14 +266,13 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }
         credentials(&options.data, address.port(), &names, engine.driver.journal()).await
     };
-    let Credentials { mut tokens, logins, signer, vapid } = match ready.await {
+    let Credentials { tokens, logins, signer, vapid } = match ready.await {
         Ok(credentials) => credentials,
         Err(error) => {
             engine.stop().await?;
             return Err(error);
         }
     };
-    tokens.more = tuning.tokens;
     let sending = options.crew.sending();
     let (webhooks, told) = match Webhooks::open(&options.data, channels, of_callbacks, sending) {
         Ok(opened) => opened,

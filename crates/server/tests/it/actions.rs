@@ -11,8 +11,8 @@ fn path(interrupt: &Value, verb: &str) -> String {
 
 #[tokio::test]
 async fn a_claim_says_who_is_at_it_and_keeps_nobody_from_deciding() {
-    let served = Served::with_tokens(&[("admin-token", Role::Admin)]).await;
-    let (operator, admin) = (served.operator(), served.api(Some("admin-token")));
+    let served = Served::with_issuer().await;
+    let (operator, admin) = (served.operator(), served.issued("ada", Role::Admin));
     let asked = operator.ask().await;
     let nothing = json!({});
     for _ in 0..2 {
@@ -37,9 +37,9 @@ async fn a_claim_says_who_is_at_it_and_keeps_nobody_from_deciding() {
     ok(operator.post(&path(&asked, "release"), &nothing).await);
 
     ok(operator.post(&path(&asked, "claim"), &nothing).await);
-    let admin = served.api(Some("admin-token"));
+    let admin = served.issued("ada", Role::Admin);
     let decided = ok(admin.decide(&asked, &json!({"option": "approve"})).await);
-    assert_eq!(decided["resolution"]["by"], json!(["admin"]));
+    assert_eq!(decided["resolution"]["by"], json!(["ada"]));
     let refused = operator.post(&path(&asked, "claim"), &nothing).await;
     assert_eq!(refusal(&refused), (409, "already_resolved", vec![]));
     let refused = served.agent().post(&path(&asked, "claim"), &nothing).await;

@@ -1,17 +1,24 @@
 //! A server on a temporary folder, and a client that speaks to it with one token.
 
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use holdshort_core::actor::Role;
+use holdshort_core::rights::ROLES;
 use holdshort_engine::real::Rehearsing;
 use holdshort_server::{Options, Pace, Server, StartError, Tuning, start_tuned};
+use holdshort_testkit::issuer::{Signer, now};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Everything in these tests happens at once or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+const ISSUER: &str = "https://issuer.example";
+const ISSUER_SECRET: &[u8] = b"the issuer and the server share this";
 
 pub(crate) fn options(data: &Path) -> Options {
     Options {
@@ -150,9 +157,29 @@ impl Served {
         run
     }
 
-    /// With tokens of other roles.
-    pub(crate) async fn with_tokens(tokens: &'static [(&'static str, Role)]) -> Self {
-        Self::with_tuning(Tuning { tokens, ..Tuning::default() }).await
+    /// With an issuer of tokens for every role.
+    pub(crate) async fn with_issuer() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let secret_file = folder.path().join("issuer.secret");
+        std::fs::write(&secret_file, ISSUER_SECRET).unwrap();
+        std::fs::set_permissions(&secret_file, PermissionsExt::from_mode(0o600)).unwrap();
+        let roles: BTreeMap<_, _> = ROLES.map(|role| (role.word(), role.word())).into();
+        let issuer = json!({
+            "issuer": ISSUER, "audience": ["holdshort"], "algorithms": ["HS256"], "secret_file": secret_file,
+            "roles": roles,
+        });
+        let issuer = serde_json::from_value(issuer).unwrap();
+        Self::on(folder, |options| options.issuers = vec![issuer]).await.unwrap()
+    }
+
+    /// A caller with one role, authenticated by a token of the issuer.
+    pub(crate) fn issued(&self, id: &str, role: Role) -> Api {
+        let header = json!({"alg": "HS256", "typ": "JWT"});
+        let claims = json!({
+            "iss": ISSUER, "aud": "holdshort", "sub": id, "roles": [role.word()], "iat": now() - 10,
+            "exp": now() + 3_600,
+        });
+        self.api(Some(&Signer::secret(ISSUER_SECRET).token(&header, &claims)))
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {

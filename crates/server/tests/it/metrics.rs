@@ -48,10 +48,9 @@ async fn what_waits_and_what_was_decided_is_counted() {
 /// It tells of what is everybody's: who reads it sees no text of anybody, and may be a service that changes nothing.
 #[tokio::test]
 async fn an_auditor_may_scrape_and_an_agent_may_not() {
-    const AUDITOR: &str = "auditor-00000000000000000000000000";
-    let served = Served::with_tokens(&[(AUDITOR, Role::Auditor)]).await;
+    let served = Served::with_issuer().await;
     let status = async |api: crate::harness::Api| shown(api.request(Method::GET, "/metrics")).await.status;
-    assert_eq!(status(served.api(Some(AUDITOR))).await, 200);
+    assert_eq!(status(served.issued("audra", Role::Auditor)).await, 200);
     assert_eq!(status(served.agent()).await, 403);
     assert_eq!(status(served.api(None)).await, 401);
 }
