@@ -452,11 +452,6 @@ impl Server {
         &self.app.tokens.agent
     }
 
-    /// Long polls that wait now.
-    pub fn polls(&self) -> usize {
-        POLLS - self.app.polls.available_permits()
-    }
-
     /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
     /// Whoever starts the server has its tokens: the journal says nothing of it.
     pub fn login_link(&self) -> Result<String, secrets::Error> {

@@ -20,7 +20,7 @@ use holdshort_core::tool::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::changeset::{self, Committed, Root, State, Step};
+use crate::changeset::{self, Committed, Root, Step};
 use crate::command::{self, Command};
 use crate::files::{self, Listed, Planned};
 use crate::limits;
@@ -302,13 +302,6 @@ impl Tools {
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::of(workspace.dir())?, Path::new(workspace.path()), layer, paths)
-    }
-
-    /// How each path of a changeset stands. Blocks.
-    pub fn probe_changeset(&self, changeset: &Changeset) -> Vec<(String, State)> {
-        let paths = || changeset.changes().iter().map(|change| (change.path.clone(), State::Other));
-        Root::of(self.0.workspace.dir())
-            .map_or_else(|_| paths().collect(), |root| changeset::probe(&root, changeset))
     }
 
     /// The paths whose state is not the expected one.

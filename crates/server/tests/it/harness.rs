@@ -300,9 +300,11 @@ impl Served {
         self.server.token()
     }
 
-    /// Long polls that wait.
-    pub(crate) fn polls(&self) -> usize {
-        self.server.polls()
+    /// Number of long polls that wait, as the metrics have it.
+    pub(crate) async fn polls(&self) -> u32 {
+        let told = shown(self.operator().request(Method::GET, "/metrics")).await.text;
+        let polls = told.lines().find_map(|line| line.strip_prefix("holdshort_long_polls "));
+        polls.unwrap().parse().unwrap()
     }
 
     pub(crate) fn agent_token(&self) -> &str {

@@ -259,7 +259,7 @@ async fn what_is_open_ends_with_the_key() {
             async move { bot.get(&format!("/v1/interrupts/{id}?wait=20")).await }
         });
         // Until it waits.
-        while served.polls() == 0 {
+        while served.polls().await == 0 {
             tokio::task::yield_now().await;
         }
         if end == "revoke" {

@@ -34,7 +34,7 @@ pub enum Committed {
 
 /// How a path stands to its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+enum State {
     Before,
     After,
     /// On the way: removed and not made yet, or a folder without its mode. Only a crash leaves it so.
@@ -44,12 +44,6 @@ pub enum State {
 
 /// Called with the number of paths that were changed so far. For tests: where a process is stopped.
 pub type Step = fn(usize);
-
-/// How each path stands, in the order of the changeset.
-pub(crate) fn probe(root: &Root, changeset: &Changeset) -> Vec<(String, State)> {
-    let state = |change: &Change| look(root, change).map_or(State::Other, |seen| state(change, &seen));
-    changeset.changes().iter().map(|change| (change.path.clone(), state(change))).collect()
-}
 
 /// The paths from which a commit could not begin: those that are not as they were, and what stands in a folder that shall
 /// go. Changes nothing.

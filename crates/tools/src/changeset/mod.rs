@@ -8,8 +8,8 @@ mod git;
 pub(crate) mod guard;
 mod temporary;
 
-pub use commit::{Committed, State, Step};
-pub(crate) use commit::{commit, conflicts, is_as_wanted, probe};
+pub use commit::{Committed, Step};
+pub(crate) use commit::{commit, conflicts, is_as_wanted};
 pub(crate) use entry::{Seen, seen};
 pub(crate) use folder::Root;
 pub use git::git_words;
