@@ -63,11 +63,10 @@ pub(crate) struct Plan {
 impl Plan {
     /// As the server takes it.
     pub(crate) fn options(self) -> anyhow::Result<Options> {
-        let played = self.hooks.played;
         Ok(Options {
             listen: self.listen,
             data: self.data_dir.path,
-            database: self.database.map(|config| postgres::Config { played, ..config }),
+            database: self.database,
             workflows: self.workflows,
             packs: self.packs.of_server(),
             people: self.people,
@@ -101,7 +100,7 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) async fn start(plan: Plan) -> anyhow::Result<Self> {
-        let Hooks { store, rehearsing, .. } = plan.hooks;
+        let Hooks { store, rehearsing } = plan.hooks;
         let (data_dir, json) = (plan.data_dir.clone(), plan.json);
         let options = plan.options()?;
         let (kept, journal) = match &options.database {

@@ -41,8 +41,6 @@ pub struct Hooks {
     pub store: holdshort_store::sqlite::Config,
     /// How its work is carried out: here a test aborts between two files.
     pub rehearsing: holdshort_engine::real::Rehearsing,
-    /// The version of the schema that it knows: here a test plays another binary.
-    pub played: Option<holdshort_store::postgres::Played>,
 }
 
 /// The whole program, with these packs. `args` starts with the program's name.

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 
 pub use client::{Answer, eventually, eventually_for};
-pub use program::{aborting, real};
+pub use program::{aborting, other_version, real};
 
 use crate::model::ScriptedModel;
 

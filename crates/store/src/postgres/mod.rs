@@ -41,8 +41,7 @@ use self::horizon::Written;
 use self::node::Node;
 use self::pool::Pool;
 pub use self::pool::{check, warning};
-use self::schema::Known;
-pub use self::schema::Played;
+pub use self::schema::{Migration, Reach, Schema};
 use crate::journal::Error;
 
 /// Between two looks for runs that nobody drives.
@@ -63,22 +62,29 @@ pub struct Config {
     pub alone: bool,
     /// Connections for appends and reads; five more stand beside them.
     pub connections: usize,
-    /// Set by tests alone.
-    pub played: Option<Played>,
+    /// The migrations that this node knows. A node of another version knows others.
+    pub schema: Schema,
 }
 
 impl Config {
     /// With a lease of 15 seconds and 16 connections.
     pub fn new(url: impl Into<String>, name: impl Into<String>) -> Self {
         let lease = Duration::from_secs(15);
-        Self { url: url.into(), name: name.into(), lease, alone: false, connections: 16, played: None }
+        Self {
+            url: url.into(),
+            name: name.into(),
+            lease,
+            alone: false,
+            connections: 16,
+            schema: Schema::default(),
+        }
     }
 }
 
 /// Without the address: a password may stand in it.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { url: _, name, lease, alone, connections, played: _ } = self;
+        let Self { url: _, name, lease, alone, connections, schema: _ } = self;
         f.debug_struct("Config")
             .field("name", name)
             .field("lease", lease)
@@ -118,9 +124,9 @@ impl Postgres {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
         let upkeep = Pool::new(&address, UPKEEP)?;
-        let (known, home) = (Known::of(config.played), Home::of(&upkeep).await?);
-        let is_restored = schema::migrate(&upkeep, known, home).await?;
-        let node = Arc::new(Node::join(&upkeep, &config, known).await?);
+        let home = Home::of(&upkeep).await?;
+        let is_restored = schema::migrate(&upkeep, &config.schema, home).await?;
+        let node = Arc::new(Node::join(&upkeep, &config).await?);
         let written = Arc::new(Written::default());
         let (visible, position) = watch::channel(read::last_visible(&upkeep).await?);
         let mut tasks = JoinSet::new();

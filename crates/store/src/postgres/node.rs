@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::Config;
 use super::column::{at_most, big, get, id, maybe_number, number, time};
 use super::pool::Pool;
-use super::schema::{self, Found, Known, LOCK};
+use super::schema::{self, Found, LOCK};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
@@ -46,8 +46,9 @@ pub(super) struct Node {
 
 impl Node {
     /// Draws the epoch that this node is called by, and announces it.
-    pub(super) async fn join(pool: &Pool, config: &Config, known: Known) -> Result<Self, Error> {
-        let Config { url: _, name, lease, alone, connections: _, played: _ } = config;
+    pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
+        let Config { url: _, name, lease, alone, connections: _, schema } = config;
+        let known = schema.version();
         let sent = uptime();
         let sql = "SELECT node, others FROM holdshort_join($1, $2, $3, $4)";
         let rows = pool.query(sql, &[&LOCK, name, &lease.as_secs_f64(), alone]).await?;
@@ -63,8 +64,8 @@ impl Node {
             alone: *alone,
             epoch: AtomicU64::new(node),
             held_until: AtomicU64::new(0),
-            known: known.version,
-            found: AtomicU32::new(known.version),
+            known,
+            found: AtomicU32::new(known),
             shut_out: watch::Sender::new(None),
             unreadable: Mutex::default(),
         };

@@ -5,6 +5,8 @@
 //! several versions may share a database for as long as no migration breaks the older ones: `least` in `meta` says which
 //! versions can work with it, and a node never makes a database that another one, which lives, can not work with.
 
+use std::borrow::Cow;
+
 use deadpool_postgres::Transaction;
 use tokio_postgres::Row;
 
@@ -17,17 +19,20 @@ use crate::journal::Error;
 
 /// What a migration does to binaries of the version before it, which may still run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub enum Reach {
     /// They go on: new tables, functions beside theirs, columns that they neither need nor write over.
     Expands,
     /// They can not: anything else. A column of the rows is one of these, for they would empty it.
     Breaks,
 }
-use Step::{Breaks, Expands};
+use Reach::{Breaks, Expands};
+
+/// A step from one version of the schema to the next: its reach, and its statements.
+pub type Migration = (Reach, &'static str);
 
 /// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
 /// node tells a run that a newer one wrote from a damaged one.
-const MIGRATIONS: [(Step, &str); 13] = [
+const MIGRATIONS: [Migration; 13] = [
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
     (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
@@ -46,38 +51,35 @@ const MIGRATIONS: [(Step, &str); 13] = [
 /// From this version on nodes say what they know.
 const TELLS: u32 = 10;
 
-/// A binary of another version, as tests play it: one that knows fewer migrations, or more, which do nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Played {
-    pub knows: u32,
-    /// Older ones can not work with its last migration.
-    pub breaks: bool,
+/// The migrations that a binary knows, in order.
+#[derive(Clone, Debug)]
+pub struct Schema(Cow<'static, [Migration]>);
+
+/// The schema of this binary.
+impl Default for Schema {
+    fn default() -> Self {
+        Self(Cow::Borrowed(&MIGRATIONS))
+    }
 }
 
-/// What a binary knows of the schema.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// Its last migration.
-    pub(super) version: u32,
-    played: Option<Played>,
-}
+impl Schema {
+    /// The schema of a binary of another version.
+    pub fn new(migrations: Vec<Migration>) -> Self {
+        Self(Cow::Owned(migrations))
+    }
 
-impl Known {
-    pub(super) fn of(played: Option<Played>) -> Self {
-        let version = played.map_or(u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX), |it| it.knows);
-        Self { version, played }
+    pub fn migrations(&self) -> &[Migration] {
+        &self.0
+    }
+
+    /// Number of the last migration.
+    pub(super) fn version(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
     /// The migrations after `version`, with their numbers.
-    fn after(self, version: u32) -> impl Iterator<Item = (u32, Step, &'static str)> {
-        let of = move |number: u32| {
-            let real = MIGRATIONS.get(number as usize - 1);
-            let breaks = self.played.is_some_and(|it| it.breaks && it.knows == number);
-            let played = (if breaks { Breaks } else { Expands }, "");
-            let (step, sql) = real.copied().unwrap_or(played);
-            (number, step, sql)
-        };
-        (version + 1..=self.version).map(of)
+    fn after(&self, version: u32) -> impl Iterator<Item = (u32, Migration)> {
+        (1..).zip(self.0.iter().copied()).skip(version as usize)
     }
 }
 
@@ -122,7 +124,7 @@ pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 const OLDEST: u32 = 14;
 
 /// Brings the schema up to date. Whether it came from elsewhere: the journal was restored from a dump.
-pub(super) async fn migrate(pool: &Pool, known: Known, home: Home) -> Result<bool, Error> {
+pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<bool, Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
@@ -130,23 +132,23 @@ pub(super) async fn migrate(pool: &Pool, known: Known, home: Home) -> Result<boo
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     let found = found(&transaction).await?;
-    found.admits(known.version)?;
-    let breaks = |(number, step, _): (u32, Step, _)| (step == Breaks).then_some(number);
+    found.admits(known.version())?;
+    let breaks = |(number, (reach, _)): (u32, Migration)| (reach == Breaks).then_some(number);
     let least = known.after(found.version).filter_map(breaks).last();
     if let Some(least) = least
         && let Some(others) = older(&transaction, found.version, least).await?
     {
         return Err(Error::OlderNodes { others, least });
     }
-    for (number, _, sql) in known.after(found.version) {
+    for (number, (_, sql)) in known.after(found.version) {
         transaction.batch_execute(sql).await?;
         set(&transaction, "version", number).await?;
         tracing::info!(version = number, "the database has a new schema version");
     }
-    if let Some(least) = least.filter(|_| known.version >= TELLS) {
+    if let Some(least) = least.filter(|_| known.version() >= TELLS) {
         set(&transaction, "least", least).await?;
     }
-    if found.version < known.version {
+    if found.version < known.version() {
         // A new column of a row comes with a migration, so what writes it is made after one.
         transaction.batch_execute(&rows::function()).await?;
     }
@@ -185,7 +187,7 @@ pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
-    let (found, known) = (found(&transaction).await?, Known::of(None).version);
+    let (found, known) = (found(&transaction).await?, Schema::default().version());
     found.admits(known)?;
     if found.version == 0 {
         return Err(Unsupported::NoJournal.into());

@@ -1,14 +1,11 @@
 //! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
 //! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts; or aborts in
 //! the commit of a changeset, once `HOLDSHORT_ABORT_IN_CHANGESET` paths of it are changed. Rehearsals play at once.
-//! `HOLDSHORT_PLAYS_SCHEMA` is the version of the database's schema that it knows, `N`, or `N breaks` where its last
-//! migration is one that older binaries can not work with. For tests only.
+//! For tests only.
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use holdshort_store::postgres::Played;
 
 static ABORT_AFTER: OnceLock<u64> = OnceLock::new();
 static PANIC_AFTER: OnceLock<u64> = OnceLock::new();
@@ -36,18 +33,11 @@ fn set(count: &OnceLock<u64>, name: &str) {
     }
 }
 
-fn played() -> Option<Played> {
-    let text = std::env::var("HOLDSHORT_PLAYS_SCHEMA").ok()?;
-    let (knows, breaks) =
-        text.split_once(' ').map_or((&*text, false), |(knows, rest)| (knows, rest == "breaks"));
-    Some(Played { knows: knows.parse().ok()?, breaks })
-}
-
 fn main() -> ExitCode {
     set(&ABORT_AFTER, "HOLDSHORT_ABORT_AFTER");
     set(&PANIC_AFTER, "HOLDSHORT_PANIC_AFTER");
     set(&ABORT_IN_CHANGESET, "HOLDSHORT_ABORT_IN_CHANGESET");
-    let mut hooks = holdshort_cli::Hooks { played: played(), ..holdshort_cli::Hooks::default() };
+    let mut hooks = holdshort_cli::Hooks::default();
     hooks.store.after_commit = Some(after_commit);
     hooks.rehearsing.word_ms = Some(0);
     hooks.rehearsing.commit_step = Some(between_files);

@@ -18,10 +18,17 @@ pub fn real() -> PathBuf {
 /// `holdshort-aborting`: the same, and ends itself after the commit that its environment names.
 pub fn aborting() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| {
-        find("holdshort-aborting", &["-p", "holdshort-testkit", "--bin", "holdshort-aborting"])
-    })
-    .clone()
+    PATH.get_or_init(|| find_of_testkit("holdshort-aborting")).clone()
+}
+
+/// `holdshort-other-version`: a node that knows the version of the schema that its environment names.
+pub fn other_version() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| find_of_testkit("holdshort-other-version")).clone()
+}
+
+fn find_of_testkit(name: &str) -> PathBuf {
+    find(name, &["-p", "holdshort-testkit", "--bin", name])
 }
 
 fn find(name: &str, build: &[&str]) -> PathBuf {

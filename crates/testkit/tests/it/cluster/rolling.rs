@@ -7,10 +7,10 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event::Sealed;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::json;
-use holdshort_store::postgres::{Config, Played};
+use holdshort_store::postgres::{Config, Reach, Schema};
 use holdshort_store::{Append, Leases, Log, Postgres, Rows, StreamAppend, Tables};
 use holdshort_testkit::model::ScriptedModel;
-use holdshort_testkit::server::{Setup, TestServer, aborting, eventually};
+use holdshort_testkit::server::{Setup, TestServer, eventually, other_version};
 use serde_json::{Value, json};
 
 use super::{database, setup, sql};
@@ -27,7 +27,7 @@ fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
 
 /// A node of another version.
 fn plays(model: &ScriptedModel, url: &str, name: &str, schema: &str) -> Setup {
-    node(model, url, name).program(aborting()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
+    node(model, url, name).program(other_version()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
 }
 
 async fn version(url: &str) -> String {
@@ -166,8 +166,8 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let older = node(&model, &url, "older").start().await;
     let run = older.start_run("solo", "wait").await;
     older.wait_one(&run).await;
-    let config =
-        || Config { played: Some(Played { knows: 14, breaks: false }), ..Config::new(&url, "newer") };
+    let next = [Schema::default().migrations(), &[(Reach::Expands, "")]].concat();
+    let config = || Config { schema: Schema::new(next.clone()), ..Config::new(&url, "newer") };
     let newer = Postgres::open(config()).await.unwrap();
     let id: RunId = run.parse().unwrap();
     append_unknown(&newer, &id).await;
