@@ -8,11 +8,10 @@ use anyhow::Context;
 use holdshort_server::jwt::Jwt;
 use holdshort_server::oidc::Oidc;
 use holdshort_server::{
-    Callbacks, Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError, Tuning,
+    Callbacks, Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError,
 };
 use holdshort_store::postgres;
 
-use crate::Hooks;
 use crate::args::{ModelArgs, StoreArgs};
 use crate::called::holdshort;
 use crate::client::Client;
@@ -55,7 +54,8 @@ pub(crate) struct Plan {
     pub crew: Crew,
     /// Where traces of runs go.
     pub otlp: Option<Otlp>,
-    pub hooks: Hooks,
+    /// Number of acknowledged events that may be missing from a damaged journal.
+    pub accept_loss: Option<u64>,
     /// Errors are printed as JSON.
     pub json: bool,
 }
@@ -83,6 +83,7 @@ impl Plan {
             keep_content: self.keep_content,
             crew: self.crew,
             otlp: self.otlp,
+            accept_loss: self.accept_loss,
             sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
         })
     }
@@ -100,17 +101,14 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     pub(crate) async fn start(plan: Plan) -> anyhow::Result<Self> {
-        let Hooks { store, rehearsing } = plan.hooks;
         let (data_dir, json) = (plan.data_dir.clone(), plan.json);
         let options = plan.options()?;
         let (kept, journal) = match &options.database {
             Some(config) => ("the database", database_words(&config.url)),
             None => ("the data folder", format!("the data folder {}", data_dir.path.display())),
         };
-        let tuning = Tuning { store, rehearsing, ..Tuning::default() };
-        let server = holdshort_server::start_tuned(options, tuning)
-            .await
-            .map_err(|error| not_started(error, kept, &journal))?;
+        let server =
+            holdshort_server::start(options).await.map_err(|error| not_started(error, kept, &journal))?;
         let local = server.local();
         let announced = data_dir.announce(local)?;
         tokio::spawn(end_with(server.failed(), journal, json));

@@ -34,17 +34,8 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::pack::Packs;
 
-/// What a test binary may change.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Hooks {
-    /// How the store of a server in this process behaves: here a test aborts after commit n.
-    pub store: holdshort_store::sqlite::Config,
-    /// How its work is carried out: here a test aborts between two files.
-    pub rehearsing: holdshort_engine::real::Rehearsing,
-}
-
 /// The whole program, with these packs. `args` starts with the program's name.
-pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs, hooks: Hooks) -> ExitCode {
+pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     // Before any thread starts: the sandbox restricts the process that it is in.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
@@ -74,7 +65,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs, hooks: Hooks
             return Exit::Failed.into();
         }
     };
-    let exit = match runtime.block_on(verbs::perform(args, packs, hooks)) {
+    let exit = match runtime.block_on(verbs::perform(args, packs)) {
         Ok(exit) => exit,
         Err(error) => {
             output::failed(&error, is_json || log::is_json());

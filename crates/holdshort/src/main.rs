@@ -9,5 +9,5 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    holdshort_cli::main(std::env::args_os(), holdshort::PACKS, holdshort_cli::Hooks::default())
+    holdshort_cli::main(std::env::args_os(), holdshort::PACKS)
 }

@@ -27,26 +27,11 @@ const MAX_SHOWN: usize = 600;
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     script: Script,
-    pace: Pace,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Pace {
-    /// Never waits, whatever the script says.
-    AtOnce,
-    /// Milliseconds between words, where a step has no pause of its own.
-    PerWord(u64),
 }
 
 impl Rehearsal {
     pub fn new(script: Script) -> Self {
-        Self { script, pace: Pace::PerWord(PAUSE_MS) }
-    }
-
-    /// Milliseconds between words where the script says nothing; 0 waits nowhere at all, as tests want it.
-    pub fn with_pace(self, word_ms: u64) -> Self {
-        let pace = if word_ms == 0 { Pace::AtOnce } else { Pace::PerWord(word_ms) };
-        Self { pace, ..self }
+        Self { script }
     }
 
     async fn play(
@@ -74,7 +59,7 @@ impl Rehearsal {
         }
         match &step.play {
             Play::Error { kind, message } => {
-                tokio::time::sleep(self.pause(step, 1)).await;
+                tokio::time::sleep(pause(step, 1)).await;
                 Err(failure::new(*kind, message.as_str()))
             }
             Play::Reply { text, calls } => {
@@ -89,33 +74,10 @@ impl Rehearsal {
                 if text.trim().is_empty() && calls.is_empty() {
                     return Err(off_script(format!("{place} says nothing and calls nothing")));
                 }
-                self.speak(step, &text, on_text).await;
+                speak(step, &text, on_text).await;
                 Ok(Reply { text, calls, model: "rehearsal".to_owned(), ..Reply::default() })
             }
         }
-    }
-
-    async fn speak(&self, step: &Step, text: &str, on_text: &(dyn Fn(&str) + Send + Sync)) {
-        let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
-        let pause = self.pause(step, words.len().max(1));
-        if words.is_empty() {
-            tokio::time::sleep(pause).await;
-        }
-        for word in words {
-            if !pause.is_zero() {
-                tokio::time::sleep(pause).await;
-            }
-            on_text(word);
-        }
-    }
-
-    fn pause(&self, step: &Step, words: usize) -> Duration {
-        let ms = match self.pace {
-            Pace::AtOnce => 0,
-            Pace::PerWord(ms) => step.pause_ms.unwrap_or(ms),
-        };
-        let most = MAX_REPLY_MS / u64::try_from(words).unwrap_or(u64::MAX);
-        Duration::from_millis(ms.min(most))
     }
 }
 
@@ -131,6 +93,26 @@ impl Model for Rehearsal {
     fn describe(&self) -> Description {
         Description { name: "rehearsal".to_owned(), provider: "rehearsal", rehearsal: true, base_url: None }
     }
+}
+
+async fn speak(step: &Step, text: &str, on_text: &(dyn Fn(&str) + Send + Sync)) {
+    let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+    let pause = pause(step, words.len().max(1));
+    if words.is_empty() {
+        tokio::time::sleep(pause).await;
+    }
+    for word in words {
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
+        on_text(word);
+    }
+}
+
+/// Time between two words of a reply.
+fn pause(step: &Step, words: usize) -> Duration {
+    let most = MAX_REPLY_MS / u64::try_from(words).unwrap_or(u64::MAX);
+    Duration::from_millis(step.pause_ms.unwrap_or(PAUSE_MS).min(most))
 }
 
 fn off_script(message: String) -> Failure {

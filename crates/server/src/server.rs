@@ -13,7 +13,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};
 use holdshort_engine::outbox::{Network, keep_sending};
-use holdshort_engine::real::{self, Engine, REHEARSAL, Rehearsing, Setup};
+use holdshort_engine::real::{self, Engine, REHEARSAL, Setup};
 use holdshort_engine::traces::{self, Traces};
 use holdshort_engine::{Clock, keep_erasing};
 use holdshort_models::{Description, Source};
@@ -94,6 +94,8 @@ pub struct Options {
     pub otlp: Option<traces::Settings>,
     /// How long what ended runs said is kept; `None`: for ever.
     pub keep_content: Option<Duration>,
+    /// Number of acknowledged events that may be missing from the journal of the data folder. Another number is refused.
+    pub accept_loss: Option<u64>,
 }
 
 /// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
@@ -170,12 +172,11 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// What no user sets: it lets tests fill the disk, abort after a commit or in one, play a rehearsal at once, lose patience,
-/// and fall behind.
+/// Limits that no user sets. The defaults are those of `docs/reference/limits.md`; tests meet smaller ones sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    pub store: sqlite::Config,
-    pub rehearsing: Rehearsing,
+    /// The most pages (1024 bytes each) that the database may have; `None`: whatever the disk holds.
+    pub max_pages: Option<u32>,
     pub pace: Pace,
     /// Connections whose client has not said who it is, at once; `None`: as many as a server has.
     pub unauthenticated_connections: Option<usize>,
@@ -239,6 +240,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         let file = file.clone();
         checkpoints::try_file(&file).map_err(|source| StartError::Checkpoints { file, source })?;
     }
+    let in_folder = sqlite::Config { max_pages: tuning.max_pages, accept_loss: options.accept_loss };
     let engine = Box::pin(real::open(Setup {
         data: options.data.clone(),
         people,
@@ -251,8 +253,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         toolsets: packs.toolsets.clone(),
         model,
         sandbox_program: options.sandbox_program,
-        store: options.database.map_or(Location::Folder(tuning.store), Location::Database),
-        rehearsing: tuning.rehearsing,
+        store: options.database.map_or(Location::Folder(in_folder), Location::Database),
         traces: traces.as_ref().map(|traces| traces.queue().clone()),
     }))
     .await?;

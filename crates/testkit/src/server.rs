@@ -29,6 +29,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug)]
 pub struct Setup {
     program: PathBuf,
+    /// Files of the folder of workflows, by their paths in it.
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
@@ -63,7 +64,14 @@ impl Setup {
 
     /// A workflow of its own; without any the server has the shipped ones.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
-        self.workflows.push((name.to_owned(), yaml.to_owned()));
+        self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
+        self
+    }
+
+    /// A workflow of its own whose agents play this script.
+    pub fn rehearsed(mut self, name: &str, yaml: &str, script: &str) -> Self {
+        self.workflows.push((format!("{name}/workflow.yaml"), yaml.to_owned()));
+        self.workflows.push((format!("{name}/rehearsal.yaml"), script.to_owned()));
         self
     }
 
@@ -158,9 +166,10 @@ impl Setup {
         for name in ["data", "home", "tmp", "workspace", "workflows"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
-        for (name, yaml) in &self.workflows {
-            let path = folder.path().join("workflows").join(format!("{name}.yaml"));
-            std::fs::write(path, yaml).expect("a workflow file");
+        for (name, text) in &self.workflows {
+            let path = folder.path().join("workflows").join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("a file of a workflow");
         }
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         TestServer { setup: self, folder, http, running: None, stderr: Arc::default() }

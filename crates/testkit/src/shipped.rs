@@ -64,10 +64,13 @@ fn offered(step: &Step) -> Vec<Declaration> {
 /// Plays the script of a workflow to its end, whatever the tools answer.
 pub async fn play(workflow: &Shipped) {
     let Some(text) = workflow.rehearsal else { return };
-    let script = parse("rehearsal.yaml", text).expect("a script");
+    let mut script = parse("rehearsal.yaml", text).expect("a script");
+    for step in script.agents.values_mut().flatten() {
+        step.pause_ms = Some(0);
+    }
     let input: Value = serde_json::from_str(workflow.input).expect("it is right");
     let task = input["task"].as_str().unwrap_or("a task");
-    let rehearsal = Rehearsal::new(script.clone()).with_pace(0);
+    let rehearsal = Rehearsal::new(script.clone());
     for (agent, steps) in &script.agents {
         for answer in ["refused: not now", "exit code 0\nOK", "exit code 1\nFAILED"] {
             let mut messages = vec![Message::User { text: format!("{task}\n{}", expected(steps.first())) }];

@@ -23,8 +23,8 @@ mod web;
 mod withhold;
 mod workspace;
 
-pub use catalogue::catalogue;
-pub use changeset::{Committed, Step, git_words};
+pub use catalogue::{catalogue, reads};
+pub use changeset::{Committed, git_words};
 pub use files::diff;
 pub use refusal::{Refusal, argument};
 pub use run_layer::RunLayer;

@@ -20,7 +20,7 @@ use holdshort_core::tool::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::changeset::{self, Committed, Root, Step};
+use crate::changeset::{self, Committed, Root};
 use crate::command::{self, Command};
 use crate::files::{self, Listed, Planned};
 use crate::limits;
@@ -81,8 +81,6 @@ pub struct Settings {
     pub layers: Layers,
     /// Layer of the run. `None`: what a tried command writes to ignored paths is a change of the workspace.
     pub run_layer: Option<RunLayer>,
-    /// Called while a changeset is committed.
-    pub step: Step,
     /// Tools of packs.
     pub toolsets: Vec<&'static dyn Toolset>,
     /// Input of the run. Tools of packs read it.
@@ -106,7 +104,6 @@ impl Settings {
             write_bytes: limits::WRITE_BYTES,
             layers: Layers::Overlay,
             run_layer: None,
-            step: |_| {},
             toolsets: Vec::new(),
             input: Value::Null,
         }
@@ -270,7 +267,7 @@ impl Tools {
         resumed: bool,
     ) -> Committed {
         let committed = match Root::of(self.0.workspace.dir()) {
-            Ok(root) => changeset::commit(&root, changeset, body, resumed, self.0.settings.step),
+            Ok(root) => changeset::commit(&root, changeset, body, resumed),
             Err(e) => {
                 Committed::Failed { text: format!("the workspace can not be opened: {e}"), done: Vec::new() }
             }

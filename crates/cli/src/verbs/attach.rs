@@ -80,7 +80,7 @@ pub(super) async fn bring_along(
         crew: holdshort_server::Crew::default(),
         otlp: None,
         packs: scene.packs,
-        hooks: scene.hooks,
+        accept_loss: None,
         json: scene.json,
     };
     Embedded::start(plan).await

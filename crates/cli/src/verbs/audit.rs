@@ -92,7 +92,7 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
         return Err(data_dir.lost_journal().map_or(no_server, damage));
     }
     let words = journal::words(scene, at)?;
-    match Store::open_to_read(&data_dir.path, journal::location(scene, at)).await {
+    match Store::open_to_read(&data_dir.path, journal::location(at)).await {
         Ok(store) => Ok(Source::Here(Box::new(store))),
         Err(store::Error::InUse) => {
             Err(usage(format!("a server uses {words} and does not answer: try again")))

@@ -59,7 +59,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         crew: holdshort_server::Crew::default(),
         otlp: None,
         packs: scene.packs,
-        hooks: scene.hooks,
+        accept_loss: None,
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;

@@ -22,7 +22,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     let journal = words(scene, at)?;
-    let at = match location(scene, at) {
+    let at = match location(at) {
         store::Location::Database(config) => {
             store::Location::Database(postgres::Config { alone: true, ..config })
         }
@@ -40,10 +40,10 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
 }
 
 /// Where the journal is that the verb works on.
-pub(super) fn location(scene: &Scene, at: &StoreArgs) -> store::Location {
+pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),
-        None => store::Location::Folder(scene.hooks.store),
+        None => store::Location::Folder(store::sqlite::Config::default()),
     }
 }
 

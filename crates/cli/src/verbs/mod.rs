@@ -40,7 +40,6 @@ mod workflows;
 
 use std::path::Path;
 
-use crate::Hooks;
 use crate::args::{Args, Audit, Reach, Verb, Workflows};
 use crate::client::Client;
 use crate::config_file::was_said;
@@ -52,7 +51,6 @@ struct Scene {
     reach: Reach,
     json: bool,
     packs: Packs,
-    hooks: Hooks,
 }
 
 impl Scene {
@@ -61,8 +59,8 @@ impl Scene {
     }
 }
 
-pub(crate) async fn perform(args: Args, packs: Packs, hooks: Hooks) -> anyhow::Result<Exit> {
-    let scene = Scene { reach: args.reach, json: args.json, packs, hooks };
+pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
+    let scene = Scene { reach: args.reach, json: args.json, packs };
     refuse_server(&scene, &args.verb)?;
     match args.verb {
         Verb::Demo { workflow, model } => demo::demo(&scene, &workflow, model).await,

@@ -92,7 +92,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         crew: holdshort_server::Crew::default(),
         otlp: None,
         packs: scene.packs,
-        hooks: scene.hooks,
+        accept_loss: None,
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;

@@ -32,7 +32,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     let public_url = settled.front.public_url.as_ref().map(ToString::to_string);
     let scheme = if settled.front.tls.is_some() { "https" } else { "http" };
     let mut plan = plan(scene, &data_dir, settled)?;
-    plan.hooks.store.accept_loss = serve.accept_loss;
+    plan.accept_loss = serve.accept_loss;
     let embedded = Embedded::start(plan).await?;
     let listening = format!("{scheme}://{}", embedded.server.address());
     let local = format!("http://{}", embedded.local);
@@ -94,7 +94,7 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyho
         crew,
         otlp: settled.otlp,
         packs: scene.packs,
-        hooks: scene.hooks,
+        accept_loss: None,
         json: scene.json || log::is_json(),
     })
 }

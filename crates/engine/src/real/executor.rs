@@ -17,14 +17,12 @@ use holdshort_core::schema::Problem;
 use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Follow, Looked, Settings, Step, Tools, Toolset, Withhold, Workspace};
+use holdshort_tools::{Call, Follow, Looked, Settings, Tools, Toolset, Withhold, Workspace};
 use holdshort_workflow::Library;
-use holdshort_workflow::rehearsal::Script;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::Rehearsing;
 use super::bodies::Bodies;
 use super::preview::{Kind, Preview, Previews};
 use super::{layers, merge, trial, undo};
@@ -61,7 +59,6 @@ pub struct RealExecutor {
     pub(super) sandbox_program: PathBuf,
     pub(super) bodies: Bodies,
     pub(super) previews: Previews,
-    pub(super) rehearsing: Rehearsing,
     pub(super) tasks: Arc<Mutex<BTreeMap<(RunId, ActionId), Task>>>,
 }
 
@@ -101,18 +98,13 @@ impl RealExecutor {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn rehearsal(&self, script: Script) -> Arc<dyn Model> {
-        let rehearsal = Rehearsal::new(script);
-        Arc::new(match self.rehearsing.word_ms {
-            Some(word_ms) => rehearsal.with_pace(word_ms),
-            None => rehearsal,
-        })
-    }
-
     /// What answers for a run of this workflow that names this model.
     fn model_for(&self, workflow: &str, name: Option<&str>) -> Option<Arc<dyn Model>> {
         if name == Some(REHEARSAL) {
-            self.library.rehearsal(workflow).cloned().map(|script| self.rehearsal(script))
+            self.library
+                .rehearsal(workflow)
+                .cloned()
+                .map(|script| -> Arc<dyn Model> { Arc::new(Rehearsal::new(script)) })
         } else {
             self.model.clone()
         }
@@ -127,19 +119,17 @@ impl RealExecutor {
             bodies: self.bodies.clone(),
             model: self.model_for(&job.definition.name, job.config.model.as_deref()),
             previews: self.previews.clone(),
-            commit_step: self.rehearsing.commit_step,
         }
     }
 
     /// The tools of a run, to look with.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
-        let step = self.rehearsing.commit_step;
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
         let node =
             Node { data: &self.data, sandbox_program: &self.sandbox_program, toolsets: &self.toolsets };
         let asks = (Follow::never(), Withhold::nothing());
-        tools(node, &run.id, workspace, &run.definition, input, asks, step)
+        tools(node, &run.id, workspace, &run.definition, input, asks)
     }
 }
 
@@ -309,7 +299,6 @@ fn tools(
     definition: &Definition,
     input: &Value,
     (follow, withhold): (Follow, Withhold),
-    commit_step: Option<Step>,
 ) -> Result<Tools, String> {
     let path = workspace.ok_or("the run has no workspace")?;
     let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
@@ -321,7 +310,6 @@ fn tools(
     settings.withhold = withhold;
     settings.toolsets = toolsets.to_vec();
     settings.input.clone_from(input);
-    settings.step = commit_step.unwrap_or(settings.step);
     Ok(Tools::new(workspace, settings))
 }
 
@@ -334,7 +322,6 @@ struct Worker {
     bodies: Bodies,
     model: Option<Arc<dyn Model>>,
     previews: Previews,
-    commit_step: Option<Step>,
 }
 
 impl Worker {
@@ -350,7 +337,6 @@ impl Worker {
                 definition,
                 &job.input,
                 asks,
-                self.commit_step,
             )?;
             Ok::<_, String>(tools.stopped_by(self.stop.clone()))
         };

@@ -21,7 +21,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
 use holdshort_models::Model;
 use holdshort_store::{DeliveryChange, Location, Outbox, Store, sqlite};
-use holdshort_tools::{Step, Toolset};
+use holdshort_tools::Toolset;
 use holdshort_workflow::Library;
 use tokio::task::JoinHandle;
 
@@ -53,18 +53,8 @@ pub struct Setup<L> {
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     pub store: Location,
-    pub rehearsing: Rehearsing,
     /// Where runs that end are put; `None`: no traces are exported.
     pub traces: Option<Arc<TraceQueue>>,
-}
-
-/// What tests change of how work is carried out.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rehearsing {
-    /// Milliseconds between two words of a rehearsal; `None`: as the rehearsal has it.
-    pub word_ms: Option<u64>,
-    /// Called while changes are committed: here a test aborts between two files.
-    pub commit_step: Option<Step>,
 }
 
 pub struct Engine {
@@ -82,19 +72,8 @@ where
     L: FnOnce(&People) -> Result<Library, E>,
     E: From<Error>,
 {
-    let Setup {
-        data,
-        people,
-        rules,
-        channels,
-        library,
-        toolsets,
-        model,
-        sandbox_program,
-        store,
-        rehearsing,
-        traces,
-    } = setup;
+    let Setup { data, people, rules, channels, library, toolsets, model, sandbox_program, store, traces } =
+        setup;
     let copied_at = match &store {
         Location::Folder(_) => sqlite::copied_at(&data).map_err(Error::from)?,
         Location::Database(_) => None,
@@ -131,7 +110,6 @@ where
         sandbox_program,
         bodies: Bodies::new(journal.clone()),
         previews: previews.clone(),
-        rehearsing,
         tasks: Arc::default(),
     };
     let driver = Driver::new(journal, clock, executor);

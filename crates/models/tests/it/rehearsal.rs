@@ -20,7 +20,7 @@ fn calls(text: &str, calls: Vec<ScriptedCall>) -> Step {
         expect: None,
         play: Play::Reply { text: text.into(), calls },
         name: None,
-        pause_ms: Some(60_000),
+        pause_ms: Some(0),
         again: false,
     }
 }
@@ -30,7 +30,7 @@ fn scripted(label: &str, tool: &str, arguments: Value) -> ScriptedCall {
 }
 
 fn rehearsal(steps: Vec<Step>) -> Rehearsal {
-    Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), steps)]) }).with_pace(0)
+    Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), steps)]) })
 }
 
 /// The request after these messages.
@@ -210,7 +210,7 @@ async fn an_expectation_holds_or_fails_loudly() {
 #[tokio::test]
 async fn a_scripted_error_is_that_error() {
     let play_error = Play::Error { kind: FailureKind::Unavailable, message: "down".into() };
-    let step = Step { expect: None, play: play_error, name: None, pause_ms: None, again: false };
+    let step = Step { expect: None, play: play_error, name: None, pause_ms: Some(0), again: false };
     let failure = play(vec![step], &request()).await.unwrap_err();
     assert_eq!(
         failure,
@@ -234,8 +234,8 @@ async fn text_comes_word_by_word() {
 #[tokio::test(start_paused = true)]
 async fn no_reply_takes_longer_than_five_seconds() {
     let started = tokio::time::Instant::now();
-    let slow = Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), vec![says("a b c d")])]) });
-    heard(&slow, &request()).await.0.unwrap();
+    let slow = Step { pause_ms: Some(60_000), ..says("a b c d") };
+    heard(&rehearsal(vec![slow]), &request()).await.0.unwrap();
     assert_eq!(started.elapsed().as_millis(), 5_000);
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use holdshort_core::actor::Role;
 use holdshort_core::rights::ROLES;
-use holdshort_engine::real::Rehearsing;
 use holdshort_server::{Options, Pace, Server, StartError, Tuning, start_tuned};
 use holdshort_testkit::issuer::{Signer, now};
+use holdshort_testkit::rehearsal::hurried;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,6 +39,7 @@ pub(crate) fn options(data: &Path) -> Options {
         crew: holdshort_server::Crew::default(),
         otlp: None,
         keep_content: None,
+        accept_loss: None,
         callbacks: holdshort_server::Callbacks::default(),
         front: holdshort_server::Front::default(),
         checkpoints: None,
@@ -95,13 +96,9 @@ impl Served {
         std::fs::create_dir_all(&own).unwrap();
         std::fs::create_dir(folder.path().join("workspace")).unwrap();
         std::fs::write(own.join("workflow.yaml"), workflow).unwrap();
-        std::fs::write(own.join("rehearsal.yaml"), rehearsal).unwrap();
-        let tuning = Tuning {
-            rehearsing: Rehearsing { word_ms: Some(0), ..Rehearsing::default() },
-            ..Tuning::default()
-        };
+        std::fs::write(own.join("rehearsal.yaml"), hurried(rehearsal)).unwrap();
         let workflows = folder.path().join("workflows");
-        Self::tuned(folder, tuning, |options| options.workflows = Some(workflows)).await.unwrap()
+        Self::on(folder, |options| options.workflows = Some(workflows)).await.unwrap()
     }
 
     pub(crate) fn workspace(&self) -> std::path::PathBuf {

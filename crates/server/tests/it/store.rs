@@ -1,7 +1,6 @@
 //! A store that is damaged, or full: typed errors, and everything else goes on.
 
 use holdshort_server::{Tuning, start, start_tuned};
-use holdshort_store::sqlite::Config;
 use holdshort_testkit::by_hand;
 use serde_json::json;
 
@@ -81,8 +80,7 @@ async fn what_can_not_be_read_is_said_where_it_is_followed() {
 #[tokio::test]
 async fn a_full_disk_is_said_and_tears_nothing() {
     let data = tempfile::tempdir().unwrap();
-    let store = Config { max_pages: Some(400), ..Config::default() };
-    let tuning = Tuning { store, ..Tuning::default() };
+    let tuning = Tuning { max_pages: Some(400), ..Tuning::default() };
     let server = start_tuned(options(data.path()), tuning).await.unwrap();
     let api = Served::client(&server);
     let mut large = question();

@@ -56,8 +56,6 @@ pub struct Config {
     pub max_pages: Option<u32>,
     /// Number of acknowledged events that may be missing, where the database contradicts its pin. Another number is refused.
     pub accept_loss: Option<u64>,
-    /// Called by the writer after each COMMIT of more than a probe, before the replies are sent. Tests end the process here.
-    pub after_commit: Option<fn()>,
 }
 
 /// A journal in a data folder. One at a time per folder, across all processes.
@@ -119,14 +117,7 @@ impl Sqlite {
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
         let status = Arc::new(Status::new(OpenedFiles::note(files.clone()).map_err(from_io)?));
-        let writer = Writer {
-            connection,
-            head,
-            pin,
-            position: last,
-            status: Arc::clone(&status),
-            after_commit: config.after_commit,
-        };
+        let writer = Writer { connection, head, pin, position: last, status: Arc::clone(&status) };
         let (queue, thread) = writer.start(lock).map_err(from_io)?;
         let node = Node { first_epoch: epoch, last_epoch: AtomicU64::new(epoch), opened_at: now() };
         let (queue, thread) = (Some(queue), Mutex::new(Some(thread)));

@@ -102,7 +102,6 @@ pub(super) struct Writer {
     pub(super) pin: Pin,
     pub(super) position: watch::Sender<u64>,
     pub(super) status: Arc<Status>,
-    pub(super) after_commit: Option<fn()>,
 }
 
 impl Writer {
@@ -141,7 +140,7 @@ impl Writer {
         if self.status.check().is_err() {
             return self.finish_displaced();
         }
-        let Self { connection, head, mut pin, position, status: _, after_commit: _ } = self;
+        let Self { connection, head, mut pin, position, status: _ } = self;
         // Only what is pinned for certain counts as closed.
         if pin.close(head)
             && let Err(error) = pin::set_open(&connection, 0)
@@ -194,8 +193,9 @@ impl Writer {
                     self.pin.put(head);
                 }
                 let is_probe = group.iter().all(|job| matches!(job, Job::Probe));
-                if let Some(hook) = self.after_commit.filter(|_| !is_probe) {
-                    hook();
+                if !is_probe {
+                    // The event comes before the answers: a subscriber sees a commit that no caller knows of yet.
+                    tracing::trace!(name: "journal_committed", jobs = group.len(), "a group is committed");
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
                     self.position.send_if_modified(|position| mem::replace(position, last) != last);

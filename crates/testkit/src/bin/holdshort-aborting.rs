@@ -1,45 +1,72 @@
 //! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
 //! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts; or aborts in
-//! the commit of a changeset, once `HOLDSHORT_ABORT_IN_CHANGESET` paths of it are changed. Rehearsals play at once.
+//! the commit of a changeset, once `HOLDSHORT_ABORT_IN_CHANGESET` paths of it are changed.
 //! For tests only.
+//!
+//! Reads the program's own trace: what is traced is traced in the thread that does it, before that thread goes on.
 
+use std::io::stderr;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-static ABORT_AFTER: OnceLock<u64> = OnceLock::new();
-static PANIC_AFTER: OnceLock<u64> = OnceLock::new();
-static ABORT_IN_CHANGESET: OnceLock<u64> = OnceLock::new();
-static COMMITS: AtomicU64 = AtomicU64::new(0);
+use holdshort_testkit::trace::{CHANGESET_PATH_CHANGED, JOURNAL_COMMITTED, number};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
-fn after_commit() {
-    let n = COMMITS.fetch_add(1, Ordering::SeqCst) + 1;
-    if ABORT_AFTER.get() == Some(&n) {
-        std::process::abort();
-    }
-    assert!(PANIC_AFTER.get() != Some(&n), "commit {n} was the last one");
+/// Counts after which the program ends itself.
+struct AbortPlan {
+    abort_after: Option<u64>,
+    panic_after: Option<u64>,
+    abort_in_changeset: Option<u64>,
+    commits: AtomicU64,
 }
 
-fn between_files(changed: usize) {
-    if ABORT_IN_CHANGESET.get() == Some(&(changed as u64)) {
-        std::process::abort();
+impl AbortPlan {
+    fn of_environment() -> Self {
+        let set = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+        Self {
+            abort_after: set("HOLDSHORT_ABORT_AFTER"),
+            panic_after: set("HOLDSHORT_PANIC_AFTER"),
+            abort_in_changeset: set("HOLDSHORT_ABORT_IN_CHANGESET"),
+            commits: AtomicU64::new(0),
+        }
     }
 }
 
-/// A number of the environment.
-fn set(count: &OnceLock<u64>, name: &str) {
-    if let Some(n) = std::env::var(name).ok().and_then(|text| text.parse().ok()) {
-        count.get_or_init(|| n);
+impl<S: Subscriber> Layer<S> for AbortPlan {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        match event.metadata().name() {
+            JOURNAL_COMMITTED => {
+                let n = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+                if self.abort_after == Some(n) {
+                    std::process::abort();
+                }
+                assert!(self.panic_after != Some(n), "commit {n} was the last one");
+            }
+            CHANGESET_PATH_CHANGED if self.abort_in_changeset == number(event, "changed") => {
+                std::process::abort();
+            }
+            _ => {}
+        }
     }
+}
+
+/// Takes the place of the program's own log, and writes the same lines.
+fn follow(plan: AbortPlan) {
+    let of = Targets::new()
+        .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)
+        .with_target("holdshort_tools::changeset", LevelFilter::TRACE);
+    let filter = EnvFilter::try_from_env("HOLDSHORT_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt::layer().with_writer(stderr).with_filter(filter);
+    tracing_subscriber::registry().with(log).with(plan.with_filter(of)).init();
 }
 
 fn main() -> ExitCode {
-    set(&ABORT_AFTER, "HOLDSHORT_ABORT_AFTER");
-    set(&PANIC_AFTER, "HOLDSHORT_PANIC_AFTER");
-    set(&ABORT_IN_CHANGESET, "HOLDSHORT_ABORT_IN_CHANGESET");
-    let mut hooks = holdshort_cli::Hooks::default();
-    hooks.store.after_commit = Some(after_commit);
-    hooks.rehearsing.word_ms = Some(0);
-    hooks.rehearsing.commit_step = Some(between_files);
-    holdshort_cli::main(std::env::args_os(), holdshort::PACKS, hooks)
+    let plan = AbortPlan::of_environment();
+    if plan.abort_after.or(plan.panic_after).or(plan.abort_in_changeset).is_some() {
+        follow(plan);
+    }
+    holdshort_cli::main(std::env::args_os(), holdshort::PACKS)
 }

@@ -90,6 +90,7 @@ fn options() -> Result<Options> {
         crew: Crew::default(),
         otlp: None,
         keep_content: None,
+        accept_loss: None,
     })
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use holdshort_testkit::rehearsal::hurried;
 use holdshort_testkit::server::{TestServer, aborting, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -19,7 +20,10 @@ const RUNS: &str = "runs.log";
 
 /// A server without a model, with the sample of `pair` in its workspace.
 pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
-    let mut setup = TestServer::setup().program(aborting());
+    let read = |name: &str| fs::read_to_string(format!("{PAIR}/{name}")).unwrap();
+    let script = hurried(&read("rehearsal.yaml"));
+    let mut setup =
+        TestServer::setup().program(aborting()).rehearsed("pair", &read("workflow.yaml"), &script);
     // Shims of version managers take longer than the suite of the sample.
     if Path::new("/usr/bin/python3").exists() {
         setup = setup.env("PATH", "/usr/local/bin:/usr/bin:/bin");

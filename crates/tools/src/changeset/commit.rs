@@ -42,16 +42,13 @@ enum State {
     Other,
 }
 
-/// Called with the number of paths that were changed so far. For tests: where a process is stopped.
-pub type Step = fn(usize);
-
 /// The paths from which a commit could not begin: those that are not as they were, and what stands in a folder that shall
 /// go. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
     let (done, touched) = (Vec::new(), BTreeSet::new());
-    let commit = Commit { root, changes, body, resumed: false, step: |_| {}, done, touched };
+    let commit = Commit { root, changes, body, resumed: false, done, touched };
     commit.conflicts().map_err(|stop| match stop {
         Stop::Conflict(paths) => io::Error::other(format!("others are changing {paths:?}")),
         Stop::Failed(_, e) => e,
@@ -69,11 +66,9 @@ pub(crate) fn commit(
     changeset: &Changeset,
     body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     resumed: bool,
-    step: Step,
 ) -> Committed {
     let changes = changeset.changes();
-    let mut commit =
-        Commit { root, changes, body, resumed, step, done: Vec::new(), touched: BTreeSet::new() };
+    let mut commit = Commit { root, changes, body, resumed, done: Vec::new(), touched: BTreeSet::new() };
     match commit
         .conflicts()
         .and_then(|paths| if paths.is_empty() { commit.apply() } else { Err(Stop::Conflict(paths)) })
@@ -92,7 +87,6 @@ struct Commit<'a, B> {
     changes: &'a [Change],
     body: B,
     resumed: bool,
-    step: Step,
     done: Vec<String>,
     /// Folders with new names, or names that are gone.
     touched: BTreeSet<Vec<u8>>,
@@ -263,7 +257,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     fn changed(&mut self, change: &Change, path: &[u8]) {
         self.touched.insert(folder::split(path).0.to_vec());
         self.done.push(change.path.clone());
-        (self.step)(self.done.len());
+        tracing::trace!(name: "changeset_path_changed", changed = self.done.len(), "a path is as released");
     }
 }
 

@@ -8,7 +8,7 @@ mod git;
 pub(crate) mod guard;
 mod temporary;
 
-pub use commit::{Committed, Step};
+pub use commit::Committed;
 pub(crate) use commit::{commit, conflicts, is_as_wanted};
 pub(crate) use entry::{Seen, seen};
 pub(crate) use folder::Root;

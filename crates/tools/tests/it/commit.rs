@@ -1,26 +1,25 @@
 //! A commit that is stopped after any of its paths is rolled forward, and nothing else is ever replaced.
 
-use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
 
 use holdshort_tools::limits::CHANGED_FILE_BYTES;
 use holdshort_tools::{Committed, Tried};
 use serde_json::json;
 
 use crate::bench::{Bench, names};
+use crate::traced::after_each;
 use crate::tree::{differences, tree};
 use crate::trial::{Kept, kept, tried};
 
-thread_local! {
-    static STOP_AFTER: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// What a kill does: nothing more of the commit happens.
-fn stop(done: usize) {
-    assert!(done < STOP_AFTER.get(), "stopped");
+/// Stops a commit after so many paths, as a kill does.
+fn stopped(tried: &Kept, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
+    let stop = move |changed| assert!(changed < stop_after, "stopped");
+    catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
 /// Every kind of change, and forty files.
@@ -29,7 +28,7 @@ const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n;
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
 
 fn filled() -> Bench {
-    let bench = Bench::with(|settings| settings.step = stop);
+    let bench = Bench::new();
     for n in 1..=20 {
         bench.put(&format!("old{n}"), "old\n");
     }
@@ -54,10 +53,7 @@ async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
     let mut stops = 0;
     for stop_after in 1.. {
         let bench = filled();
-        STOP_AFTER.set(stop_after);
-        let stopped = catch_unwind(AssertUnwindSafe(|| tried.commit(&bench.tools)));
-        STOP_AFTER.set(usize::MAX);
-        if let Ok(committed) = stopped {
+        if let Ok(committed) = stopped(&tried, &bench, stop_after) {
             assert_eq!((committed, tree(&bench.at(""))), (Committed::Done, whole.clone()));
             break;
         }
@@ -81,9 +77,7 @@ async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
 async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     let bench = filled();
     let tried = kept(&bench, &bench.tools, LINE).await;
-    STOP_AFTER.set(25);
-    catch_unwind(AssertUnwindSafe(|| tried.commit(&bench.tools))).unwrap_err();
-    STOP_AFTER.set(usize::MAX);
+    stopped(&tried, &bench, 25).unwrap_err();
     bench.put("old9", "mine");
     let before = tree(&bench.at(""));
     let paths = vec!["old9".to_owned()];
@@ -91,26 +85,22 @@ async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     assert_eq!(tree(&bench.at("")), before);
 }
 
-/// The hook exchanges a folder for a link while the commit goes.
+/// A folder is exchanged for a link while the commit goes.
 #[tokio::test]
 async fn a_link_put_in_the_way_leads_nowhere() {
-    thread_local! {
-        static SWAP: Cell<Option<[std::path::PathBuf; 2]>> = const { Cell::new(None) };
-    }
-    let bench = Bench::with(|settings| {
-        settings.step = |_| {
-            if let Some([folder, elsewhere]) = SWAP.take() {
-                fs::rename(&folder, folder.with_file_name("moved")).unwrap();
-                symlink(elsewhere, folder).unwrap();
-            }
-        }
-    });
+    let bench = Bench::new();
     bench.put("z/1", "one");
     let kept = kept(&bench, &bench.tools, "echo x > a; echo x > z/1; echo x > z/2").await;
     let elsewhere = bench.root.path().join("home");
     fs::write(elsewhere.join("1"), "one").unwrap();
-    SWAP.set(Some([bench.at("z"), elsewhere.clone()]));
-    let committed = kept.commit(&bench.tools);
+    let swap = Mutex::new(Some([bench.at("z"), elsewhere.clone()]));
+    let exchange = move |_| {
+        if let Some([folder, elsewhere]) = swap.lock().unwrap().take() {
+            fs::rename(&folder, folder.with_file_name("moved")).unwrap();
+            symlink(elsewhere, folder).unwrap();
+        }
+    };
+    let committed = after_each(exchange, || kept.commit(&bench.tools));
     let done = vec!["a".to_owned()];
     assert_eq!(committed, Committed::Conflict { paths: vec!["z/1".to_owned()], done });
     assert_eq!(names(&elsewhere), ["1"]);

@@ -21,6 +21,7 @@ mod programs;
 mod reader;
 mod reading;
 mod real;
+mod traced;
 mod tree;
 mod trial;
 mod undo;

@@ -79,7 +79,7 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let pin = Pin::open(folder.path()).unwrap();
     let position = watch::Sender::new(0);
     let status = Arc::new(Status::new(OpenedFiles::note(files).unwrap()));
-    (folder, Writer { connection, head: Head::START, pin, position, status, after_commit: None })
+    (folder, Writer { connection, head: Head::START, pin, position, status })
 }
 
 /// Commits the appends as one group; what each was told.

@@ -1,13 +1,12 @@
 //! Group commit as seen from outside; `src/sqlite/writer/tests.rs` has one group from inside.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use holdshort_store::sqlite::Config;
+use futures::FutureExt;
 use holdshort_store::{AppendError, Log, Sqlite};
+use rusqlite::Connection;
 use tempfile::TempDir;
-use tokio::sync::Mutex;
 
 use crate::fixture::{PATIENCE, run_stream, to};
 
@@ -53,13 +52,6 @@ async fn more_appends_than_the_queue_holds_all_commit() {
 /// What waits for the writer is counted; what it works on is not.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_the_writer_is_counted() {
-    /// Whoever holds it holds the writer up behind its next COMMIT.
-    static GATE: Mutex<()> = Mutex::const_new(());
-    static COMMITS: AtomicUsize = AtomicUsize::new(0);
-    fn after_commit() {
-        COMMITS.fetch_add(1, Ordering::SeqCst);
-        drop(GATE.blocking_lock());
-    }
     async fn until(is_so: impl Fn() -> bool) {
         let wait = async {
             while !is_so() {
@@ -69,20 +61,21 @@ async fn what_waits_for_the_writer_is_counted() {
         tokio::time::timeout(PATIENCE, wait).await.unwrap();
     }
     let folder = TempDir::new().unwrap();
-    let config = Config { after_commit: Some(after_commit), ..Config::default() };
-    let store = Arc::new(Sqlite::open_with(folder.path(), config).unwrap());
+    let store = Arc::new(Sqlite::open(folder.path()).unwrap());
+    // Holds the writer up at the begin of its transaction.
+    let holder = Connection::open(folder.path().join("holdshort.db")).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut first = Box::pin(store.append(to(&run_stream(0), 0, 1)));
+    assert!((&mut first).now_or_never().is_none(), "it is in the queue, and is not committed");
+    until(|| store.writes_waiting() == Some(0)).await;
     let append = |n| {
         let store = Arc::clone(&store);
         tokio::spawn(async move { store.append(to(&run_stream(n), 0, 1)).await.unwrap() })
     };
-    // Let go before the store is, whose end waits for the writer.
-    let held = GATE.lock().await;
-    let mut tasks = vec![append(0)];
-    until(|| COMMITS.load(Ordering::SeqCst) == 1).await;
-    assert_eq!(store.writes_waiting(), Some(0));
-    tasks.extend((1..4).map(append));
+    let tasks: Vec<_> = (1..4).map(append).collect();
     until(|| store.writes_waiting() == Some(3)).await;
-    drop(held);
+    holder.execute_batch("ROLLBACK").unwrap();
+    first.await.unwrap();
     for task in tasks {
         task.await.unwrap();
     }

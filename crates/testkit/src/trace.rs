@@ -1,0 +1,31 @@
+//! Events of the program's own trace that tests act on: places in a commit that no answer and no file shows.
+
+use tracing::Event;
+use tracing::field::{Field, Visit};
+
+/// A group is committed to SQLite, and nobody has heard of it: traced by the writer.
+pub const JOURNAL_COMMITTED: &str = "journal_committed";
+/// One more path of a changeset is as it was released. `changed` counts those of this commit.
+pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
+
+/// Returns the number in this field of an event.
+pub fn number(event: &Event<'_>, name: &str) -> Option<u64> {
+    let mut found = Number { name, value: None };
+    event.record(&mut found);
+    found.value
+}
+
+struct Number<'a> {
+    name: &'a str,
+    value: Option<u64>,
+}
+
+impl Visit for Number<'_> {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == self.name {
+            self.value = Some(value);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+}
