@@ -75,7 +75,7 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
         Verb::Login { person } => sign_in::login(&scene, person).await,
         Verb::Logout { everywhere } => sign_in::logout(&scene, everywhere).await,
         Verb::Attach { run, output_dir, model } => {
-            attach::attach(&scene, &run, output_dir.as_deref(), model).await
+            Box::pin(attach::attach(&scene, &run, output_dir.as_deref(), model)).await
         }
         Verb::Plan { run, follow } => plan::plan(&scene, &run, follow).await,
         Verb::Message { run, text } => steer::message(&scene, &run, text).await,

@@ -90,6 +90,7 @@ fn options() -> Result<Options> {
         crew: Crew::default(),
         otlp: None,
         keep_content: None,
+        packs: holdshort_server::Packs::default(),
         accept_loss: None,
     })
 }
