@@ -20,7 +20,7 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Refuses a bundle that is not what the sources say. What `install` installs is there.
+/// Refuses a bundle that is not what the sources say. Needs what `install` installs.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -52,7 +52,7 @@ pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// A script of `ui/package.json`. Those that check, build or test make the types of the API first.
+/// A script of `ui/package.json`. The scripts that check, build and test make the types of the API first.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);

@@ -114,7 +114,7 @@ impl Follower {
         }
         let mut found = Vec::with_capacity(read.len());
         for sealed in &read {
-            let event = self.app.decode(sealed)?;
+            let event = self.app.decode_event(sealed)?;
             found.push((sealed.seq, event));
         }
         self.found = found.into_iter();

@@ -40,7 +40,7 @@ impl Configured {
         if !is_local && public_url.is_none() {
             return Err(StartError::NoPublicUrl(options.listen));
         }
-        let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_loopback());
+        let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_on_loopback());
         let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
         // Where there is no journal yet nobody else can have been set.
         let is_new = options.database.is_none() && !options.data.exists();

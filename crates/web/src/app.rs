@@ -132,7 +132,7 @@ impl App {
     }
 
     /// An event as it was read, by itself.
-    pub fn decode(&self, sealed: &Sealed) -> Answer<Event> {
+    pub fn decode_event(&self, sealed: &Sealed) -> Answer<Event> {
         let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
         Ok(event::decode(sealed).map_err(damaged)?)
     }

@@ -55,7 +55,7 @@ impl FromStr for PublicUrl {
             return Err("must be a scheme, a host and perhaps a port, and nothing more".to_owned());
         }
         let url = Self(url);
-        if !url.is_https() && !url.is_loopback() {
+        if !url.is_https() && !url.is_on_loopback() {
             return Err("must be `https`: tokens and cookies would be sent in plain text".to_owned());
         }
         Ok(url)
@@ -79,7 +79,7 @@ impl PublicUrl {
     }
 
     /// Nobody on another machine can use it.
-    pub fn is_loopback(&self) -> bool {
+    pub fn is_on_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
             Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -51,7 +51,7 @@ pub struct Door {
 }
 
 impl Door {
-    fn scheme(self) -> &'static str {
+    fn url_scheme(self) -> &'static str {
         if self.is_tls { "https" } else { "http" }
     }
 
@@ -76,10 +76,10 @@ impl Names {
         let (mut hosts, mut origins) = (Vec::new(), Vec::new());
         for door in doors {
             let of_door = door.hosts();
-            origins.extend(of_door.iter().map(|host| format!("{}://{host}", door.scheme())));
+            origins.extend(of_door.iter().map(|host| format!("{}://{host}", door.url_scheme())));
             hosts.extend(of_door);
         }
-        let listens = doors.first().map(|door| format!("{}://{}", door.scheme(), door.address));
+        let listens = doors.first().map(|door| format!("{}://{}", door.url_scheme(), door.address));
         let base = front.public_url.as_ref().map(PublicUrl::origin).or(listens).unwrap_or_default();
         let mut scheme = None;
         if let Some(url) = &front.public_url {

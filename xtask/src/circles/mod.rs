@@ -82,7 +82,7 @@ mod tests {
 
     /// Sizes of all circles of more than three files, by crate. Lower the numbers when a circle shrinks.
     const LARGE: [(&str, &[usize]); 13] = [
-        ("cli", &[39, 37]),
+        ("cli", &[37, 36]),
         ("coach", &[11, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[117, 4, 4]),
@@ -94,7 +94,7 @@ mod tests {
         ("store", &[29, 6]),
         ("testkit", &[43]),
         ("tools", &[43]),
-        ("web", &[37]),
+        ("web", &[27]),
     ];
 
     #[test]

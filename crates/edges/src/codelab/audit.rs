@@ -128,7 +128,7 @@ impl Audit {
             let page = self.app.journal().read(&stream, run.seq, READ_EVENTS).await?;
             self.room = self.room.saturating_sub(page.len());
             for sealed in &page {
-                let event = self.app.decode(sealed)?;
+                let event = self.app.decode_event(sealed)?;
                 run.apply(&event);
                 match &event.fact {
                     event::Fact::Run(Fact::DecisionMade { interrupt, implied: true, .. }) => {

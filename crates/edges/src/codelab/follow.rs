@@ -405,7 +405,7 @@ impl Follower {
         // Whoever stops waiting here has lost nothing: nothing is taken in before.
         let reader = self.session.caller.reader().await?;
         for sealed in &page {
-            let event = self.session.caller.app.decode(sealed)?;
+            let event = self.session.caller.app.decode_event(sealed)?;
             let frames = teller.hear(&event);
             let seq = teller.run.seq;
             let (heard, of_it) = self.heard;

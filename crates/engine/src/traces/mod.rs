@@ -1,8 +1,9 @@
 //! Traces for OpenTelemetry, told from the journal: a run that has ended is a trace.
 //!
 //! `spans` turns the events of a run into spans: pure, without content, the same whenever it is asked. `otlp` puts them
-//! into the messages of OTLP. `queue` holds which runs are still to be told; `waiting` keeps that over a restart.
-//! [`Traces`] sends them, and tries again. Nothing waits for a collector: one that is down changes no run.
+//! into the messages of OTLP. `queue` lists the runs whose traces are not exported yet; `waiting` keeps that list over a
+//! restart.
+//! [`Traces`] sends traces, and retries. No run waits for a collector that is down.
 
 mod headers;
 mod limits;

@@ -20,7 +20,7 @@ pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> A
     loop {
         let read = app.journal().read(&stream, after, READ_EVENTS).await?;
         for sealed in &read {
-            let event = app.decode(sealed)?;
+            let event = app.decode_event(sealed)?;
             if let Some(item) = said(app, sealed.seq, &event).await? {
                 if items.len() == limit || bytes > PAGE_BYTES {
                     return Ok(List { items, next_cursor: Some(after.to_string()) });

@@ -1,8 +1,8 @@
 //! Signing people in at an OpenID provider: with a browser by a code (RFC 6749, PKCE, nonce), and with a terminal by the
 //! device flow (RFC 8628).
 //!
-//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`super::jwt`]). What a sign-in has
-//! to be bound to is given out by [`Provider::begin`], and wanted back by [`Provider::finish`]; nothing is kept here.
+//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`super::jwt`]). The values that a
+//! sign-in is bound to are given out by [`Provider::begin`], and wanted back by [`Provider::finish`]; nothing is kept here.
 
 mod config;
 mod discovery;
