@@ -14,7 +14,7 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
          An agent of another framework asks questions in one run, and a person answers each. The cost of an input by the number of events that the run has.\n\n\
          - Command: `cargo xtask bench length --events {events} --decisions {decisions}`.\n{facts}\
          - {decisions} questions and answers at each length, one after the other.\n\n\
-         | events of the run | question | answer | … of a hundred the slowest but one | first answer after a restart |\n|---|---|---|---|---|\n",
+         | events of the run | question | answer | 99th percentile | first answer after a restart |\n|---|---|---|---|---|\n",
     );
     let ms = |took: Duration| took.as_secs_f64() * 1e3;
     for Row { events, asks, decisions, first } in rows {

@@ -5,9 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hold::Hold;
-use crate::interrupt::{Kind, Level};
+use crate::id::WebhookId;
+use crate::interrupt::Kind;
+use crate::level::Level;
 use crate::notice::{Notice, Occasion, Recipient};
-use crate::system::people::People;
+use crate::people::People;
+use crate::system::System;
+use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
 /// The channel of what agents of others are told, each where it said. No file defines it.
@@ -48,7 +52,34 @@ pub struct Channel {
     pub personal: BTreeMap<String, Hold>,
 }
 
+/// Limits of a webhook that the channels file does not name (contract D5).
+const ATTEMPTS: u64 = 3;
+const RETRY_MS: u64 = 5_000;
+const TIMEOUT_MS: u64 = 10_000;
+
 impl Channel {
+    /// Returns the channel of a registered webhook: it is told of reviews. Its address and its secrets are added by the
+    /// node that sends.
+    pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
+        let via = match webhook.kind {
+            WebhookKind::CustomUrl => Via::Crew,
+            WebhookKind::Slack => Via::Slack,
+            WebhookKind::Email => Via::Email,
+            WebhookKind::Teams => Via::Teams,
+        };
+        Self {
+            rule: Rule { kinds: BTreeSet::from([Kind::Review]), ..Rule::default() },
+            via,
+            ..Self::webhook(id.to_string(), ATTEMPTS, RETRY_MS, TIMEOUT_MS)
+        }
+    }
+
+    /// Returns the channels of the webhooks that are registered and active.
+    pub fn registered(system: &System) -> impl Iterator<Item = Self> {
+        let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
+        active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
+    }
+
     /// One that stands in no file: it is told of everything at once, and whoever sends adds where it leads and what signs there.
     pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
         Self {

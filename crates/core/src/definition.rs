@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::interrupt::{Kind, Withhold};
 use crate::json::is_default;
 pub use crate::kind_gate::KindGate;
+use crate::policy::{Checkpoint, GrantCovers, Rule};
 use crate::pricing::ModelTerms;
 use crate::routing;
 use crate::tool::{self, Opens, Receiver, Runs};
@@ -425,17 +426,6 @@ pub struct Grants {
     pub expires_after_ms: Option<u64>,
 }
 
-/// Which further calls a grant covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GrantCovers {
-    /// Those like the one that was allowed.
-    #[default]
-    Call,
-    /// All of its category (contract A24).
-    Category,
-}
-
 /// What becomes of a call that is the very same action, to its digest, as one that a person has approved in the run
 /// (contract E21).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -456,30 +446,6 @@ pub enum PlanGate {
     Ask,
     /// A plan is shown, and work goes on.
     Show,
-}
-
-/// A mandatory checkpoint (contract A3). What each covers stands in `gate/checkpoint.rs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Checkpoint {
-    AfterPlanning,
-    BeforeFileEdit,
-    BeforeExecution,
-    BeforeDeploy,
-}
-
-impl Checkpoint {
-    pub const ALL: [Self; 4] =
-        [Self::AfterPlanning, Self::BeforeFileEdit, Self::BeforeExecution, Self::BeforeDeploy];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AfterPlanning => "after_planning",
-            Self::BeforeFileEdit => "before_file_edit",
-            Self::BeforeExecution => "before_execution",
-            Self::BeforeDeploy => "before_deploy",
-        }
-    }
 }
 
 /// Smart approval: words and a model hold back what gates would let through (contract A4). It only adds.
@@ -506,54 +472,6 @@ pub enum Judge {
     Run,
     /// The name of a configured model.
     Model(String),
-}
-
-/// One rule: every list that is not empty must match. The first rule that matches counts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Full tool names.
-    pub tools: Vec<String>,
-    /// Command patterns, matched on parsed words: `git push *`.
-    pub commands: Vec<String>,
-    /// Globs over paths relative to the workspace.
-    pub paths: Vec<String>,
-    /// [Patterns](crate::web::Pattern) over host and path of a URL.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub urls: Vec<String>,
-    pub categories: Vec<tool::Category>,
-    pub agents: Vec<String>,
-    /// What the call changes, as its trial shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changes: Option<ChangeScope>,
-    /// A rule that holds back: it deletes at least so many files. One that allows: at most so many, and none where it
-    /// says `changes` alone; what git ignores does not count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deletes: Option<u32>,
-    pub action: RuleAction,
-    pub reason: Option<String>,
-}
-
-/// Which changes a rule speaks of. One that allows covers calls whose changes all lie in it; one that holds back meets
-/// calls with one that does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ChangeScope {
-    /// It changes nothing.
-    None,
-    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
-    Ignored,
-    /// Globs over paths relative to the workspace.
-    Paths(Vec<String>),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleAction {
-    Allow,
-    #[default]
-    Ask,
-    Forbid,
 }
 
 /// Limits of one step (rounds, calls, attempts …) or of the run (budget). Hitting one is an event.

@@ -47,7 +47,7 @@ impl Delivery {
     }
 
     /// The interrupt that it is about, and its run.
-    pub fn about(&self) -> Option<(&RunId, &InterruptId)> {
+    pub fn subject(&self) -> Option<(&RunId, &InterruptId)> {
         (self.occasion != Occasion::Checkpoint).then_some((&self.run, &self.interrupt))
     }
 }

@@ -76,8 +76,7 @@ pub fn searched(text: &str) -> Vec<String> {
     words([text], SEARCHED_WORDS)
 }
 
-/// Answer of the screen of source document 002 for somebody who gave none (contract E14). It tells the agent that nothing was said,
-/// and answers no later question.
+/// Answer recorded when a person leaves a question empty (contract E14). It answers no later question.
 pub const NOTHING: &str = "No response provided";
 
 /// Whether an answer may count for a later question.

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::hours::{Day, Edge, ZONES, moment};
-use crate::interrupt::Level;
+use crate::level::Level;
 use crate::time::Timestamp;
 
 /// What a channel holds back.

@@ -15,8 +15,8 @@ use jiff::{SignedDuration, ToSpan};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+use crate::people::PeopleSource;
 use crate::schema::Problem;
-use crate::system::people::PeopleSource;
 use crate::time::Timestamp;
 
 pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

@@ -34,6 +34,9 @@ pub const OPEN_INTERRUPTS: usize = 1_000;
 /// Open interrupts that a grant releases with its own one.
 pub const ALSO: usize = 100;
 
+/// Number of the latest calls of a run that are compared with a grant for its card.
+pub const PAST_COMPARED: usize = 500;
+
 /// Open interrupts that are compared with a grant for [`ALSO`].
 pub const ALSO_COMPARED: usize = 200;
 

@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::actor::LOCAL_OPERATOR;
 use crate::event::{self, Event};
 use crate::id::{InterruptId, PushId, RunId, SessionId};
-use crate::interrupt::{Interrupt, Kind, Level, Outcome, Stage};
+use crate::interrupt::{Interrupt, Kind, Outcome, Stage};
+use crate::level::Level;
 use crate::limits;
+use crate::people::People;
 use crate::run::{Fact, Run};
 use crate::system::System;
-use crate::system::people::People;
+use crate::system::checkpoint::Covered;
 use crate::time::Timestamp;
 
 /// Why somebody is told.
@@ -169,6 +171,20 @@ impl Notice {
         told.map(|(push, known)| Recipient::Browser { person: known.is.person.clone(), push: push.clone() })
             .collect()
     }
+}
+
+/// Notice of a checkpoint of the journal. It holds no content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointNotice {
+    pub at: Timestamp,
+    pub covered: Covered,
+    /// The signed note, as `audit verify --against` reads it.
+    pub note: String,
+    /// The key that checks it.
+    pub key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Recipient>,
 }
 
 /// What the events of one append say, the first of which has this sequence in the run's stream. `before` and `run`: as it was

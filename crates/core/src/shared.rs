@@ -15,11 +15,12 @@ pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
 pub trait Open: Clone {
-    /// Returns `false` once nothing more follows from the entry by itself.
+    /// Returns true while the entry can cause more work: a step or a call that has not ended, an interrupt without a
+    /// resolution.
     fn is_open(&self) -> bool;
 }
 
-/// Ordered map whose copies share their entries, and which lists the open ones without a look at the others.
+/// Ordered map whose copies share their entries, and which iterates over open entries without visiting the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {
     entries: SharedMap<K, Arc<V>>,
@@ -96,7 +97,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key, if there is one.
+    /// Changes the entry with this key, if there is one. States are changed by `apply` alone; it is public for tests.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
         K: Borrow<Q>,
@@ -106,9 +107,10 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         let entry = Arc::make_mut(entry);
         change(entry);
         let is_open = entry.is_open();
-        let key = self.entries.get_key_value(key).filter(|_| is_open != was_open).map(|(key, _)| key.clone());
-        if let Some(key) = key {
-            self.mark(key, is_open);
+        if is_open != was_open
+            && let Some((key, _)) = self.entries.get_key_value(key)
+        {
+            self.mark(key.clone(), is_open);
         }
     }
 

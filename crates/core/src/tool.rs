@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::changeset::Changeset;
 use crate::digest::Digest;
-use crate::interrupt::Level;
+use crate::level::Level;
 use crate::time::Timestamp;
 use holdshort_command::Class;
 

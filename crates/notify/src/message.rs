@@ -1,6 +1,6 @@
 //! What a channel is told.
 
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::plain;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use holdshort_core::channel::Via;
 use holdshort_core::digest::Digest;
-use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_http::answers::innermost;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};

@@ -1,7 +1,8 @@
 //! The words of messages, by language: what is not content. English is told to whoever says no language, or one that is not
 //! here.
 
-use holdshort_core::interrupt::{Kind, Level, Outcome};
+use holdshort_core::interrupt::{Kind, Outcome};
+use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
 /// What stands for a name, a time or a kind is `{}`.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use holdshort_core::system::checkpoint::{CheckpointNotice, Covered, LastTold};
+use holdshort_core::notice::CheckpointNotice;
+use holdshort_core::system::checkpoint::{Covered, LastTold};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 

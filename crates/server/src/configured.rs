@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use holdshort_core::definition::Rule;
-use holdshort_core::system::people::{People, Roster};
+use holdshort_core::people::{People, Roster};
+use holdshort_core::policy::Rule;
 use holdshort_models::Source;
 use holdshort_notify::Channels;
 use holdshort_web::identity::jwt::Issuers;

@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use holdshort_core::definition::Rule;
+use holdshort_core::people::{People, Roster};
+use holdshort_core::policy::Rule;
 use holdshort_core::run::undecidable;
-use holdshort_core::system::people::{People, Roster};
 use holdshort_notify::Channels;
 use holdshort_web::limits::WORKFLOW_FILES;
 use holdshort_workflow::{Library, Override, Problem, bounds, channels_file, people_file, rules_file};

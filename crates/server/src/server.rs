@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::actor::LOCAL_OPERATOR;
+use holdshort_core::people::People;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::Status;
-use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use holdshort_edges::crew;
 use holdshort_engine::evidence::{Evidence, Signer};

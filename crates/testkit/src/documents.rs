@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use holdshort_core::system::people::{Deciders, People};
+use holdshort_core::people::{Deciders, People};
 use holdshort_core::tool::Spec;
 
 use crate::server::{TestServer, real};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use holdshort_core::message::{Arguments, Call, Declaration, Message, Request};
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 use holdshort_models::{Model, Rehearsal};
 use holdshort_tools::{Toolset, catalogue};
 use holdshort_workflow::rehearsal::{Step, parse};

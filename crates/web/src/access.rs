@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::identity::{How, Principal};
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{KeyId, StreamId};
 use holdshort_core::limits::KEYS;
+use holdshort_core::people::People;
 use holdshort_core::system::System;
 use holdshort_core::system::keys::{Found, Key};
-use holdshort_core::system::people::People;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
 use holdshort_protocol::Code;
@@ -25,6 +24,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::app::{App, blocking};
+use crate::identity::{How, Principal};
 use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;

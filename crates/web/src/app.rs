@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::identity::jwt::Issuers;
 use holdshort_core::actor::Actor;
 use holdshort_core::event::{self, Event, Sealed};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -33,6 +32,7 @@ use crate::asked::Asked;
 use crate::callbacks::Callbacks;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
+use crate::identity::jwt::Issuers;
 use crate::links::{Links, Pressed};
 use crate::logins::Logins;
 use crate::pace::Pace;

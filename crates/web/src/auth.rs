@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::identity::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -14,10 +13,10 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::people::Since;
 use holdshort_core::projection::RunRow;
 use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::system::keys::Status;
-use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::{Code, Interrupt, header};
@@ -26,6 +25,7 @@ use holdshort_store::{RunFilter, Tables};
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
 use crate::asked::{Asked, takes_part};
+use crate::identity::Principal;
 use crate::links::Press;
 use crate::logins::{Issued, Login, is_over};
 use crate::needs::Needs;

@@ -4,7 +4,7 @@
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
-use holdshort_core::system::people::Since;
+use holdshort_core::people::Since;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
 use serde::{Deserialize, Serialize};

@@ -13,8 +13,8 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::digest::Digest;
+use holdshort_core::people::Since;
 use holdshort_core::system::System;
-use holdshort_core::system::people::Since;
 use holdshort_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -372,8 +372,8 @@ mod tests {
     use holdshort_core::actor::{Actor, Role};
     use holdshort_core::event::{self, Content, Event};
     use holdshort_core::id::StreamId;
+    use holdshort_core::people::{People, PeopleSource, Person};
     use holdshort_core::system;
-    use holdshort_core::system::people::{People, PeopleSource, Person};
 
     use super::*;
 

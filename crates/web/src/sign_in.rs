@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
 use axum::http::HeaderMap;
 use holdshort_core::actor::Actor;
 use holdshort_core::actor::Role;
@@ -28,6 +27,7 @@ use url::Url;
 use crate::access;
 use crate::app::{App, blocking, detached};
 use crate::auth::{AuthState, Known};
+use crate::identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
 use crate::limits::{
     LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_IN_TOLD_MS, SIGN_INS, SIGN_INS_OF_BROWSER,
     SIGNED_IN_PAGE_MS,

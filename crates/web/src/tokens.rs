@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::identity::{How, Principal};
 use holdshort_core::actor::Role;
 use holdshort_core::digest::Digest;
 use holdshort_store::Store;
 use serde::{Deserialize, Serialize};
 
+use crate::identity::{How, Principal};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "tokens.json";

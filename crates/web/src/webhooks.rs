@@ -128,7 +128,7 @@ impl Webhooks {
             attempts: self.sending.attempts,
             retry_ms: ms(self.sending.retry_delay),
             timeout_ms: ms(self.sending.timeout),
-            ..is.channel(id)
+            ..Definition::of_webhook(id, is)
         };
         let Stored { url, secret, headers } = stored;
         let (secrets, mails) = (Secrets { url, secret, headers }, self.configured.of_mails());
@@ -137,7 +137,7 @@ impl Webhooks {
 
     /// Tells driver and outbox of those that there are now. Whether all of them can be sent to.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
-        let definitions = self.configured.definitions().into_iter().chain(system.registered_channels());
+        let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.tell_channels(definitions.collect());
         if let Err(refused) = self.look_up(app, system).await {
             tracing::warn!(why = refused.0.detail, "what is kept of webhooks can not be read");

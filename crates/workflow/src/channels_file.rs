@@ -34,7 +34,8 @@ mod slack;
 use std::collections::BTreeSet;
 
 use holdshort_core::channel::{CALLBACKS, Channel, Mail, Rule, SlackApp, Source, To, Via};
-use holdshort_core::interrupt::{Kind, Level};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::level::Level;
 use holdshort_core::name::is_name;
 use holdshort_core::notice::Occasion;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use holdshort_core::definition::{Definition, EXTERNAL};
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 use holdshort_core::tool;
 
 use crate::extend::Bases;

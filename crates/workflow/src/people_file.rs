@@ -22,7 +22,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::hours::{Day, Hours, Span};
 use holdshort_core::limits;
 use holdshort_core::name::is_name;
-use holdshort_core::system::people::{PeopleSource, Person, Roster, check};
+use holdshort_core::people::{PeopleSource, Person, Roster, check};
 
 use crate::bounds::{PEOPLE_BYTES, PEOPLE_NODES};
 use crate::item::{Fields, Item, Keys};

@@ -9,7 +9,7 @@
 //!
 //! A rule is one of a workflow. Tools and agents are compared by their full names, also such as no workflow knows.
 
-use holdshort_core::definition::Rule;
+use holdshort_core::policy::Rule;
 
 use crate::bounds;
 use crate::item::{Item, Keys};

@@ -47,7 +47,7 @@ mod tools;
 mod withhold;
 
 use holdshort_core::definition::{Definition, EXTERNAL, Limits, Phase, PhaseKind};
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 use holdshort_core::tool;
 
 use crate::extend::{self, Bases};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::tool::{Held, Outcome, Spec};
 use holdshort_tools::{Refusal, Toolset, Work, Workspace, typed};
 use jiff::civil::Date;

@@ -50,7 +50,9 @@ impl Packs {
         let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().begins));
         let of: Vec<String> = of.collect();
         if of.is_empty() {
-            return usage("--output-dir is of no workflow here: none writes files when it has ended");
+            return usage(
+                "--output-dir is for workflows that write files when they have ended; this build has none",
+            );
         }
         usage(format!("--output-dir is {}", of.join(", and ")))
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use holdshort_core::definition::EXTERNAL;
-use holdshort_core::system::people::People;
+use holdshort_core::people::People;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_models::Source;
 use holdshort_protocol::{Info, Run, RunConfig, StartRun, Status, plain};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use holdshort_core::system::people::{People, PeopleSource};
+use holdshort_core::people::{People, PeopleSource};
 use holdshort_protocol::{Person, PersonSource, Workflow, plain};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ async fn of_server(scene: &Scene) -> Option<People> {
 }
 
 pub(super) async fn read_people(scene: &Scene) -> anyhow::Result<People> {
-    let mut people: Vec<(String, holdshort_core::system::people::Person)> = Vec::new();
+    let mut people: Vec<(String, holdshort_core::people::Person)> = Vec::new();
     for item in scene.client()?.list("/v1/people", &[]).await? {
         let Person { id, roles, groups, source, .. } = serde_json::from_value(item)?;
         // The operator of a data folder is always there.

@@ -4,7 +4,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Changes, Subject};
 use crate::changeset::Changeset;
-use crate::definition::{ChangeScope, Rule};
+use crate::policy::{ChangeScope, Rule};
 
 /// Returns true if the criteria `changes` and `deletes` of a rule hold. A rule without them covers every call.
 ///

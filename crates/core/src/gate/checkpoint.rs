@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::{Changes, Reason, Source, Subject, smart};
-use crate::definition::Checkpoint;
+use crate::policy::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
 

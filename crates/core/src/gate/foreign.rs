@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rule::{full, plain, ways};
+use super::stakes;
 use super::{
     Changes, Checkpoints, Granters, Matcher, Reason, RefusalRecord, Rules, Subject, Verdict, rule, vote,
 };
 use crate::actor::Whose;
-use crate::definition::{GrantCovers, Rule, RuleAction};
-use crate::interrupt::{Assignment, Level};
+use crate::interrupt::Assignment;
+use crate::level::Level;
 use crate::limits;
 use crate::name::is_name;
-use crate::run::stakes;
+use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::schema::Problem;
 use crate::session::Session;
 use crate::system::System;

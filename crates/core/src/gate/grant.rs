@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::changeset::{Change, Changeset};
-use crate::definition::GrantCovers;
 use crate::gate::{Changes, Subject};
 use crate::json::is_default;
+use crate::policy::GrantCovers;
 use crate::tool::{Category, Precondition};
 use crate::web::Target;
 use holdshort_command::guarded;

@@ -11,6 +11,7 @@ mod grant;
 pub mod refusal;
 mod rule;
 pub mod smart;
+pub(crate) mod stakes;
 mod withheld;
 
 use serde::{Deserialize, Serialize};
@@ -25,12 +26,12 @@ pub use withheld::WithheldPaths;
 
 use crate::actor::Whose;
 use crate::changeset::{self, Changeset};
-use crate::definition::{GrantCovers, Rule, RuleAction};
 use crate::id::GrantId;
 use crate::interrupt::Assignment;
+use crate::people::People;
+use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::session::{Grant, Session};
 use crate::system::System;
-use crate::system::people::People;
 use crate::time::Timestamp;
 use crate::tool::{Category, Precondition, ResolvedPath};
 

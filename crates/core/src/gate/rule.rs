@@ -4,8 +4,9 @@ mod place;
 
 pub(super) use place::{full, plain, ways};
 
-use crate::definition::{Rule, RuleAction};
 use crate::gate::{Subject, changes};
+use crate::policy::Rule;
+use crate::policy::RuleAction;
 use crate::tool::Category;
 use crate::web::{Pattern, Target};
 use holdshort_command::{Command, Part};

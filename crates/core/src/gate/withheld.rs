@@ -5,7 +5,7 @@
 
 use super::changes::Globs;
 use super::{Subject, rule};
-use crate::definition::{Rule, RuleAction};
+use crate::policy::{Rule, RuleAction};
 
 /// Rules with `paths`, prepared for many paths. The first rule of a list that covers a path decides, as in a vote.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Whose;
 use crate::limits;
 use crate::name::{form, is_name, is_same};
+use crate::people::{Deciders, People, STARTER, Since};
 use crate::schema::Problem;
-use crate::system::people::{Deciders, People, STARTER, Since};
 use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

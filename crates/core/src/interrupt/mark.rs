@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::{Interrupt, Stage};
-use crate::system::people::People;
+use crate::people::People;
 use crate::time::Timestamp;
 
 /// A stage of it is for admins and operators.

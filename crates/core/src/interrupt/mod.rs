@@ -39,6 +39,7 @@ use crate::actor::Actor;
 use crate::event::{self, Event};
 use crate::gate::{Reason, Source};
 use crate::id::{GrantId, InterruptId};
+use crate::level::Level;
 use crate::plan::Plan;
 use crate::run::Fact;
 use crate::schema;
@@ -128,26 +129,6 @@ pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> Str
 pub struct Risk {
     pub level: Level,
     pub reasons: Vec<Reason>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-impl Level {
-    pub fn rank(self) -> u8 {
-        match self {
-            Self::Low => 0,
-            Self::Medium => 1,
-            Self::High => 2,
-            Self::Critical => 3,
-        }
-    }
 }
 
 /// What an interrupt is about: where its resolution takes effect.
@@ -275,13 +256,13 @@ pub struct Resolution {
 
 impl Open for Interrupt {
     fn is_open(&self) -> bool {
-        self.resolution.is_none()
+        self.is_open()
     }
 }
 
 impl Interrupt {
     pub fn is_open(&self) -> bool {
-        Open::is_open(self)
+        self.resolution.is_none()
     }
 
     /// As its `interrupt_opened` of this sequence says, by whose input it was opened.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Ballot, Delegation, Interrupt, Offer, Refusal, Seat, Stage, Vote};
 use crate::actor::{Actor, Role};
 use crate::name::is_same;
+use crate::people::People;
 use crate::rights::{self, Extent, Permission};
-use crate::system::people::People;
 use crate::time::Timestamp;
 
 /// Somebody who wants to do something with an interrupt, and what it depends on whether they may.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Assignment, Interrupt, Refusal, Represented, Stage, Voter};
 use crate::hours;
 use crate::limits;
+use crate::people::{People, STARTER};
 use crate::run::Fact;
 use crate::schema::Problem;
-use crate::system::people::{People, STARTER};
 use crate::time::Timestamp;
 
 /// As a gate, or whoever asks, says it.

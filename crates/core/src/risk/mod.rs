@@ -3,7 +3,7 @@
 //!
 //! It only raises a level, and says why. It never decides: what is asked about, allowed or forbidden is for gates
 //! (`gate`). What a command does is told by the reader of commands, so that words which a command only searches for say
-//! nothing; `run/stakes` is its table.
+//! nothing; `gate/stakes` is its table.
 
 mod host;
 mod table;
@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::gate::foreign::ForeignCall;
-use crate::gate::{Reason, Source};
-use crate::interrupt::{About, Kind, LABELS, Level, Offer, Opened, Risk, option};
+use crate::gate::{Reason, Source, stakes};
+use crate::interrupt::{About, Kind, LABELS, Offer, Opened, Risk, option};
+use crate::level::Level;
 use crate::limits;
-use crate::run::stakes;
 use table::Topic;
 use text::Text;
 

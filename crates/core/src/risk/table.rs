@@ -1,6 +1,6 @@
 //! The table: which words and flags speak of what, and how much they are worth.
 
-use crate::interrupt::Level;
+use crate::level::Level;
 
 /// What a word speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use holdshort_command::Part;
 use super::host;
 use super::table::{By, Row, TABLE, Topic};
 use crate::gate::smart;
-use crate::interrupt::Level;
+use crate::level::Level;
 
 /// Members that hold a line of a shell.
 const LINES: [&str; 8] =

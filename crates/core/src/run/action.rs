@@ -34,24 +34,24 @@ impl Action {
     pub fn id(&self) -> ActionId {
         match self {
             Self::Inspect { call, revision } => ActionId(format!("inspect/{call}/{revision}")),
-            Self::Try { call, attempt } => Self::trial(call, *attempt),
-            Self::CallTool { call, attempt } => Self::tool(call, *attempt),
-            Self::CallModel { step, turn, attempt, .. } => Self::model(step, *turn, *attempt),
+            Self::Try { call, attempt } => Self::trial_id(call, *attempt),
+            Self::CallTool { call, attempt } => Self::tool_id(call, *attempt),
+            Self::CallModel { step, turn, attempt, .. } => Self::model_id(step, *turn, *attempt),
         }
     }
 
     /// The id of [`Try`](Self::Try).
-    pub fn trial(call: &str, attempt: u32) -> ActionId {
+    pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }
 
     /// The id of [`CallTool`](Self::CallTool).
-    pub fn tool(call: &str, attempt: u32) -> ActionId {
+    pub fn tool_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("tool/{call}/{attempt}"))
     }
 
     /// The id of [`CallModel`](Self::CallModel).
-    pub fn model(step: &str, turn: u32, attempt: u32) -> ActionId {
+    pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }
 }

@@ -21,16 +21,20 @@ impl Run {
         self.epoch = epoch;
         let runs = |call: &Call| matches!(call.state, CallState::Started { .. });
         self.calls.change_open(
-            |id, call| runs(call) && kept.contains(&Action::tool(id, call.attempt)),
+            |id, call| runs(call) && kept.contains(&Action::tool_id(id, call.attempt)),
             |call| call.state = CallState::Started { epoch },
         );
         self.calls.change_open(
-            |id, call| call.trial.running.is_some() && kept.contains(&Action::trial(id, call.trial.attempt)),
+            |id, call| {
+                call.trial.running.is_some() && kept.contains(&Action::trial_id(id, call.trial.attempt))
+            },
             |call| call.trial.running = Some(epoch),
         );
         self.steps.change_open(
             |id, step| match step.model {
-                ModelCall::Running { attempt, .. } => kept.contains(&Action::model(id, step.turn, attempt)),
+                ModelCall::Running { attempt, .. } => {
+                    kept.contains(&Action::model_id(id, step.turn, attempt))
+                }
                 ModelCall::Idle => false,
             },
             |step| {

@@ -15,8 +15,8 @@ use crate::id::InterruptId;
 use crate::interrupt::{
     Assignment, Claim, Delegation, HandedTo, Interrupt, Refusal, Represented, Stage, Voter,
 };
+use crate::people::{People, STARTER};
 use crate::schema::Problem;
-use crate::system::people::{People, STARTER};
 
 /// Why a vote counts no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,8 @@ use crate::digest::Digest;
 use crate::event::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Level, Outcome};
+use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Outcome};
+use crate::level::Level;
 use crate::time::lasting;
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Proposed};
 

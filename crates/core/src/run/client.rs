@@ -8,7 +8,8 @@ use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact, Run};
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Decision, Kind, Level, Refusal};
+use crate::interrupt::{About, Decision, Kind, Refusal};
+use crate::level::Level;
 use crate::schema::Problem;
 use crate::tool::{Inspection, Runs};
 

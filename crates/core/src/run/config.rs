@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::asking::Asking;
-use crate::definition::{Checkpoint, Definition, Rule, Smart};
+use crate::definition::{Definition, Smart};
 use crate::json::is_default;
+use crate::policy::{Checkpoint, Rule};
 
 /// Fixed at the start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

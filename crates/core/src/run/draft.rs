@@ -11,14 +11,15 @@ use crate::event::{self, Content, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{
-    About, Cause, Effect, Interrupt, Kind, Level, Offer, Opened, Outcome, Risk, Row, offered, on_expiry,
+    About, Cause, Effect, Interrupt, Kind, Offer, Opened, Outcome, Risk, Row, offered, on_expiry,
 };
 use crate::json;
+use crate::level::Level;
 use crate::limits;
 use crate::risk;
 use crate::session::{self, Session};
 
-/// What an input means: its events, and the states that they lead to.
+/// Events of an input, and the run and the session after them.
 #[derive(Clone, Debug)]
 pub struct Decided {
     /// Events of the run and of its session, in their order.

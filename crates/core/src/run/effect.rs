@@ -3,8 +3,8 @@
 
 use super::state::Found;
 use super::{Call, Run};
-use crate::definition::Rule;
 use crate::gate::{self, Reason, Release, Source};
+use crate::policy::Rule;
 use crate::session::Session;
 use crate::system::System;
 use crate::tool::{CommandEffect, Runs};

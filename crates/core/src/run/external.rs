@@ -9,10 +9,11 @@ use crate::actor::Role;
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::interrupt::{
-    About, EXPIRED, Effect, Interrupt, Kind, LABELS, Level, Offer, Opened, Outcome, Risk, on_expiry, option,
+    About, EXPIRED, Effect, Interrupt, Kind, LABELS, Offer, Opened, Outcome, Risk, on_expiry, option,
     withhold,
 };
 use crate::json;
+use crate::level::Level;
 use crate::limits;
 use crate::name::is_name;
 use crate::schema::{self, Problem};

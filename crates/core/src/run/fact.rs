@@ -17,10 +17,9 @@ use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{
-    Assignment, Cause, Delegation, Effect, Holder, Level, Opened, Outcome, Reminded, Seat,
-};
+use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Reminded, Seat};
 use crate::json::is_default;
+use crate::level::Level;
 use crate::message::{FailureKind, Stop, Usage};
 use crate::reply::Flaw;
 use crate::time::Timestamp;

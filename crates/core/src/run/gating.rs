@@ -7,19 +7,22 @@ use serde_json::{Value, json};
 use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
-use super::{merge, stakes, undo};
+use super::{merge, undo};
 use crate::actor::Actor;
-use crate::definition::{Checkpoint, GrantCovers, KindGate, SameAction};
+use crate::definition::{KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{
     self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths,
+    stakes,
 };
 use crate::id::InterruptId;
-use crate::interrupt::{Cause, Interrupt, Kind, Level};
+use crate::interrupt::{Cause, Interrupt, Kind};
+use crate::level::Level;
 use crate::limits;
+use crate::people::People;
+use crate::policy::{Checkpoint, GrantCovers};
 use crate::session::{Grant, Session};
 use crate::system::System;
-use crate::system::people::People;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
@@ -246,10 +249,9 @@ impl Run {
     /// The latest calls of this run that a grant would have covered, without the one that it is given with and without
     /// those that a person refused. Commands as they are, others by tool and path.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
-        let mut calls: Vec<_> = self.calls.iter().collect();
-        // `call_10` is later than `call_9`.
-        calls.sort_by_key(|(id, _)| std::cmp::Reverse((id.len(), id.as_str())));
-        let earlier = calls.into_iter().filter(|(other, call)| *other != id && call.look.is_some());
+        let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
+        let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
+        let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
         // A call that was asked about for a reason that no grant lifts would be asked about again.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,

@@ -251,19 +251,19 @@ impl Draft<'_> {
         let models: Vec<(String, u32, u32)> = self
             .run
             .models_to_adopt(epoch)
-            .filter(|(id, turn, attempt)| !kept.contains(&Action::model(id, *turn, *attempt)))
+            .filter(|(id, turn, attempt)| !kept.contains(&Action::model_id(id, *turn, *attempt)))
             .map(|(id, turn, attempt)| (id.clone(), turn, attempt))
             .collect();
         let calls: Vec<String> = self
             .run
             .calls_to_adopt(epoch)
-            .filter(|(id, attempt)| !kept.contains(&Action::tool(id, *attempt)))
+            .filter(|(id, attempt)| !kept.contains(&Action::tool_id(id, *attempt)))
             .map(|(id, _)| id.clone())
             .collect();
         let trials: Vec<(String, u32)> = self
             .run
             .trials_under_way()
-            .filter(|(id, attempt, of)| *of < epoch && !kept.contains(&Action::trial(id, *attempt)))
+            .filter(|(id, attempt, of)| *of < epoch && !kept.contains(&Action::trial_id(id, *attempt)))
             .map(|(id, attempt, _)| (id.clone(), attempt))
             .collect();
         if models.is_empty() && calls.is_empty() && trials.is_empty() && kept.is_empty() {

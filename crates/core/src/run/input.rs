@@ -13,9 +13,9 @@ use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
 use crate::interrupt::{
-    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Level, Refusal, Timing, Unusable,
-    Withhold,
+    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
 };
+use crate::level::Level;
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;

@@ -107,7 +107,7 @@ impl Draft<'_> {
         if !goes_on {
             self.end_interrupted();
         } else if text.trim().is_empty() {
-            let cut = self.run.steps.open().filter(|(_, step)| step.is_cut());
+            let cut = self.run.steps.open().filter(|(_, step)| step.has_cut_reply());
             let cut: Vec<String> = cut.map(|(id, _)| id.clone()).collect();
             for step in cut {
                 self.emit(Fact::ReplyResumed { step }, Content::text(GO_ON));
@@ -202,7 +202,7 @@ enum Stopped {
 
 impl Step {
     /// Whether its agent's last reply was stopped, or is being stopped.
-    fn is_cut(&self) -> bool {
+    fn has_cut_reply(&self) -> bool {
         let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
         !self.role.is_aside() && (self.stopped || was_cut)
     }
@@ -233,7 +233,7 @@ impl Run {
     /// Model calls that a person has stopped and that have not come back.
     pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
         self.steps.open().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
-            ModelCall::Running { attempt, .. } => Some(Action::model(id, step.turn, attempt)),
+            ModelCall::Running { attempt, .. } => Some(Action::model_id(id, step.turn, attempt)),
             ModelCall::Idle => None,
         })
     }

@@ -48,7 +48,6 @@ mod request;
 mod returned;
 mod said;
 mod spent;
-pub(crate) mod stakes;
 mod state;
 mod step;
 mod stop;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::fact_part::Returned;
-use super::{Call, CallState, Fact, Run, gating};
+use super::{Call, CallState, Entry, Fact, Run, gating};
 use crate::event::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
@@ -77,23 +77,24 @@ impl Run {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// The calls of the same reply that come before this one and run here.
-    fn earlier<'r>(&'r self, id: &'r str, call: &'r Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
-        let same = move |(other, each): &(&'r str, &'r Call)| {
-            each.step == call.step && each.turn == call.turn && (other.len(), *other) < (id.len(), id)
-        };
-        let acts = |(_, each): &(&str, &Call)| {
+    /// Returns the calls of the same reply that come before this one and run here, in their order.
+    fn earlier<'r>(&'r self, id: &'r str, call: &Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
+        let entries = self.steps.get(&call.step).map(|step| step.entries.iter().rev());
+        let reply = entries.into_iter().flatten().find_map(|entry| match entry {
+            Entry::Turn { calls, .. } => Some(calls).filter(|calls| calls.iter().any(|each| each == id)),
+            Entry::Note { .. } => None,
+        });
+        let before = reply.into_iter().flatten().take_while(move |each| *each != id);
+        let calls = before.filter_map(|each| Some((each.as_str(), &**self.calls.get(each)?)));
+        calls.filter(|(_, each)| {
             matches!(self.spec(&each.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
-        };
-        self.calls.iter().map(|(id, call)| (id.as_str(), &**call)).filter(same).filter(acts)
+        })
     }
 
     /// What runs before it, for its card: `[{call_id, title, became?}]` of the calls that write, in their order.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
-        let mut before: Vec<_> =
-            self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool)).collect();
-        before.sort_by_key(|(id, _)| (id.len(), *id));
-        let told = before.into_iter().map(|(id, other)| {
+        let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
+        let told = before.map(|(id, other)| {
             let mut told = json!({ "call_id": id, "title": gating::title(other) });
             if let CallState::Ended(end) = other.state {
                 told["became"] = json!(end);

@@ -6,8 +6,9 @@ use super::draft::{Draft, Opening, clip};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Limits, PhaseKind, StepGates};
 use crate::event::Content;
-use crate::interrupt::{About, Cause, Kind, Level, Outcome};
+use crate::interrupt::{About, Cause, Kind, Outcome};
 use crate::json;
+use crate::level::Level;
 use crate::limits;
 
 /// Why a step can not go on by itself.

@@ -32,12 +32,14 @@ impl Run {
                 .state
             {
                 CallState::Ended(_) => None,
-                CallState::Started { .. } => Some(Action::tool(id, call.attempt)),
+                CallState::Started { .. } => Some(Action::tool_id(id, call.attempt)),
                 CallState::Proposed
                 | CallState::Gated(_)
                 | CallState::Authorised
                 | CallState::WithClient(_)
-                | CallState::Doubted(_) => call.trial.running.map(|_| Action::trial(id, call.trial.attempt)),
+                | CallState::Doubted(_) => {
+                    call.trial.running.map(|_| Action::trial_id(id, call.trial.attempt))
+                }
             });
         calls.chain(self.models_stopping())
     }

@@ -50,11 +50,13 @@ impl Run {
 
     /// What is written down as started and has not come back, with the epoch that started it.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
-        let calls = self.calls_under_way().map(|(id, call, epoch)| (Action::tool(id, call.attempt), epoch));
-        let trials = self.trials_under_way().map(|(id, attempt, epoch)| (Action::trial(id, attempt), epoch));
+        let calls =
+            self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
+        let trials =
+            self.trials_under_way().map(|(id, attempt, epoch)| (Action::trial_id(id, attempt), epoch));
         let models = self
             .models_under_way()
-            .map(|(id, turn, attempt, epoch)| (Action::model(id, turn, attempt), epoch));
+            .map(|(id, turn, attempt, epoch)| (Action::model_id(id, turn, attempt), epoch));
         calls.chain(trials).chain(models)
     }
 

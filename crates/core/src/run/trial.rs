@@ -14,11 +14,11 @@ use super::input::Rejection;
 use super::state::{Found, Trial};
 use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};
 use crate::changeset::{self, Change, Changeset};
-use crate::definition::Checkpoint;
 use crate::event::Content;
 use crate::gate::{Reason, Source};
 use crate::interrupt::{About, Interrupt};
 use crate::limits;
+use crate::policy::Checkpoint;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 

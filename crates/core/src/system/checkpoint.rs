@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::notice::Recipient;
 use crate::time::Timestamp;
 
 /// The tree that a checkpoint covers.
@@ -38,18 +37,4 @@ impl LastTold {
 pub struct Tell {
     pub covered: Covered,
     pub every_ms: u64,
-}
-
-/// What a channel is told of one. It holds no content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CheckpointNotice {
-    pub at: Timestamp,
-    pub covered: Covered,
-    /// The signed note, as `audit verify --against` reads it.
-    pub note: String,
-    /// The key that checks it.
-    pub key: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<Recipient>,
 }

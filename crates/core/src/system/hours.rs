@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::people::PeopleSource;
 use super::{Fact, Rejection, System};
 use crate::hours::Hours;
 use crate::limits;
 use crate::name::is_name;
+use crate::people::PeopleSource;
 use crate::schema::Problem;
 
 impl System {

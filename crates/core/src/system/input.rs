@@ -3,13 +3,13 @@
 use super::checkpoint;
 use super::freeze::Part;
 use super::keys::NewKey;
-use super::people::{Away, PeopleSource, Person};
 use super::push::Subscription;
 use super::webhooks::Webhook;
-use crate::definition::Rule;
 use crate::digest::Digest;
 use crate::hours::Hours;
 use crate::id::{KeyId, PushId, WebhookId};
+use crate::people::{Away, PeopleSource, Person};
+use crate::policy::Rule;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::people::{Moment, Since};
 use crate::digest::Digest;
 use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
+use crate::people::{Moment, Since};
 
 /// What has ended, and the notices that said so: none counts twice, at whichever node.
 #[derive(Clone, Debug, Default, PartialEq)]

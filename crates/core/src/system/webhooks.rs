@@ -3,14 +3,10 @@
 //! The journal says that one is there, what it is and which host it is at. Its URL, its secret and its headers may let somebody
 //! in elsewhere: they lie in a file of the data folder, or in the database of several nodes, and in no event.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Fact, Rejection, System};
-use crate::channel::{Channel, Rule, Via};
 use crate::id::WebhookId;
-use crate::interrupt::Kind;
 use crate::limits::{NAME_BYTES, WEBHOOKS};
 use crate::name::is_name;
 use crate::schema::Problem;
@@ -43,15 +39,6 @@ impl WebhookKind {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
-
-    fn via(self) -> Via {
-        match self {
-            Self::CustomUrl => Via::Crew,
-            Self::Slack => Via::Slack,
-            Self::Email => Via::Email,
-            Self::Teams => Via::Teams,
-        }
-    }
 }
 
 /// One webhook, as the journal knows it.
@@ -74,29 +61,7 @@ pub struct Registered {
     pub at: Timestamp,
 }
 
-/// Where nothing else is configured (contract D5).
-const ATTEMPTS: u64 = 3;
-const RETRY_MS: u64 = 5_000;
-const TIMEOUT_MS: u64 = 10_000;
-
-impl Webhook {
-    /// It as a channel that is told of reviews, by its id. Where it is and what signs there, the node that sends adds.
-    pub fn channel(&self, id: &WebhookId) -> Channel {
-        Channel {
-            rule: Rule { kinds: BTreeSet::from([Kind::Review]), ..Rule::default() },
-            via: self.kind.via(),
-            ..Channel::webhook(id.to_string(), ATTEMPTS, RETRY_MS, TIMEOUT_MS)
-        }
-    }
-}
-
 impl System {
-    /// The channels that are registered and active.
-    pub fn registered_channels(&self) -> impl Iterator<Item = Channel> {
-        let active = self.webhooks.iter().filter(|(_, registered)| registered.is.active);
-        active.map(|(id, registered)| registered.is.channel(id))
-    }
-
     pub(super) fn register_webhook(&self, id: WebhookId, webhook: Webhook) -> Result<Fact, Rejection> {
         let mut problems = Vec::new();
         for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {

@@ -272,7 +272,7 @@ fn a_step_that_ends_by_its_tool_is_told_once() {
 #[test]
 fn a_record_meets_the_rules() {
     let mut definition = asks(Asking::default());
-    let forbid = holdshort_core::definition::RuleAction::Forbid;
+    let forbid = holdshort_core::policy::RuleAction::Forbid;
     definition.gates.rules = vec![crate::world::rule(forbid, &[asking::RECORD], &[])];
     let script = vec![calls(&[question("Which?")]), calls(&[assumes("The left one.")]), says("Done.")];
     let mut world = World::started(definition, script);
@@ -451,7 +451,7 @@ fn questions_of_a_stage_come_together() {
 fn a_gathered_question_meets_the_rules() {
     let mut definition = staged(Asking { deliver: Deliver::PerStage, ..Asking::default() });
     definition.gates.rules =
-        vec![crate::world::rule(holdshort_core::definition::RuleAction::Forbid, &["ask_human"], &[])];
+        vec![crate::world::rule(holdshort_core::policy::RuleAction::Forbid, &["ask_human"], &[])];
     let mut world = World::new(definition);
     for step in ["a", "b", "c", "after"] {
         world = world.with(step, vec![calls(&[question("May I?")]), says("Done.")]);

@@ -5,8 +5,8 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{
     Assignment, Decision, Delegation, HandedTo, Kind, Refusal, Represented, Stage,
 };
+use holdshort_core::people::Away;
 use holdshort_core::run::{Config, Input, Rejection};
-use holdshort_core::system::people::Away;
 use holdshort_core::system::{Fact, System};
 use serde_json::{Value, json};
 

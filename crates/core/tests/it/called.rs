@@ -1,8 +1,9 @@
 //! Phases as tools: they run within the run, and what they bring is the call's result.
 
-use holdshort_core::definition::{Agent, Definition, Ends, PlanGate, RuleAction};
+use holdshort_core::definition::{Agent, Definition, Ends, PlanGate};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, Input};
 use holdshort_core::tool::{PhaseTool, Runs, Spec};

@@ -130,7 +130,7 @@ fn an_edit_is_looked_at_again_and_then_runs() {
 /// The edit meets a rule: forbidden, or a reason to ask that nobody has seen yet.
 #[test]
 fn an_edit_is_voted_on_again() {
-    use holdshort_core::definition::RuleAction::{Ask, Forbid};
+    use holdshort_core::policy::RuleAction::{Ask, Forbid};
     let edited = |action, line: &str| {
         let mut definition = definition();
         definition.gates.rules.push(crate::world::rule(action, &["run_command"], &["git push *"]));

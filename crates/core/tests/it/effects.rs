@@ -1,7 +1,8 @@
 //! What a command may do once it is let through: by whom, and how it was let through.
 
-use holdshort_core::definition::{Definition, Rule, RuleAction};
+use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::run::Input;
 use holdshort_core::tool::{CommandEffect, Outcome};
 use serde_json::json;

@@ -652,7 +652,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     for call in ["call_1", "call_2", "call_3"] {
         assert_eq!(world.begin_tool(call), [format!("tool_started {call}")]);
     }
-    let at_work: BTreeSet<ActionId> = [Action::tool("call_1", 1), Action::tool("call_2", 1)].into();
+    let at_work: BTreeSet<ActionId> = [Action::tool_id("call_1", 1), Action::tool_id("call_2", 1)].into();
     world.epoch += 1;
     assert_eq!(world.send(Input::Adopt { at_work: at_work.clone() }), ["adopted", "tool_lost call_3"]);
     assert!(!world.run.needs_adoption(world.epoch));
@@ -673,7 +673,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     }
     world.begin_tool("call_1");
     world.epoch += 1;
-    world.send(Input::Adopt { at_work: [Action::tool("call_1", 1)].into() });
+    world.send(Input::Adopt { at_work: [Action::tool_id("call_1", 1)].into() });
     assert_eq!((world.count("tool_doubted"), world.open_kinds()), (0, Vec::<&str>::new()));
 }
 

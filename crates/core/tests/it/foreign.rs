@@ -1,10 +1,10 @@
 //! Calls of agents that run elsewhere before the gates: rules, the reader of commands, grants.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::interrupt::{Cause, Decision, Kind, Outcome, Unusable, Voter};
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Ask, Config, Input, Origin, Rejection};
 use holdshort_core::system;

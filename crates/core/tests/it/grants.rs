@@ -1,9 +1,10 @@
 //! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Checkpoint, GrantCovers, KindGate, RuleAction, SameAction};
+use holdshort_core::definition::{KindGate, SameAction};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Cause, Decision, Kind, Refusal, Voter};
+use holdshort_core::policy::{Checkpoint, GrantCovers, RuleAction};
 use holdshort_core::run::{Begin, CallEnd, CallState, Input, Rejection};
 use holdshort_core::session;
 use holdshort_core::system;
@@ -18,7 +19,7 @@ fn first(world: &World, call: &str) -> holdshort_core::id::InterruptId {
     world.run.calls[call].interrupt.clone().expect("it was asked about")
 }
 
-fn set_policy(world: &mut World, rules: Vec<holdshort_core::definition::Rule>) {
+fn set_policy(world: &mut World, rules: Vec<holdshort_core::policy::Rule>) {
     let input = system::Input::SetPolicy { rules };
     let events = world.system.handle(world.now, &Actor::admin("ada", "rest"), input).expect("an admin may");
     world.append(events);

@@ -1,9 +1,10 @@
 //! Hand-offs: to another agent, to a person, to nobody; gated, limited, with every call paired.
 
-use holdshort_core::definition::{Checkpoint, Definition, Judge, RuleAction, Smart};
+use holdshort_core::definition::{Definition, Judge, Smart};
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::{Message, Request};
+use holdshort_core::policy::{Checkpoint, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use serde_json::{Value, json};
@@ -149,7 +150,7 @@ fn the_other_calls_of_a_reply_come_first() {
 fn a_rule_sees_the_agent_that_made_the_call() {
     let mut definition = handing_over();
     let writers =
-        holdshort_core::definition::Rule { agents: vec!["writer".to_owned()], ..allow(&["write_file"]) };
+        holdshort_core::policy::Rule { agents: vec!["writer".to_owned()], ..allow(&["write_file"]) };
     definition.gates.rules.push(writers);
     let script = vec![
         calls(&[write("a"), hands(TO_WRITER, "go on")]),

@@ -1,9 +1,10 @@
 //! A phase of one call that the run makes, and a result that its tool holds back until a person releases it.
 
-use holdshort_core::definition::{Definition, KindGate, PhaseKind, RuleAction, StepGates};
+use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Config, Input};
 use holdshort_core::tool::{Category, Effect as Does, OnCrash, Runs, Spec};

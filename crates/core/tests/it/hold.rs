@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use holdshort_core::hold::{Digest, Hold, Quiet};
 use holdshort_core::hours::Day;
 use holdshort_core::hours::minute;
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::time::Timestamp;
 
 fn quiet(from: &str, to: &str, days: &str) -> Quiet {

@@ -3,7 +3,8 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
-use holdshort_core::interrupt::{Cause, Kind, Level, Outcome};
+use holdshort_core::interrupt::{Cause, Kind, Outcome};
+use holdshort_core::level::Level;
 use holdshort_core::limits;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Config, Hold, Input, Rejection, StepEnd};

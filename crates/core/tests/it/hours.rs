@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::hours::{Day, Hours, Span, after};
-use holdshort_core::system::people::PeopleSource;
+use holdshort_core::people::PeopleSource;
 use holdshort_core::time::Timestamp;
 
 /// `mon-fri 09:00-17:00; sat 10:00-12:00`.

@@ -1,9 +1,10 @@
 //! A person interrupts a run: what is at work stops, what came of it is kept, and the run waits for words.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, RuleAction, StepGates};
+use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, StepGates};
 use holdshort_core::interrupt::{Kind, Outcome as Resolved};
 use holdshort_core::message::{FailureKind, Message};
+use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Begin, CallEnd, CallState, Config, Input, Rejection, Run, StepRole};
 use holdshort_core::tool::{Outcome, PhaseTool, Runs, Spec, Tried};

@@ -6,11 +6,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use holdshort_core::definition::{Definition, RuleAction};
+use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{Sealed, SealedContent};
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::run::{Input, Run};
 use holdshort_core::session::Session;
 use holdshort_core::{json, limits};

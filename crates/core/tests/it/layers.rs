@@ -1,10 +1,10 @@
 //! The two layers of MARS: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
-    Agent, Checkpoint, Control, Definition, Ends, Judge, Phase, PhaseKind, PlanGate, Planning, Smart,
-    StepGates,
+    Agent, Control, Definition, Ends, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
 };
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::Checkpoint;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Config;
 

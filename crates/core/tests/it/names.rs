@@ -4,7 +4,7 @@
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, Represented, Stage};
 use holdshort_core::name::{form, is_same};
-use holdshort_core::system::people::PeopleSource;
+use holdshort_core::people::PeopleSource;
 use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use holdshort_core::channel::Rule;
 use holdshort_core::definition::KindGate;
 use holdshort_core::event::Fact;
-use holdshort_core::interrupt::{Assignment, Escalation, Kind, Level, Reminders, Stage};
+use holdshort_core::interrupt::{Assignment, Escalation, Kind, Reminders, Stage};
+use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion, notices};
+use holdshort_core::people::{Away, People};
 use holdshort_core::run::{Config, Input, Run};
-use holdshort_core::system::people::{Away, People};
 use holdshort_core::time::Timestamp;
 
 use crate::assignments::{decide, of_groups, of_people, people, stages};

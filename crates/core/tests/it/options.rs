@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use holdshort_core::definition::{Definition, KindGate, RuleAction};
+use holdshort_core::definition::{Definition, KindGate};
 use holdshort_core::interrupt::{self, Carry, Decision, Effect, Kind, Offer, Outcome};
 use holdshort_core::message::FailureKind;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::run::{Ask, Config, Input};
 use serde_json::{Value, json};
 
@@ -351,7 +352,7 @@ fn a_workflow_drops_and_reorders_options() {
         worked(definition, vec![says("Done.")])
     };
     let must = |mut definition: Definition| {
-        definition.gates.mandatory.insert(holdshort_core::definition::Checkpoint::BeforeFileEdit);
+        definition.gates.mandatory.insert(holdshort_core::policy::Checkpoint::BeforeFileEdit);
         worked(definition, vec![calls(&[write("a.txt")]), says("Done.")])
     };
     let table: &[Narrowed] = &[

@@ -1,7 +1,8 @@
 //! Calls of one reply run in the order in which the reply names them; a card says what runs before it.
 
-use holdshort_core::definition::{Definition, Rule, RuleAction};
+use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Config, Input, Rejection};
 use holdshort_core::tool::Inspected;

@@ -6,8 +6,8 @@ use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Content, Event};
 use holdshort_core::id::KeyId;
+use holdshort_core::people::{Away, PeopleSource, Person, Since};
 use holdshort_core::system::keys::NewKey;
-use holdshort_core::system::people::{Away, PeopleSource, Person, Since};
 use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 

@@ -2,11 +2,10 @@
 //! written replays to what is live. A failing seed is the bug report.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{
-    Agent, ChangeScope, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Rule, RuleAction, Smart,
-};
+use holdshort_core::definition::{Agent, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Smart};
 use holdshort_core::interrupt::{About, Decision, Effect, Kind, Reminders};
 use holdshort_core::message::{Arguments, FailureKind, Reply, RequestedCall, Stop, Usage};
+use holdshort_core::policy::{ChangeScope, Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::routing::Mode;
 use holdshort_core::run::{Action, Ask, Begin, Call, Config, Input, Origin};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use holdshort_command::parse;
-use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
+use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;

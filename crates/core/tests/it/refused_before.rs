@@ -1,10 +1,10 @@
 //! Calls that a person refused: they ask again until the refusal is taken back, whatever allows them.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{GrantCovers, RuleAction};
 use holdshort_core::event;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::{GrantCovers, RuleAction};
 use holdshort_core::run::Input;
 use holdshort_core::session;
 use holdshort_core::system;

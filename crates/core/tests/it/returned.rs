@@ -2,9 +2,10 @@
 //! (contract C8, E39).
 
 use holdshort_core::asking::{self, Asking, Deliver, Form};
-use holdshort_core::definition::{Definition, RuleAction};
+use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::Message;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::reply::{Returned, returned};
 use holdshort_core::run::{Config, Input};
 use serde_json::{Value, json};

@@ -3,7 +3,8 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::Source;
 use holdshort_core::gate::foreign::ForeignCall;
-use holdshort_core::interrupt::{Kind, Level, Risk};
+use holdshort_core::interrupt::{Kind, Risk};
+use holdshort_core::level::Level;
 use holdshort_core::run::{Ask, Config, Input, Origin};
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{
     Assignment, Delegation, HandedTo, Holder, Kind, Refusal, Represented, Stage,
 };
+use holdshort_core::people::Away;
 use holdshort_core::run::{Config, Input, Rejection};
 use holdshort_core::system::Fact;
-use holdshort_core::system::people::Away;
 use holdshort_core::time::Timestamp;
 use serde_json::json;
 

@@ -1,10 +1,11 @@
 //! Smart approval: what asks beside the gates, and the model that judges (contracts A4, A5).
 
-use holdshort_core::definition::{Definition, Judge, KindGate, RuleAction, Smart};
+use holdshort_core::definition::{Definition, Judge, KindGate, Smart};
 use holdshort_core::gate::Source;
 use holdshort_core::gate::smart::{self, Act};
 use holdshort_core::interrupt::{Effect, Kind};
 use holdshort_core::message::{FailureKind, Message};
+use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, Config, Input, StepRole};
 use holdshort_core::tool::Inspected;

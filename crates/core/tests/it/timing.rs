@@ -8,9 +8,9 @@ use holdshort_core::interrupt::{
     Assignment, Delegation, Escalation, HandedTo, Kind, Refusal, Reminded, Reminders, Represented, Stage,
 };
 use holdshort_core::limits;
+use holdshort_core::people::Away;
 use holdshort_core::run::{Ask, Config, Fact, Input, Rejection};
 use holdshort_core::system::freeze::Part;
-use holdshort_core::system::people::Away;
 use holdshort_core::system::{self, Fact as SystemFact};
 use holdshort_core::time::Timestamp;
 
@@ -527,7 +527,7 @@ fn what_can_not_happen_is_refused_when_it_is_asked() {
 #[test]
 fn hours_are_kept_by_whoever_said_them() {
     use holdshort_core::hours::Hours;
-    use holdshort_core::system::people::PeopleSource;
+    use holdshort_core::people::PeopleSource;
     let (mut world, _) = held(KindGate::default());
     let file = Actor::engine();
     let admin = Actor { role: holdshort_core::actor::Role::Admin, ..Actor::operator("rest") };

@@ -1,7 +1,7 @@
 //! Webhooks that somebody registers over the API (contract D4): who may, what is one, and what the journal holds of it.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::channel::Via;
+use holdshort_core::channel::{Channel, Via};
 use holdshort_core::event;
 use holdshort_core::id::WebhookId;
 use holdshort_core::interrupt::Kind;
@@ -41,7 +41,7 @@ fn one_is_told_of_reviews_from_its_registration_to_its_removal() {
     }
     let off = Webhook { active: false, ..webhook("off", WebhookKind::CustomUrl) };
     register(&mut system, 9, off).unwrap();
-    let channels: Vec<_> = system.registered_channels().collect();
+    let channels: Vec<_> = Channel::registered(&system).collect();
     let mut vias: Vec<Via> = channels.iter().map(|channel| channel.via).collect();
     vias.sort_by_key(|via| via.as_str());
     assert_eq!(vias, [Via::Crew, Via::Email, Via::Slack, Via::Teams], "what is not active is told nothing");
@@ -51,7 +51,7 @@ fn one_is_told_of_reviews_from_its_registration_to_its_removal() {
     let admin = Actor::admin("ann", "crew");
     assert_eq!(send(&mut system, &admin, remove.clone()).unwrap(), ["webhook_removed"]);
     assert_eq!(send(&mut system, &admin, remove), Err(Rejection::UnknownWebhook));
-    assert_eq!(system.registered_channels().count(), 3);
+    assert_eq!(Channel::registered(&system).count(), 3);
 }
 
 #[test]

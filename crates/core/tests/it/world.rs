@@ -7,20 +7,22 @@ use std::sync::{Arc, LazyLock};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, Rule, RuleAction, StepGates,
+    Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, StepGates,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Content, Event};
 use holdshort_core::gate::Granters;
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
-use holdshort_core::interrupt::{Assignment, Decision, Kind, Level, Opened};
+use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
+use holdshort_core::level::Level;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
+use holdshort_core::people::{People, PeopleSource, Person};
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::run::{
     Action, Begin, Call, CallState, Config, Context, Decided, Input, Origin, Rejection, Run, Start,
 };
 use holdshort_core::session::Session;
-use holdshort_core::system::people::{People, PeopleSource, Person};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{

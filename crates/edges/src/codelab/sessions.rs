@@ -4,7 +4,8 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use holdshort_core::definition::{Agent, Definition, RuleAction};
+use holdshort_core::definition::{Agent, Definition};
+use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::SessionRow;
 use holdshort_core::session::State;
 use holdshort_protocol::{Speaker, Utterance};

@@ -40,7 +40,10 @@ pub(super) async fn open(
     mut inputs: Map<String, Value>,
 ) -> Answer<Case> {
     let Some(read) = read_case else {
-        return Err(wrong(CASE, "can not be read: this build of Holdshort has no pack that reads cases"));
+        return Err(wrong(
+            CASE,
+            "can not be read: this build of Holdshort has no pack that reads cases; start one that has",
+        ));
     };
     let Some(cases) = &settings.cases else {
         let rule = "names no folder here: this crew works in one, so start the server with CREW_CASES, the folder of the \

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Extension, Json};
 use holdshort_core::digest::Digest;
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::limits::TITLE_BYTES;
 use holdshort_core::run::{Hold, Input};
 use holdshort_protocol::Code;

@@ -232,7 +232,7 @@ async fn delivery_shown(app: &App, row: &Delivery) -> Answer<Value> {
     let tried = app.journal().attempts(&row.delivery).await?;
     let last = tried.last();
     // A checkpoint is about neither.
-    let (task, review) = row.about().unzip();
+    let (task, review) = row.subject().unzip();
     Ok(json!({
         "delivery_id": row.delivery.as_str(),
         "id": row.delivery.as_str(),

@@ -238,7 +238,8 @@ fn below(at: &str, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use holdshort_core::id::InterruptId;
-    use holdshort_core::interrupt::{Level, Risk};
+    use holdshort_core::interrupt::Risk;
+    use holdshort_core::level::Level;
 
     use super::*;
 

@@ -107,7 +107,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             begun.push(Action::CallTool { call: call.clone(), attempt: *attempt }.id());
                         }
                         Fact::TrialStarted { call, attempt, .. } => {
-                            begun.push(Action::trial(call, *attempt));
+                            begun.push(Action::trial_id(call, *attempt));
                         }
                         Fact::ModelStarted { step, turn, attempt, .. } => {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);

@@ -1,5 +1,5 @@
 //! Lookups that a step needs: digests of files, checks of edited calls, recipients that channels told. They are made
-//! while nobody holds the run, and last for one step.
+//! while nobody holds the run, and count until the run changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,21 +27,23 @@ pub(super) enum Lookup {
     Files(Vec<String>),
     /// A check of the arguments to which a person changed a call.
     Check { tool: String, arguments: Value },
-    /// Recipients of what a channel sent while an interrupt was open.
-    Told { channel: String, interrupt: InterruptId },
+    /// Recipients whom a channel asked over an interrupt.
+    Recipients { channel: String, interrupt: InterruptId },
 }
 
-/// What a step still needs to know, and the run as it would be after it.
+/// Lookups that a step lacks.
 #[derive(Debug)]
 pub(super) struct Missing {
-    pub(super) run: Arc<Run>,
-    pub(super) lookups: Vec<Lookup>,
+    run: Arc<Run>,
+    /// Sequence of the run's last event while the lookups count.
+    seq: u64,
+    lookups: Vec<Lookup>,
 }
 
 impl Missing {
-    /// `None`: nothing is missing.
-    pub(super) fn of(run: &Run, lookups: Vec<Lookup>) -> Option<Self> {
-        (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), lookups })
+    /// Returns `None` if nothing is missing. `run`: as the step leaves it.
+    pub(super) fn new(run: &Run, seq: u64, lookups: Vec<Lookup>) -> Option<Self> {
+        (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), seq, lookups })
     }
 }
 
@@ -49,12 +51,18 @@ impl Missing {
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     rounds: usize,
+    seq: u64,
     files: BTreeMap<Vec<String>, Vec<Precondition>>,
     checks: Vec<(String, Value, Result<(), Unfit>)>,
-    told: BTreeMap<(String, InterruptId), Vec<Option<Recipient>>>,
+    recipients: BTreeMap<(String, InterruptId), Vec<Option<Recipient>>>,
 }
 
 impl Lookups {
+    /// Returns `None` where the run has changed since the lookups were made.
+    pub(super) fn at(&self, seq: u64) -> Option<&Self> {
+        Some(self).filter(|_| self.seq == seq)
+    }
+
     pub(super) fn files(&self, paths: &[String]) -> Option<&[Precondition]> {
         if paths.is_empty() { Some(&[]) } else { self.files.get(paths).map(Vec::as_slice) }
     }
@@ -64,8 +72,8 @@ impl Lookups {
         made.map(|(.., fits)| fits)
     }
 
-    pub(super) fn told(&self, channel: &str, interrupt: &InterruptId) -> Option<&[Option<Recipient>]> {
-        self.told.get(&(channel.to_owned(), interrupt.clone())).map(Vec::as_slice)
+    pub(super) fn recipients(&self, channel: &str, interrupt: &InterruptId) -> Option<&[Option<Recipient>]> {
+        self.recipients.get(&(channel.to_owned(), interrupt.clone())).map(Vec::as_slice)
     }
 }
 
@@ -76,7 +84,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if lookups.rounds > ROUNDS {
             return Err(Error::Busy);
         }
-        let Missing { run, lookups: all } = missing;
+        let Missing { run, seq, lookups: all } = missing;
+        if lookups.seq != seq {
+            *lookups = Lookups { rounds: lookups.rounds, seq, ..Lookups::default() };
+        }
         for lookup in all {
             match lookup {
                 Lookup::Files(paths) => {
@@ -87,9 +98,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     let fits = self.executor.check_call(&run, &tool, &arguments).await;
                     lookups.checks.push((tool, arguments, fits));
                 }
-                Lookup::Told { channel, interrupt } => {
-                    let told = self.recipients_of(&channel, &interrupt).await?;
-                    lookups.told.insert((channel, interrupt), told);
+                Lookup::Recipients { channel, interrupt } => {
+                    let found = self.recipients_of(&channel, &interrupt).await?;
+                    lookups.recipients.insert((channel, interrupt), found);
                 }
             }
         }

@@ -47,7 +47,7 @@ use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
 use lookups::Lookups;
 use run_cache::{CacheEntry, RunCache, Slot};
-use step::{By, Sent, Step, Stepped};
+use step::{By, SentInput, Step, Stepped};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
@@ -154,7 +154,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: Actor,
     ) -> BoxFuture<'a, Result<Stepped, Error>> {
         Box::pin(async move {
-            let sent = Sent { input: &input, actor: &actor, by: By::Anybody, key };
+            let sent = SentInput { input: &input, actor: &actor, by: By::Anybody, key };
             let mut lookups = Lookups::default();
             loop {
                 let entry = self.cache.get(run);
@@ -163,7 +163,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.release(run, &entry, &slot);
                 drop(slot);
                 match result? {
-                    Step::Taken(stepped) => return Ok(stepped),
+                    Step::Taken(stepped) => return Ok(self.begin_rest(stepped).await),
                     Step::Misses(missing) => self.look_up(missing, &mut lookups).await?,
                 }
             }
@@ -228,7 +228,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Lets a run go on whose lease this node holds, from where the journal has it now.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let (input, actor) = (Input::Tick, Actor::engine());
-        let sent = Sent { input: &input, actor: &actor, by: By::Driver, key: None };
+        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
         let mut lookups = Lookups::default();
         loop {
             let entry = self.cache.get(run);
@@ -243,15 +243,42 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let driven = driven.await;
             self.release(run, &entry, &slot);
             drop(slot);
-            let looked_up = match driven {
-                Ok(Step::Misses(missing)) => self.look_up(missing, &mut lookups).await,
-                Ok(Step::Taken(_)) => return self.went_on(run, Ok(())).await,
+            let driven = match driven {
+                Ok(Step::Misses(missing)) => match self.look_up(missing, &mut lookups).await {
+                    Ok(()) => continue,
+                    Err(error) => Err(error),
+                },
+                Ok(Step::Taken(stepped)) => {
+                    self.begin_rest(stepped).await;
+                    Ok(())
+                }
                 Err(error) => Err(error),
             };
-            if looked_up.is_err() {
-                return self.went_on(run, looked_up).await;
+            return self.went_on(run, driven).await;
+        }
+    }
+
+    /// Begins what waited for lookups, once they are made. What does not begin now begins with the next sweep.
+    async fn begin_rest(self: &Arc<Self>, mut stepped: Stepped) -> Stepped {
+        let (input, actor) = (Input::Tick, Actor::engine());
+        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
+        let mut lookups = Lookups::default();
+        while let Some(missing) = stepped.missing.take() {
+            let begun = async {
+                self.look_up(missing, &mut lookups).await?;
+                let entry = self.cache.get(&stepped.run.id);
+                let mut slot = entry.lock().await;
+                let result = self.step(&mut slot, &stepped.run.id, sent, &lookups).await;
+                self.release(&stepped.run.id, &entry, &slot);
+                result
+            };
+            match begun.await {
+                Ok(Step::Taken(next)) => (stepped.run, stepped.missing) = (next.run, next.missing),
+                Ok(Step::Misses(missing)) => stepped.missing = Some(missing),
+                Err(error) => tracing::debug!(run = %stepped.run.id, %error, "begins later"),
             }
         }
+        stepped
     }
 
     /// There may be something to send: a delivery is to be tried again at once.

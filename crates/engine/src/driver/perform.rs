@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Driver;
 use super::lookups::Lookups;
 use super::run_cache::LoadedRun;
-use super::step::{By, Sent, Step};
+use super::step::{By, SentInput, Step};
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -136,33 +136,40 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// An action came back. What nobody waits for any more is dropped.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let actor = Actor::engine();
-        let sent = Sent { input: &input, actor: &actor, by: By::Driver, key: None };
+        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
         let mut lookups = Lookups::default();
+        let entry = self.cache.get(run);
+        let mut slot = entry.lock().await;
+        // It was given up: the run ended, or another node took it over.
+        let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
+            tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
+            return Ok(());
+        };
+        loaded.back = loaded.in_flight.take(action);
+        // The answer is written before another input is taken. Its lookups are made meanwhile.
         let result = loop {
-            let entry = self.cache.get(run);
-            let mut slot = entry.lock().await;
-            // It was given up: the run ended, or another node took it over.
-            let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
-                tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
-                return Ok(());
-            };
-            loaded.back = loaded.in_flight.take(action);
-            let result = self.step(&mut slot, run, sent, &lookups).await;
-            if let Some(loaded) = slot.as_mut() {
-                // Not written down: this comes again, and until then the action counts as under way.
-                let is_back = matches!(result, Ok(Step::Misses(_)) | Err(Error::Store(_) | Error::Busy));
-                loaded.in_flight.extend(loaded.back.take().filter(|_| is_back));
-            }
-            self.release(run, &entry, &slot);
-            drop(slot);
-            match result {
-                Ok(Step::Misses(missing)) => self.look_up(missing, &mut lookups).await?,
-                Ok(Step::Taken(_)) => break Ok(()),
+            match self.step(&mut slot, run, sent, &lookups).await {
+                Ok(Step::Misses(missing)) => {
+                    if let Err(error) = self.look_up(missing, &mut lookups).await {
+                        break Err(error);
+                    }
+                }
+                Ok(Step::Taken(stepped)) => break Ok(stepped),
                 Err(error) => break Err(error),
             }
         };
+        if let Some(loaded) = slot.as_mut() {
+            // Not written down: the executor comes again, and until then the action counts as under way.
+            let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
+            loaded.in_flight.extend(back);
+        }
+        self.release(run, &entry, &slot);
+        drop(slot);
         match result {
-            Ok(()) => Ok(()),
+            Ok(stepped) => {
+                self.begin_rest(stepped).await;
+                Ok(())
+            }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
                 tracing::debug!(%run, %action, %rejection, "came back and is given up: it counts no longer");
                 Ok(())
@@ -201,10 +208,10 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                 arguments: call.arguments.clone(),
                 preconditions: preconditions(call),
             };
-            due.push((Action::trial(id, attempt), call.step.clone(), work));
+            due.push((Action::trial_id(id, attempt), call.step.clone(), work));
         }
         if call.state == (CallState::Started { epoch }) {
-            let action = Action::tool(id, call.attempt);
+            let action = Action::tool_id(id, call.attempt);
             let work = match call.committing() {
                 Some(found) => Work::Commit {
                     call: id.clone(),

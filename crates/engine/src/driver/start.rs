@@ -88,7 +88,6 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let blob = Blob::new(json::canonical(&*start.definition));
             (blob.digest, vec![blob])
         };
-        let mut lookups = Lookups::default();
         for _ in 0..ATTEMPTS {
             let session_id = start.session.clone().unwrap_or_else(|| self.new_session());
             let id: RunId = Draw::new(self.clock.seed(), self.clock.now()).id();
@@ -114,10 +113,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 decided.then(asked);
             }
             let passage = self.beginnings.enter().await;
+            // No call has been looked at, so none needs a lookup.
+            let lookups = Lookups::default();
             if passage.is_some() {
-                while let Some(missing) = self.begin(&mut decided, &loaded, &system, &lookups) {
-                    self.look_up(missing, &mut lookups).await?;
-                }
+                self.begin(&mut decided, &loaded, &system, &lookups);
             }
 
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
@@ -150,7 +149,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             drop(passage);
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, left }),
-                Committed::Misses(missing) => self.look_up(missing, &mut lookups).await?,
+                Committed::Misses(_) => {
+                    return Err(Error::Internal("a run that starts needs a lookup".to_owned()));
+                }
                 Committed::Conflict | Committed::Driven => {}
                 Committed::KeyTaken => return Err(Error::Busy),
             }

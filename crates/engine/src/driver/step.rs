@@ -26,6 +26,8 @@ const ATTEMPTS: usize = 20;
 /// A step that is durable.
 pub(super) struct Stepped {
     pub(super) run: Arc<Run>,
+    /// Lookups that come before more can begin.
+    pub(super) missing: Option<Missing>,
     /// There was something to write.
     pub(super) wrote: bool,
     /// What the input asks, or decides on.
@@ -40,8 +42,9 @@ pub(super) enum Step {
 }
 
 enum Tried {
-    /// The events were written. Holds the interrupt that the input opened or decided on.
-    Done(Option<InterruptId>),
+    /// The events were written. Holds the interrupt that the input opened or decided on, and the lookups that come before
+    /// more can begin.
+    Done(Option<InterruptId>, Option<Missing>),
     /// There was nothing to write.
     Nothing,
     /// Somebody else wrote first: read again and decide again.
@@ -54,7 +57,7 @@ enum Tried {
 
 /// An input, and who sends it.
 #[derive(Clone, Copy)]
-pub(super) struct Sent<'a> {
+pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,
     pub(super) actor: &'a Actor,
     pub(super) by: By,
@@ -76,7 +79,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self: &Arc<Self>,
         slot: &mut Slot,
         id: &RunId,
-        Sent { input, actor, by, key }: Sent<'_>,
+        SentInput { input, actor, by, key }: SentInput<'_>,
         lookups: &Lookups,
     ) -> Result<Step, Error> {
         // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
@@ -101,10 +104,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         self.perform(loaded);
                     }
                     let run = loaded.run.clone();
-                    return Ok(Step::Taken(Stepped { run, wrote: false, about: None }));
+                    return Ok(Step::Taken(Stepped { run, missing: None, wrote: false, about: None }));
                 }
-                Ok(Tried::Done(about)) if !adopts => {
-                    return Ok(Step::Taken(Stepped { run: loaded.run.clone(), wrote: true, about }));
+                Ok(Tried::Done(about, missing)) if !adopts => {
+                    let run = loaded.run.clone();
+                    return Ok(Step::Taken(Stepped { run, missing, wrote: true, about }));
                 }
                 Ok(Tried::Misses(missing)) => return Ok(Step::Misses(missing)),
                 Ok(Tried::Driven) => {
@@ -115,7 +119,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     }
                 }
                 // Adopted, or somebody else wrote first: again.
-                Ok(Tried::Done(_) | Tried::Nothing | Tried::Again) => {}
+                Ok(Tried::Done(..) | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
                     // What an append whose answer got lost had started is performed all the same.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
@@ -218,21 +222,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let asks = matches!(input, Input::Ask(_) | Input::Hold(_));
         self.check_source(&loaded.run, &input).await?;
         let mut decided = loaded.run.handle(&cx, input)?;
-        if let Some(missing) = check_edits(&decided, lookups)? {
+        let none = Lookups::default();
+        let lookups = lookups.at(loaded.chain.seq).unwrap_or(&none);
+        let unchecked = check_edits(&decided, lookups)?;
+        if let Some(missing) = Missing::new(&decided.run, loaded.chain.seq, unchecked) {
             return Ok(Tried::Misses(missing));
         }
         self.reuse_answers(&mut decided, loaded, &system).await?;
         // Held until what begins is under way: a process that stops waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
-        if passage.is_some() {
-            let missing = self.begin(&mut decided, loaded, &system, lookups);
-            if let Some(missing) = missing {
-                return Ok(Tried::Misses(missing));
-            }
-        }
+        let missing = match &passage {
+            Some(_) => self.begin(&mut decided, loaded, &system, lookups),
+            None => None,
+        };
 
         if decided.events.is_empty() {
-            return Ok(Tried::Nothing);
+            return Ok(missing.map_or(Tried::Nothing, Tried::Misses));
         }
         // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
         // the lease.
@@ -253,7 +258,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if performs {
             self.perform(loaded);
         }
-        Ok(Tried::Done(about))
+        Ok(Tried::Done(about, missing))
     }
 
     /// What is kept of the streams that the run is decided on.
@@ -274,7 +279,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Lets everything begin that may: it goes into the same append as what released it.
+    /// Lets everything begin that may: it goes into the same append as what released it. A call whose files are not looked
+    /// up yet begins in an append of its own. Returns the lookups that are missing.
     pub(super) fn begin(
         &self,
         decided: &mut Decided,
@@ -322,16 +328,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Action::Inspect { .. } => {}
                 }
             }
-            if !missing.is_empty() {
-                return Missing::of(&decided.run, missing);
-            }
+            let missing = Missing::new(&decided.run, decided.run.seq, missing);
             begins.retain(|begin| !decided.run.is_of_frozen_agent(begin, system));
             if begins.is_empty() {
-                return None;
+                return missing;
             }
             let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
             match decided.run.handle(&cx, Input::Begin { begins }) {
-                Ok(begun) if begun.events.is_empty() => return None,
+                Ok(begun) if begun.events.is_empty() => return missing,
                 Ok(begun) => decided.then(begun),
                 Err(Rejection::Frozen) => return None,
                 Err(error) => {
@@ -345,7 +349,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
 /// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
 /// before it may still mend is no reason: it is looked at again in its turn.
-fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Option<Missing>, Error> {
+fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {
         let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
@@ -371,7 +375,7 @@ fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Option<Missing>, 
         let problem = Problem { pointer, ..problem.clone() };
         return Err(Rejection::Refused(Refusal::Invalid(vec![problem])).into());
     }
-    Ok(Missing::of(&decided.run, missing))
+    Ok(missing)
 }
 
 /// The first interrupt that these events open.

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::Rule;
 use holdshort_core::delivery::Delivery;
 use holdshort_core::event::{self, Chain, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
+use holdshort_core::notice::CheckpointNotice;
+use holdshort_core::people::{PeopleSource, Roster};
+use holdshort_core::policy::Rule;
 use holdshort_core::session::Session;
-use holdshort_core::system::checkpoint::{CheckpointNotice, Tell};
-use holdshort_core::system::people::{PeopleSource, Roster};
+use holdshort_core::system::checkpoint::Tell;
 use holdshort_core::system::{self, System};
 use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 

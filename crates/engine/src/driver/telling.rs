@@ -6,10 +6,9 @@ use holdshort_core::channel::{CALLBACKS, Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::Draw;
 use holdshort_core::json;
-use holdshort_core::notice::{Notice, Occasion, Recipient, callbacks, notices};
+use holdshort_core::notice::{CheckpointNotice, Notice, Occasion, Recipient, callbacks, notices};
 use holdshort_core::run::{Decided, Run};
 use holdshort_core::system::System;
-use holdshort_core::system::checkpoint::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_store::Journal;
 use serde::Serialize;
@@ -58,7 +57,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 }
             }
         }
-        Missing::of(run, missing).map_or(Ok(deliveries), Err)
+        match Missing::new(run, before.seq, missing) {
+            Some(missing) => Err(missing),
+            None => Ok(deliveries),
+        }
     }
 
     /// Those of a checkpoint, for the channels that ask for one. Each is of the event that is to be written.
@@ -98,12 +100,12 @@ fn all_recipients(
     if notice.occasion.asks() || is_told_all || !channel.rule.is_about(notice) {
         return all;
     }
-    if let Some(told) = lookups.told(&channel.name, &notice.interrupt) {
+    if let Some(told) = lookups.recipients(&channel.name, &notice.interrupt) {
         let others: Vec<_> = told.iter().filter(|to| !all.contains(to)).cloned().collect();
         all.extend(others);
     } else {
         let (channel, interrupt) = (channel.name.clone(), notice.interrupt.clone());
-        missing.push(Lookup::Told { channel, interrupt });
+        missing.push(Lookup::Recipients { channel, interrupt });
     }
     all
 }

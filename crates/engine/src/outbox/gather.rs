@@ -8,7 +8,7 @@ use holdshort_core::delivery::Delivery;
 use holdshort_core::id::InterruptId;
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
-use holdshort_core::system::people::People;
+use holdshort_core::people::People;
 
 /// Why one of them is not sent.
 const DECIDED: &str = "it was resolved before";

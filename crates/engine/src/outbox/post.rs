@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channel, Message, Sent};
 

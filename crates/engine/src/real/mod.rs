@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::channel::Channel;
-use holdshort_core::definition::Rule;
-use holdshort_core::system::people::{People, PeopleSource, Roster};
+use holdshort_core::people::{People, PeopleSource, Roster};
+use holdshort_core::policy::Rule;
 use holdshort_core::system::{Input, Rejection};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::SandboxLevel;
@@ -117,7 +117,7 @@ where
         driver.queue_traces(traces);
     }
     // Those that were registered, too: what goes on may have something to tell them.
-    let registered = driver.system().await?.registered_channels().collect::<Vec<_>>();
+    let registered = Channel::registered(&*driver.system().await?).collect::<Vec<_>>();
     driver.tell_channels(channels.into_iter().chain(registered).collect());
     // Before any run goes on: who has left the file has no say in it.
     if let Some(people) = people {

@@ -41,7 +41,9 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
             let answer = stage.world.work(&job);
             deliver(answer).await.map_err(drop)?;
         }
+        // Upkeep does so: a sweep every ten seconds, and deadlines.
         stage.clock.advance_ms(60_000);
+        stage.driver.sweep().await.map_err(drop)?;
         stage.driver.due().await.map_err(drop)?;
         if !stage.world.waiting().is_empty() {
             continue;

@@ -1,7 +1,7 @@
 //! Grants, revokes, rules of the installation and the freeze: what holds from the next start on.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::{session, system};
 use holdshort_engine::Error;

@@ -1,6 +1,7 @@
 //! A signed checkpoint of the journal, for any URL: Standard Webhooks 1.0.0, as `webhook.rs`.
 
-use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
+use holdshort_core::notice::CheckpointNotice;
+use holdshort_core::system::checkpoint::Covered;
 use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ mod teams;
 mod webhook;
 
 use holdshort_core::channel::Via;
-use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use serde_json::Value;
 

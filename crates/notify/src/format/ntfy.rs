@@ -1,6 +1,6 @@
 //! A topic of an ntfy server. It is published as JSON to the root of the server, where headers would take ASCII alone.
 
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use reqwest::Url;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What a browser shows, and what its push service has to know of it. The service worker of the app reads the payload
 //! (`ui/public/sw.js`).
 
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::notice::CheckpointNotice;
 
 use crate::message::{Message, Several, Way};
 use crate::words::{Words, filled};

@@ -9,8 +9,7 @@ mod wire;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use holdshort_core::notice::Recipient;
-use holdshort_core::system::checkpoint::CheckpointNotice;
+use holdshort_core::notice::{CheckpointNotice, Recipient};
 use holdshort_core::time::Timestamp;
 use lettre::address::{Address, Envelope};
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};

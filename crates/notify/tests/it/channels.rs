@@ -6,7 +6,8 @@ use std::path::Path;
 
 use holdshort_core::channel::{self, Rule, Source, To, Via};
 use holdshort_core::hold::Hold;
-use holdshort_core::interrupt::{Kind, Level};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channels, Error, Message, Way};

@@ -3,8 +3,8 @@
 use holdshort_core::channel::Via;
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Outcome;
-use holdshort_core::notice::Occasion;
-use holdshort_core::system::checkpoint::{CheckpointNotice, Covered};
+use holdshort_core::notice::{CheckpointNotice, Occasion};
+use holdshort_core::system::checkpoint::Covered;
 use holdshort_notify::limits::NTFY_BYTES;
 use holdshort_notify::{Message, Reader, Verdict, title};
 use serde_json::{Value, json};

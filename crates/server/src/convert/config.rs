@@ -2,6 +2,7 @@
 //! a misspelt name in a `forbid` would let the call through.
 
 use holdshort_core::definition::{self, Definition};
+use holdshort_core::policy;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use holdshort_core::tool;
@@ -163,17 +164,17 @@ fn gates(gates: GateConfig) -> run::Gates {
     }
 }
 
-fn checkpoint(checkpoint: Checkpoint) -> definition::Checkpoint {
+fn checkpoint(checkpoint: Checkpoint) -> policy::Checkpoint {
     match checkpoint {
-        Checkpoint::AfterPlanning => definition::Checkpoint::AfterPlanning,
-        Checkpoint::BeforeFileEdit => definition::Checkpoint::BeforeFileEdit,
-        Checkpoint::BeforeExecution => definition::Checkpoint::BeforeExecution,
-        Checkpoint::BeforeDeploy => definition::Checkpoint::BeforeDeploy,
+        Checkpoint::AfterPlanning => policy::Checkpoint::AfterPlanning,
+        Checkpoint::BeforeFileEdit => policy::Checkpoint::BeforeFileEdit,
+        Checkpoint::BeforeExecution => policy::Checkpoint::BeforeExecution,
+        Checkpoint::BeforeDeploy => policy::Checkpoint::BeforeDeploy,
     }
 }
 
-fn rule(rule: Rule) -> definition::Rule {
-    definition::Rule {
+fn rule(rule: Rule) -> policy::Rule {
+    policy::Rule {
         tools: rule.tools,
         commands: rule.commands,
         paths: rule.paths,
@@ -181,15 +182,15 @@ fn rule(rule: Rule) -> definition::Rule {
         categories: rule.categories.into_iter().map(category).collect(),
         agents: rule.agents,
         changes: rule.changes.map(|scope| match scope {
-            ChangeScope::Word(ChangeWord::None) => definition::ChangeScope::None,
-            ChangeScope::Word(ChangeWord::Ignored) => definition::ChangeScope::Ignored,
-            ChangeScope::Paths(globs) => definition::ChangeScope::Paths(globs),
+            ChangeScope::Word(ChangeWord::None) => policy::ChangeScope::None,
+            ChangeScope::Word(ChangeWord::Ignored) => policy::ChangeScope::Ignored,
+            ChangeScope::Paths(globs) => policy::ChangeScope::Paths(globs),
         }),
         deletes: rule.deletes,
         action: match rule.action {
-            RuleAction::Allow => definition::RuleAction::Allow,
-            RuleAction::Ask => definition::RuleAction::Ask,
-            RuleAction::Forbid => definition::RuleAction::Forbid,
+            RuleAction::Allow => policy::RuleAction::Allow,
+            RuleAction::Ask => policy::RuleAction::Ask,
+            RuleAction::Forbid => policy::RuleAction::Forbid,
         },
         reason: rule.reason,
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::hours::{Day, Hours, Span};
+use holdshort_core::people::PeopleSource;
 use holdshort_core::schema::Problem;
-use holdshort_core::system::people::PeopleSource;
 use holdshort_protocol as wire;
 use holdshort_protocol::pointer::escape;
 use holdshort_web::problem::{Answer, Refused};

@@ -1,7 +1,7 @@
 //! A person, as a client sets one.
 
 use holdshort_core::actor::Role;
-use holdshort_core::system::people::{PeopleSource, Person};
+use holdshort_core::people::{PeopleSource, Person};
 use holdshort_protocol::{PersonRole, SetPerson};
 
 pub(crate) fn person(person: SetPerson) -> Person {

@@ -93,7 +93,7 @@ pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Jso
 pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
     let Away { until, delegate } = body.json().await?;
     let until = until.map(|until| moment("/until", &until)).transpose()?;
-    let away = Some(holdshort_core::system::people::Away { until, delegate });
+    let away = Some(holdshort_core::people::Away { until, delegate });
     let system = change(about(caller, &id), Input::SetAway { id: id.clone(), away }).await?;
     shown(&system, &id)
 }

@@ -45,7 +45,9 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
                 }
                 assert!(self.panic_after != Some(n), "commit {n} was the last one");
             }
-            CHANGESET_PATH_CHANGED if self.abort_in_changeset == number(event, "changed") => {
+            CHANGESET_PATH_CHANGED
+                if self.abort_in_changeset.is_some_and(|n| number(event, "changed") == Some(n)) =>
+            {
                 std::process::abort();
             }
             _ => {}

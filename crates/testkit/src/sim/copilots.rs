@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use holdshort_core::definition::{Agent, Copilot, Definition, Ends, PhaseKind, Rule, RuleAction};
+use holdshort_core::definition::{Agent, Copilot, Definition, Ends, PhaseKind};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Decision, Interrupt};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall};
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::routing::Mode;
 use holdshort_core::run::{Input, Run};
 use holdshort_core::tool::{PhaseTool, Runs, Spec};

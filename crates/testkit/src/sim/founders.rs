@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::{self, Chain, Content, Event};
 use holdshort_core::id::{Draw, StreamId};
+use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::system;
-use holdshort_core::system::people::{PeopleSource, Person};
 use holdshort_engine::Clock;
 use holdshort_store::{Append, StreamAppend};
 

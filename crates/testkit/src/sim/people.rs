@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Form;
-use holdshort_core::definition::{Definition, Rule};
+use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
 use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind, Timing};
+use holdshort_core::policy::Rule;
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
 use holdshort_engine::{Clock, Error, FollowUp, IdempotencyKey, NextRun, OpenSession, Say, StartRun};

@@ -5,11 +5,12 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, ChangeScope, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, GrantCovers, Judge,
-    KindGate, Limits, Phase, PhaseKind, PlanGate, Planning, Rule, RuleAction, Smart, StepGates,
+    Agent, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate, Limits, Phase,
+    PhaseKind, PlanGate, Planning, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Assignment, Kind};
+use holdshort_core::policy::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::tool::{Category, Effect, Runs, Spec};
 use serde_json::json;
 

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::identity::Principal;
-use crate::identity::jwt::{Issuers, Refusal, Verified};
 use holdshort_core::actor::Actor;
 use holdshort_core::limits::PEOPLE;
-use holdshort_core::system::people::{PeopleSource, Person};
+use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::system::{Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Error;
@@ -15,6 +13,8 @@ use holdshort_protocol::Code;
 
 use super::{Access, Standing};
 use crate::app::{App, detached};
+use crate::identity::Principal;
+use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
 /// When the newest token of each person was issued that was shown here. In memory alone: the journal holds that of the

@@ -19,8 +19,8 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
             Occasion::Expired => wire::Occasion::Expired,
             Occasion::Checkpoint => wire::Occasion::Checkpoint,
         },
-        interrupt: row.about().map(|(_, interrupt)| interrupt.to_string()),
-        run: row.about().map(|(run, _)| run.to_string()),
+        interrupt: row.subject().map(|(_, interrupt)| interrupt.to_string()),
+        run: row.subject().map(|(run, _)| run.to_string()),
         seq: row.seq,
         state: match row.state {
             DeliveryState::Waiting => wire::DeliveryState::Waiting,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::hours::{Hours, Span};
-use holdshort_core::system::people::{People, Person};
+use holdshort_core::people::{People, Person};
 use holdshort_protocol as wire;
 
 /// A page of all groups that somebody is in, or of which hours are known, by their names. The cursor is the last name of the

@@ -3,7 +3,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{Assignment, mark};
-use holdshort_core::system::people::People;
+use holdshort_core::people::People;
 use holdshort_protocol as wire;
 use holdshort_store::{InterruptFilter, Tables};
 

@@ -1,7 +1,7 @@
 //! People as clients see them.
 
 use holdshort_core::actor::{LOCAL_OPERATOR, Role};
-use holdshort_core::system::people::{Away, People, PeopleSource, Person};
+use holdshort_core::people::{Away, People, PeopleSource, Person};
 use holdshort_protocol as wire;
 
 /// A page of everybody: the operator of a local start, then the others by their ids. The cursor is the id of the last one

@@ -1,9 +1,10 @@
 //! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
 
-use holdshort_core::definition::{ChangeScope, Checkpoint, Judge, Rule, RuleAction, Smart};
+use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::OPEN_INTERRUPTS;
+use holdshort_core::policy::{ChangeScope, Checkpoint, Rule, RuleAction};
 use holdshort_core::projection::{RunRow, Status};
 use holdshort_core::run::{Config, Fact, Run};
 use holdshort_core::tool::Category;

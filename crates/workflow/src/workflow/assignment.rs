@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use holdshort_core::interrupt::{Assignment, Represented, Stage};
 use holdshort_core::limits;
-use holdshort_core::system::people::{Deciders, STARTER};
+use holdshort_core::people::{Deciders, STARTER};
 
 use crate::bounds;
 use crate::item::{Fields, Item, Keys};

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::definition::{
-    Checkpoint, Gates, GrantCovers, Grants, KindGate, PhaseKind, PlanGate, Rule, SameAction, StepGates,
-};
+use holdshort_core::definition::{Gates, Grants, KindGate, PhaseKind, PlanGate, SameAction, StepGates};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
+use holdshort_core::policy::{Checkpoint, GrantCovers, Rule};
 use holdshort_core::tool;
 
 use super::agents::Agents;

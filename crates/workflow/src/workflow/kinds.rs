@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::definition::{KindGate, PhaseKind};
 use holdshort_core::interrupt::{self, Carry, Effect, Kind, Offer, Row};
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 
 use super::{assignment, timing};
 use crate::bounds;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use holdshort_core::definition::{KindGate, Limits, Phase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 use holdshort_core::tool;
 
 use super::agents::Agents;

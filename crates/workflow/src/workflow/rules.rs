@@ -4,7 +4,8 @@
 //! A rule that names a tool which no agent has is a problem, not a rule that waits: a misspelt name in a
 //! `forbid` would let the call through, in an `allow` it would ask for ever.
 
-use holdshort_core::definition::{ChangeScope, Rule, RuleAction};
+use holdshort_core::policy::ChangeScope;
+use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::tool::{self, Category};
 use holdshort_core::web::Pattern;
 

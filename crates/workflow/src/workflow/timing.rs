@@ -2,7 +2,7 @@
 
 use holdshort_core::interrupt::{Escalation, Reminders};
 use holdshort_core::limits;
-use holdshort_core::system::people::Deciders;
+use holdshort_core::people::Deciders;
 
 use super::assignment::{groups, people};
 use crate::duration;

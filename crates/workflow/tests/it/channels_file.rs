@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::channel::{Security, Source, To, Via};
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_workflow::channels_file::parse;
 
 fn problems(text: &str) -> Vec<String> {

@@ -17,7 +17,7 @@ fn library(overrides: &[(&str, &str, Option<&str>)]) -> Result<Library, Vec<Stri
         .iter()
         .map(|(file, text, script)| ((*file).to_owned(), (*text).to_owned(), script.map(str::to_owned)))
         .collect();
-    Library::new(&catalogue(), &[], &holdshort_core::system::people::Deciders::local(), overrides)
+    Library::new(&catalogue(), &[], &holdshort_core::people::Deciders::local(), overrides)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 

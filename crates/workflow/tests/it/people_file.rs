@@ -1,7 +1,7 @@
 //! The people file: what it holds, and what is wrong with it, by line and column.
 
 use holdshort_core::actor::Role;
-use holdshort_core::system::people::PeopleSource;
+use holdshort_core::people::PeopleSource;
 use holdshort_workflow::people_file::parse;
 
 #[test]

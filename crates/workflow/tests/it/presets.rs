@@ -21,11 +21,10 @@ fn played(preset: &str) -> (Vec<String>, String) {
         ("researcher", &[says("It is small.")]),
         ("engineer", &engineer),
     ];
-    let definition =
-        Library::new(&catalogue(), &[], &holdshort_core::system::people::Deciders::local(), vec![])
-            .unwrap()
-            .get(preset)
-            .unwrap();
+    let definition = Library::new(&catalogue(), &[], &holdshort_core::people::Deciders::local(), vec![])
+        .unwrap()
+        .get(preset)
+        .unwrap();
     let mut stage = Stage::new(definition, &script);
     let mut chain = vec![stage.chain()];
     while let Some(option) = stage.agrees() {
@@ -83,7 +82,7 @@ fn what_stops_and_what_does_not() {
 #[test]
 fn a_preset_is_the_base_with_other_gates() {
     let library =
-        Library::new(&catalogue(), &[], &holdshort_core::system::people::Deciders::local(), vec![]).unwrap();
+        Library::new(&catalogue(), &[], &holdshort_core::people::Deciders::local(), vec![]).unwrap();
     let base = library.get("autonomous").unwrap();
     for preset in &PRESETS[1..] {
         let mut definition = (*library.get(preset.name).unwrap()).clone();

@@ -1,6 +1,6 @@
 //! The rules file: what it holds, and what is wrong with it, by line and column.
 
-use holdshort_core::definition::RuleAction;
+use holdshort_core::policy::RuleAction;
 use holdshort_workflow::rules_file::parse;
 
 #[test]

@@ -100,7 +100,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
 #[test]
 fn every_agent_of_a_rehearsal_uses_tools_that_it_has() {
     let library =
-        Library::new(&catalogue(), &[], &holdshort_core::system::people::Deciders::local(), vec![]).unwrap();
+        Library::new(&catalogue(), &[], &holdshort_core::people::Deciders::local(), vec![]).unwrap();
     let has = &library.get("pair").unwrap().agents["pair"].tools;
     let used: Vec<_> = played(unpacked().path(), WILLING).calls.into_iter().map(|(tool, _)| tool).collect();
     assert_eq!(used.iter().filter(|tool| !has.contains(tool)).collect::<Vec<_>>(), Vec::<&String>::new());

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::{
-    ChangeScope, Checkpoint, CheckpointPhase, Control, Definition, Ends, Gates, GrantCovers, Grants,
-    IdeaGeneration, Judge, KindGate, Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, Rule,
-    RuleAction, SameAction, Smart, StepGates,
+    CheckpointPhase, Control, Definition, Ends, Gates, Grants, IdeaGeneration, Judge, KindGate, Limits,
+    NoChannel, Phase, PhaseKind, PlanGate, Planning, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Escalation, Kind, Reminders};
+use holdshort_core::policy::{ChangeScope, Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::pricing::{ModelTerms, Price};
 use holdshort_core::schema;
 use holdshort_core::tool::{self, Category, Runs};

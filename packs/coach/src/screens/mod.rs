@@ -55,6 +55,9 @@ pub(crate) fn start(said: &Said<'_>) -> anyhow::Result<Option<Start>> {
         (Some(_), Some(_)) => Err(usage(
             "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
         )),
+        (None, Some(_)) if said.workflow != WORKFLOW => {
+            Err(usage(format!("--init-config is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)))
+        }
         (None, Some(path)) => Ok(Some(Start::Init(path.clone()))),
         (Some(path), None) => prepared(said, path).map(|prepared| Some(Start::Run(Box::new(prepared)))),
         (None, None) => Ok(None),

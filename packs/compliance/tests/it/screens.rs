@@ -227,6 +227,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
     for (arguments, told) in [
         (&["run", "compliance", "--case", folder][..], "holds no case"),
         (&["run", "pair", "--case", folder], "--case is of the workflow `compliance`"),
+        (&["run", "compliance", "--init-config", "x.yaml"], "--init-config is of the workflow `coach`"),
         (&["run", "compliance"], "name the folder of the case"),
         (
             &["run", "compliance", "Who?"],

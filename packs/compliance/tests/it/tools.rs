@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use holdshort_compliance::tools::CaseTools;
-use holdshort_core::interrupt::Level;
+use holdshort_core::level::Level;
 use holdshort_core::tool::Outcome;
 use holdshort_testkit::bench::Bench;
 use serde_json::{Value, json};

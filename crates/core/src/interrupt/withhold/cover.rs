@@ -14,8 +14,8 @@ use crate::digest::Digest;
 use crate::event::{self, Event};
 use crate::gate::Source;
 use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
+use crate::people::People;
 use crate::run::{Fact, said_beside};
-use crate::system::people::People;
 
 /// What is withheld.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,9 +17,9 @@ pub use cover::{Cover, Covered};
 use super::{Effect, Interrupt};
 use crate::actor::Role;
 use crate::limits;
+use crate::people::People;
 use crate::rights::{self, Permission};
 use crate::schema::Problem;
-use crate::system::people::People;
 
 /// Some places of the payload that are withheld from some roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,8 @@ use crate::definition::{
 use crate::event::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Kind, Level, Outcome};
+use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
+use crate::level::Level;
 use crate::limits;
 use crate::tool::{PhaseTool, Runs};
 

@@ -263,7 +263,8 @@ impl Run {
             | PhaseKind::Call { .. }
             | PhaseKind::Copilot(_) => self.told_of(phase),
         });
-        let mut result = json!({ "text": named.or(last), "phases": self.results(), "released": self.released.iter().collect::<Vec<_>>() });
+        let released: Vec<&Value> = self.released.iter().collect();
+        let mut result = json!({ "text": named.or(last), "phases": self.results(), "released": released });
         let undone = self.undone().into_iter().map(Value::from).collect();
         let told = [("undone", undone), ("questions", self.questions()), ("assumptions", self.assumptions())];
         for (key, told) in told.into_iter().filter(|(_, told)| !told.is_empty()) {

@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening, clip};
 use super::super::{Call, CallEnd, Fact, Node, Run, Step, StepEnd, StepRole};
-use crate::definition::{Checkpoint, PlanGate, Planning};
+use crate::definition::{PlanGate, Planning};
 use crate::event::Content;
 use crate::gate::{Reason, checkpoint};
-use crate::interrupt::{About, Effect, Kind, Level};
+use crate::interrupt::{About, Effect, Kind};
+use crate::level::Level;
 use crate::plan::{self, Plan};
+use crate::policy::Checkpoint;
 use crate::schema::Problem;
 
 fn planner(phase: &str) -> String {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::definition::Checkpoint;
 use holdshort_core::gate::{self, Checkpoints, Rules, Subject};
+use holdshort_core::policy::Checkpoint;
 use holdshort_core::system::System;
 use holdshort_core::tool::Category;
 

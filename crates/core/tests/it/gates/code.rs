@@ -1,6 +1,7 @@
 //! Rules on commands and code: what an open pattern covers, and what a line writes and runs beside a rule that forbids.
 
-use holdshort_core::definition::{Rule, RuleAction};
+use holdshort_core::policy::Rule;
+use holdshort_core::policy::RuleAction;
 
 use super::{command, one};
 use crate::world::{allow, rule};

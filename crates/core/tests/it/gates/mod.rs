@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::RuleAction::{Allow, Ask, Forbid};
-use holdshort_core::definition::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::gate::{
     self, Changes, Checkpoints, Granters, Matcher, RefusedBefore, Release, Rules, Source, Subject, Verdict,
 };
+use holdshort_core::policy::RuleAction::{Allow, Ask, Forbid};
+use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;

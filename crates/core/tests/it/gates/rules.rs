@@ -1,7 +1,8 @@
 //! Rules: what they match, and what they see of a command and of a path.
 
-use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::gate::Subject;
+use holdshort_core::policy::Rule;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::tool::{Category, ResolvedPath};
 
 use super::{command, file, one};

@@ -1,6 +1,7 @@
 //! Commands that are risky in themselves: high risk, with the reason, and no grant.
 
-use holdshort_core::interrupt::{Kind, Level};
+use holdshort_core::interrupt::Kind;
+use holdshort_core::level::Level;
 
 use crate::world::{self, World, calls, command};
 

@@ -1,7 +1,8 @@
 //! Rules and grants over URLs: what a pattern covers for sure, what it may mean, and what is no URL at all.
 
-use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::gate::{Matcher, Subject};
+use holdshort_core::policy::Rule;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::tool::Category;
 use holdshort_core::web::{Pattern, Target};
 

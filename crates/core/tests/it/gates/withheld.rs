@@ -1,8 +1,8 @@
 //! Paths that a search leaves out, by the rules of the lists.
 
-use holdshort_core::definition::Rule;
-use holdshort_core::definition::RuleAction::{self, Allow, Ask, Forbid};
 use holdshort_core::gate::{Changes, Subject, WithheldPaths};
+use holdshort_core::policy::Rule;
+use holdshort_core::policy::RuleAction::{self, Allow, Ask, Forbid};
 use holdshort_core::tool::Category;
 
 use super::file;

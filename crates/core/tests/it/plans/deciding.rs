@@ -1,8 +1,9 @@
 //! What people decide about a plan, and who decides where nobody does.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Checkpoint, KindGate, PlanGate, Planning};
+use holdshort_core::definition::{KindGate, PlanGate, Planning};
 use holdshort_core::interrupt::{Effect, Kind};
+use holdshort_core::policy::Checkpoint;
 use holdshort_core::projection::Status;
 use holdshort_core::run::Input;
 use serde_json::json;

@@ -1,11 +1,10 @@
 //! Plans that agents make for their own work, plans that are sent at a checkpoint, and what a rejection stops.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{
-    Agent, Checkpoint, CheckpointPhase, Ends, Phase, PhaseKind, Planning, StepGates,
-};
+use holdshort_core::definition::{Agent, CheckpointPhase, Ends, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::{Decision, Effect, Kind, Refusal};
 use holdshort_core::message::{Arguments, Reply, RequestedCall};
+use holdshort_core::policy::Checkpoint;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};
 use serde_json::{Value, json};

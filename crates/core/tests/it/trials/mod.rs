@@ -9,8 +9,9 @@ mod stopping;
 mod undo;
 pub(crate) mod world;
 
-use holdshort_core::definition::{ChangeScope, Checkpoint, Definition, Rule, RuleAction};
+use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
+use holdshort_core::policy::{ChangeScope, Checkpoint, Rule, RuleAction};
 use holdshort_core::run::{Begin, CallEnd, CallState, Input};
 use holdshort_core::tool::Tried;
 use serde_json::{Value, json};

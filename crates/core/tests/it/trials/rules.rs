@@ -1,9 +1,9 @@
 //! Rules over effects: which changes each covers, and which it meets.
 
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
-use holdshort_core::definition::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
+use holdshort_core::policy::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;

@@ -75,7 +75,7 @@ fn ending_a_turn_waits_for_what_is_under_way() {
     let ended_turn = |answer: &str| {
         let mut definition = definition();
         definition.gates.rules = vec![crate::world::rule(
-            holdshort_core::definition::RuleAction::Allow,
+            holdshort_core::policy::RuleAction::Allow,
             &["run_command"],
             &["make *"],
         )];

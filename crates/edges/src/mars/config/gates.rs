@@ -2,9 +2,8 @@
 //!
 //! What the base asks is a floor: a config adds to its gates and takes nothing away from them.
 
-use holdshort_core::definition::{
-    Checkpoint, Definition, GrantCovers, PlanGate, Rule, RuleAction, Smart, StepGates,
-};
+use holdshort_core::definition::{Definition, PlanGate, Smart, StepGates};
+use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::Runs;
 use serde_json::Value;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, Escalation, Kind, Reminders, Represented, Stage, Timing};
+use holdshort_core::people::{Away, PeopleSource, Person};
 use holdshort_core::run::Ask;
-use holdshort_core::system::people::{Away, PeopleSource, Person};
 use holdshort_core::system::{Input, System};
 use holdshort_core::time::Timestamp;
 use serde_json::Value;

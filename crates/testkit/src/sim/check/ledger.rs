@@ -2,13 +2,14 @@
 //!
 //! The rules are told here once more in other words than in the core: what a person saw, what a rule names.
 
-use holdshort_core::definition::{Rule, RuleAction};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
 use holdshort_core::id::GrantId;
 use holdshort_core::interrupt::{
     About, Assignment, Cause, Claim, Effect as OptionEffect, Interrupt, Kind, Offer, Outcome,
 };
+use holdshort_core::policy::Rule;
+use holdshort_core::policy::RuleAction;
 use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run, undo};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;

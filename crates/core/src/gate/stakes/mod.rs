@@ -6,7 +6,7 @@
 
 mod losses;
 
-use crate::gate::{Reason, Source};
+use super::{Reason, Source};
 use holdshort_command::Part;
 
 struct Stake {

@@ -1,0 +1,88 @@
+//! Policy as data: rules, mandatory checkpoints, the reach of grants. `gate/` applies it to calls.
+
+use serde::{Deserialize, Serialize};
+
+use crate::tool::Category;
+
+/// Rule of a policy. Every list that is not empty must match. The first rule that matches counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Full tool names.
+    pub tools: Vec<String>,
+    /// Command patterns, matched on parsed words: `git push *`.
+    pub commands: Vec<String>,
+    /// Globs over paths relative to the workspace.
+    pub paths: Vec<String>,
+    /// [Patterns](crate::web::Pattern) over host and path of a URL.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
+    pub categories: Vec<Category>,
+    pub agents: Vec<String>,
+    /// Changes of the call, as its trial shows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangeScope>,
+    /// A rule that holds back: it deletes at least so many files. One that allows: at most so many, and none where it
+    /// says `changes` alone; what git ignores does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletes: Option<u32>,
+    pub action: RuleAction,
+    pub reason: Option<String>,
+}
+
+/// Changes that a rule covers. A rule that allows covers calls whose changes all lie in the scope. A rule that holds back
+/// covers calls with one change in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ChangeScope {
+    /// It changes nothing.
+    None,
+    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
+    Ignored,
+    /// Globs over paths relative to the workspace.
+    Paths(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleAction {
+    Allow,
+    #[default]
+    Ask,
+    Forbid,
+}
+
+/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` finds the calls that each covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Checkpoint {
+    AfterPlanning,
+    BeforeFileEdit,
+    BeforeExecution,
+    BeforeDeploy,
+}
+
+impl Checkpoint {
+    pub const ALL: [Self; 4] =
+        [Self::AfterPlanning, Self::BeforeFileEdit, Self::BeforeExecution, Self::BeforeDeploy];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AfterPlanning => "after_planning",
+            Self::BeforeFileEdit => "before_file_edit",
+            Self::BeforeExecution => "before_execution",
+            Self::BeforeDeploy => "before_deploy",
+        }
+    }
+}
+
+/// Further calls that a grant covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantCovers {
+    /// Calls like the one that was allowed.
+    #[default]
+    Call,
+    /// All calls of its category (contract A24).
+    Category,
+}

@@ -1,0 +1,137 @@
+//! Rooms of the core: its modules in one direction, from the journal up to the notices.
+
+use std::collections::BTreeMap;
+
+use super::{folder_of, needs, read};
+
+/// A room and the modules in it.
+type Room = (&'static str, &'static [&'static str]);
+
+/// The rooms of the core, the lowest first. A module needs modules of its own room and of lower ones.
+const ROOMS: &[Room] = &[
+    (
+        "journal",
+        &[
+            "actor",
+            "canonical",
+            "digest",
+            "event",
+            "head",
+            "id",
+            "json",
+            "limits",
+            "name",
+            "named",
+            "schema",
+            "shared",
+            "strict",
+            "time",
+            "trace_parent",
+            "tree",
+        ],
+    ),
+    (
+        "policy",
+        &[
+            "asking",
+            "changeset",
+            "gate",
+            "hours",
+            "level",
+            "message",
+            "people",
+            "plan",
+            "policy",
+            "pricing",
+            "reply",
+            "rights",
+            "routing",
+            "tool",
+            "web",
+        ],
+    ),
+    ("interrupt", &["hold", "interrupt", "risk"]),
+    (
+        "run",
+        &[
+            "conversation",
+            "definition",
+            "handoff",
+            "history",
+            "kind_gate",
+            "projection",
+            "run",
+            "session",
+            "system",
+        ],
+    ),
+    ("notice", &["channel", "delivery", "notice"]),
+];
+
+/// Prints the arrows between modules that go upward.
+pub(super) fn print() -> anyhow::Result<()> {
+    for ((from, to), files) in upward()? {
+        println!("  {from} -> {to}: {}", files.join(", "));
+    }
+    Ok(())
+}
+
+/// Returns the pairs of modules of which the first lies in a lower room and needs the second, each with its arrows
+/// between files.
+fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
+    let source = read::Source::read_crate(&folder_of("core").join("src"))?;
+    let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for (from, to) in needs::between_files(&source) {
+        let (from, to) = (&source.files[from], &source.files[to]);
+        let (lower, upper) = (module(from), module(to));
+        if room(lower).is_some() && room(lower) < room(upper) {
+            found.entry((lower.to_owned(), upper.to_owned())).or_default().push(format!("{from} {to}"));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the top module of a file.
+fn module(file: &str) -> &str {
+    let first = file.split('/').next().unwrap_or(file);
+    first.strip_suffix(".rs").unwrap_or(first)
+}
+
+/// Returns the place of a module's room; `None` for `lib.rs`.
+fn room(module: &str) -> Option<usize> {
+    ROOMS.iter().position(|(_, modules)| modules.contains(&module))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Arrows between modules that still go upward. Remove each that has gone.
+    const UPWARD: [(&str, &str); 7] = [
+        ("event", "run"),
+        ("event", "session"),
+        ("event", "system"),
+        ("gate", "interrupt"),
+        ("gate", "session"),
+        ("gate", "system"),
+        ("interrupt", "run"),
+    ];
+
+    #[test]
+    fn no_arrow_of_the_core_goes_upward() {
+        let found: Vec<(String, String)> = upward().unwrap().into_keys().collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+        assert_eq!(found, UPWARD, "`cargo xtask circles` lists the files");
+    }
+
+    #[test]
+    fn each_module_of_the_core_has_a_room() {
+        let source = read::Source::read_crate(&folder_of("core").join("src")).unwrap();
+        let modules: BTreeSet<&str> = source.files.iter().map(|file| module(file)).collect();
+        let homeless: Vec<&str> =
+            modules.into_iter().filter(|module| *module != "lib" && room(module).is_none()).collect();
+        assert_eq!(homeless, [""; 0], "`ROOMS` lists it");
+    }
+}
