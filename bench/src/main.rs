@@ -79,7 +79,7 @@ enum Kind {
 enum Verb {
     /// What an audit of a long journal costs, and what evidence costs an append
     Audit(audit::Options),
-    /// What a decision costs in a long run, and the first one after a restart
+    /// Cost of a decision in a long run, and of the first one after a restart
     Length(length::Options),
     /// Put load on a server that runs already, to profile it
     Load(attach::Options),

@@ -58,8 +58,7 @@ const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Channel {
-    /// Returns the channel of a registered webhook: it is told of reviews. Its address and its secrets are added by the
-    /// node that sends.
+    /// Returns the channel of a registered webhook, for reviews. The node that sends adds its address and its secrets.
     pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
         let via = match webhook.kind {
             WebhookKind::CustomUrl => Via::Crew,

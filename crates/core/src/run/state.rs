@@ -147,7 +147,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Adds a reply behind what was sent: the model has not heard what a person said meanwhile.
+    /// Adds a reply behind the entries that were sent. Notes that came after these stay behind it.
     pub(super) fn add_turn(&mut self, turn: Entry) {
         let mut unheard = Vec::new();
         while self.entries.len() > self.sent

@@ -24,7 +24,7 @@ pub(super) enum Committed {
     KeyTaken,
     /// Another node drives the run.
     Driven,
-    /// Nothing was appended: lookups come first.
+    /// The append waits for these lookups.
     Misses(Missing),
 }
 

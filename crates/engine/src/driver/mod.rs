@@ -258,7 +258,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Begins what waited for lookups, once they are made. What does not begin now begins with the next sweep.
+    /// Makes the lookups that a step lacks, and begins the calls that wait for them. After an error the next sweep begins
+    /// them.
     async fn begin_rest(self: &Arc<Self>, mut stepped: Stepped) -> Stepped {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };

@@ -146,7 +146,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        // The answer is written before another input is taken. Its lookups are made meanwhile.
+        // The answer is written before another input is taken, lookups or not.
         let result = loop {
             match self.step(&mut slot, run, sent, &lookups).await {
                 Ok(Step::Misses(missing)) => {

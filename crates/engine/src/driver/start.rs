@@ -113,7 +113,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 decided.then(asked);
             }
             let passage = self.beginnings.enter().await;
-            // No call has been looked at, so none needs a lookup.
+            // A run that starts has no call that needs a lookup.
             let lookups = Lookups::default();
             if passage.is_some() {
                 self.begin(&mut decided, &loaded, &system, &lookups);

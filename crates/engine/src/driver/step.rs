@@ -37,7 +37,7 @@ pub(super) struct Stepped {
 /// Outcome of a step.
 pub(super) enum Step {
     Taken(Stepped),
-    /// Nothing was written: the step is taken again once these lookups are made.
+    /// The step wrote no event. It is taken again once these lookups are made.
     Misses(Missing),
 }
 

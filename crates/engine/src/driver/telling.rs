@@ -84,8 +84,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Recipients of a notice on a channel. A recipient who was asked over it is told how it ended, also where others are
-/// asked by then.
+/// Recipients of a notice on a channel. Its end also goes to recipients who were asked earlier over this channel.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
