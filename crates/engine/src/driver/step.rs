@@ -347,8 +347,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// An edit that no tool could carry out is refused before it closes anything, as an edit of a plan is. What a call
-/// before it may still mend is no reason: it is looked at again in its turn.
+/// Refuses an edit that no tool could carry out, before the interrupt closes. A lack that an earlier call may mend is no
+/// reason: the call is inspected again in its turn. Returns the checks that are missing.
 fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {
