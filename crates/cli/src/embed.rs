@@ -68,7 +68,7 @@ impl Plan {
             data: self.data_dir.path,
             database: self.database,
             workflows: self.workflows,
-            packs: self.packs.of_server(),
+            packs: self.packs.for_server(),
             people: self.people,
             rules: self.rules,
             channels: self.channels,

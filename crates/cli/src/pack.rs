@@ -46,7 +46,7 @@ pub trait Pack: Debug + Send + Sync {
     fn options(&self) -> Vec<Arg>;
 
     /// Prepares `run`. Returns `None` if none of its options is there.
-    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>>;
+    fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
     /// `init`: writes what a person edits before a run, and never over what is there.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
@@ -64,24 +64,24 @@ pub trait Pack: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// Subject of its demo: `analysts who ask`.
-    pub demo: &'static str,
+    pub demo_subject: &'static str,
     /// Object that `init` writes: `a configuration`.
-    pub writes: &'static str,
+    pub init_object: &'static str,
     /// Default place of `init`: `` `file.yaml` ``.
-    pub writes_to: &'static str,
+    pub init_default_path: &'static str,
     /// The option of `run` that its runs begin with: `--config FILE`.
-    pub begins: &'static str,
+    pub start_option: &'static str,
     /// Default folder for the files of a run.
-    pub output: &'static str,
+    pub default_output: &'static str,
     /// Hint for a person who named the workflow and no input.
-    pub how: &'static str,
+    pub missing_input_hint: &'static str,
     /// Purpose of `init`, printed at the end of a demo.
-    pub yours: &'static str,
+    pub init_hint: &'static str,
 }
 
 /// Arguments of `run`.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct RunArguments<'a> {
     pub workflow: &'a str,
     pub task: Option<&'a str>,
     pub output_dir: Option<&'a Path>,

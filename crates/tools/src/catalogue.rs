@@ -377,7 +377,7 @@ fn request_review() -> Spec {
 }
 
 /// Returns the spec of a tool that reads the workspace.
-pub fn reads(name: &str, description: String, required: &[&str], properties: &Value) -> Spec {
+pub fn reading_tool(name: &str, description: String, required: &[&str], properties: &Value) -> Spec {
     spec(name, description, READS, required, properties)
 }
 

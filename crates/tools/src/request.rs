@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::refusal::Refusal;
-use crate::toolset::{Toolset, Work, typed};
+use crate::toolset::{Toolset, Work, read_arguments};
 
 /// A call of a tool that runs here.
 #[derive(Debug)]
@@ -98,13 +98,13 @@ impl Request {
         arguments: &Value,
     ) -> Result<Self, Refusal> {
         Ok(match tool {
-            "read_file" => Self::Files(OnFiles::Read(typed(arguments)?)),
-            "list_directory" => Self::Files(OnFiles::List(typed(arguments)?)),
-            "search_codebase" => Self::Files(OnFiles::Search(typed(arguments)?)),
-            "write_file" => Self::Files(OnFiles::Change(Change::Write(typed(arguments)?))),
-            "edit_file" => Self::Files(OnFiles::Change(Change::Edit(typed(arguments)?))),
-            "run_command" => Self::Command(typed(arguments)?),
-            FETCH => Self::Fetch(typed(arguments)?),
+            "read_file" => Self::Files(OnFiles::Read(read_arguments(arguments)?)),
+            "list_directory" => Self::Files(OnFiles::List(read_arguments(arguments)?)),
+            "search_codebase" => Self::Files(OnFiles::Search(read_arguments(arguments)?)),
+            "write_file" => Self::Files(OnFiles::Change(Change::Write(read_arguments(arguments)?))),
+            "edit_file" => Self::Files(OnFiles::Change(Change::Edit(read_arguments(arguments)?))),
+            "run_command" => Self::Command(read_arguments(arguments)?),
+            FETCH => Self::Fetch(read_arguments(arguments)?),
             other => {
                 let work = toolsets.iter().find_map(|toolset| toolset.read(other, arguments));
                 let unknown = || {

@@ -27,7 +27,7 @@ pub trait Work: Debug + Send {
 }
 
 /// Reads the arguments of a call as a type.
-pub fn typed<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
+pub fn read_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
     T::deserialize(arguments)
         .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not fit the schema: {e}")))
 }

@@ -17,7 +17,7 @@ use clap::Arg;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use holdshort_cli::kit::Client;
-use holdshort_cli::pack::{Asker, Files, Pack, Said, Start, Words};
+use holdshort_cli::pack::{Asker, Files, Pack, RunArguments, Start, Words};
 use holdshort_tools::Toolset;
 use holdshort_workflow::Shipped;
 
@@ -43,14 +43,14 @@ impl Pack for Coach {
 
     fn words(&self) -> Words {
         Words {
-            demo: "analysts of training data who ask the athlete",
-            writes: "a configuration",
-            writes_to: "`coach.yaml`",
-            begins: "--config FILE",
-            output: "what the configuration says",
-            how: "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to \
+            demo_subject: "analysts of training data who ask the athlete",
+            init_object: "a configuration",
+            init_default_path: "`coach.yaml`",
+            start_option: "--config FILE",
+            default_output: "what the configuration says",
+            missing_input_hint: "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to \
                   edit",
-            yours: "writes coach.yaml: the same with training data of yours, with a model",
+            init_hint: "writes coach.yaml: the same with training data of yours, with a model",
         }
     }
 
@@ -58,8 +58,8 @@ impl Pack for Coach {
         screens::options()
     }
 
-    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>> {
-        screens::start(said)
+    fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
+        screens::start(arguments)
     }
 
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()> {

@@ -17,7 +17,7 @@ use clap::Arg;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use holdshort_cli::kit::Client;
-use holdshort_cli::pack::{Files, Pack, Said, Start, Words};
+use holdshort_cli::pack::{Files, Pack, RunArguments, Start, Words};
 use holdshort_server::{ReadCase, WrongCase};
 use holdshort_tools::Toolset;
 use holdshort_workflow::Shipped;
@@ -49,14 +49,14 @@ impl Pack for Compliance {
 
     fn words(&self) -> Words {
         Words {
-            demo: "a crew whose report you release",
-            writes: "a case",
-            writes_to: "the folder `case`",
-            begins: "--case FOLDER",
-            output: "`report` in the case",
-            how: "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
+            demo_subject: "a crew whose report you release",
+            init_object: "a case",
+            init_default_path: "the folder `case`",
+            start_option: "--case FOLDER",
+            default_output: "`report` in the case",
+            missing_input_hint: "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
                   writes a sample",
-            yours: "writes the folder case: the same with tables of yours, with a model",
+            init_hint: "writes the folder case: the same with tables of yours, with a model",
         }
     }
 
@@ -64,8 +64,8 @@ impl Pack for Compliance {
         screens::options()
     }
 
-    fn start(&self, said: &Said<'_>) -> anyhow::Result<Option<Start>> {
-        screens::start(said)
+    fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
+        screens::start(arguments)
     }
 
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()> {

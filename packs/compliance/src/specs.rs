@@ -1,7 +1,7 @@
 //! Specs of the tools of a case for models: names, descriptions, JSON Schemas.
 
 use holdshort_core::tool::Spec;
-use holdshort_tools::reads;
+use holdshort_tools::reading_tool;
 use serde_json::json;
 
 use crate::casework::{GROUPS, RuleId};
@@ -11,7 +11,7 @@ pub(crate) fn specs() -> Vec<Spec> {
     let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
     let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
     vec![
-        reads(
+        reading_tool(
             "case_overview",
             "Returns what the case in the workspace holds: how many customers, other sides and transactions, of which days, \
              kinds, currencies and countries. People have numbers."
@@ -19,7 +19,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             &[],
             &json!({}),
         ),
-        reads(
+        reading_tool(
             "case_findings",
             "Returns what the rules found in the case: rule, whom it is about (`customer 3`, `party 7`), the amount at stake, \
              how certain it is, and the rows that show it. Never compute a finding yourself."
@@ -30,7 +30,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 "customer": number("About one customer, by number."),
             }),
         ),
-        reads(
+        reading_tool(
             "case_query",
             "Returns sums of the transactions of the case, a line for each group, the greatest first.".into(),
             &["group_by"],
@@ -44,7 +44,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 "min_amount": number("Only of at least so many units of the base currency."),
             }),
         ),
-        reads(
+        reading_tool(
             "case_review",
             "Brings the report of the case. Where one of its rules holds it back a person is asked, and it comes when they \
              have released it."

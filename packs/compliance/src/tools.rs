@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
 use holdshort_core::level::Level;
 use holdshort_core::tool::{Held, Outcome, Spec};
-use holdshort_tools::{Refusal, Toolset, Work, Workspace, typed};
+use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
@@ -36,10 +36,10 @@ impl Toolset for CaseTools {
 
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
         let call = match tool {
-            "case_overview" => typed(arguments).map(|Nothing {}| OnCase::Overview),
-            "case_findings" => typed(arguments).map(OnCase::Findings),
-            "case_query" => typed(arguments).map(OnCase::Query),
-            "case_review" => typed(arguments).map(|Nothing {}| OnCase::Review),
+            "case_overview" => read_arguments(arguments).map(|Nothing {}| OnCase::Overview),
+            "case_findings" => read_arguments(arguments).map(OnCase::Findings),
+            "case_query" => read_arguments(arguments).map(OnCase::Query),
+            "case_review" => read_arguments(arguments).map(|Nothing {}| OnCase::Review),
             _ => return None,
         };
         Some(call.map(|call| Box::new(call) as Box<dyn Work>))

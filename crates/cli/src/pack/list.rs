@@ -16,12 +16,12 @@ impl Packs {
     }
 
     /// The pack of this workflow.
-    pub(crate) fn of(self, workflow: &str) -> Option<&'static dyn Pack> {
+    pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
         self.iter().find(|pack| pack.name() == workflow)
     }
 
     /// Returns the tools, workflows and readers that they add to a server.
-    pub fn of_server(self) -> holdshort_server::Packs {
+    pub fn for_server(self) -> holdshort_server::Packs {
         holdshort_server::Packs {
             toolsets: self.iter().map(Pack::tools).collect(),
             workflows: self.iter().flat_map(Pack::workflows).collect(),
@@ -47,7 +47,7 @@ impl Packs {
 
     /// The error where files of a run are to go somewhere that has none.
     pub(crate) fn no_output(self) -> anyhow::Error {
-        let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().begins));
+        let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().start_option));
         let of: Vec<String> = of.collect();
         if of.is_empty() {
             return usage(
@@ -62,7 +62,7 @@ impl Packs {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {
             let has = if listed.is_empty() { " has" } else { "" };
-            listed.push(format!("`{}`{has} {}", pack.name(), pack.words().writes));
+            listed.push(format!("`{}`{has} {}", pack.name(), pack.words().init_object));
         }
         listed.join(between)
     }
@@ -84,12 +84,12 @@ impl Packs {
 
     fn demo_help(self, arg: Arg) -> Arg {
         let own = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let added = self.iter().map(|pack| format!("; `{}`, {}", pack.name(), pack.words().demo));
+        let added = self.iter().map(|pack| format!("; `{}`, {}", pack.name(), pack.words().demo_subject));
         arg.help(own + &added.collect::<String>())
     }
 
     fn init_help(self, init: Command) -> Command {
-        let places: Vec<&str> = self.iter().map(|pack| pack.words().writes_to).collect();
+        let places: Vec<&str> = self.iter().map(|pack| pack.words().init_default_path).collect();
         let file = format!("Where to write it [default: {}]", places.join(", or "));
         let workflow = self.written(", ");
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
@@ -109,7 +109,8 @@ impl Packs {
         let added = added.into_iter().map(|(pack, arg)| {
             arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
         });
-        let outputs = self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.words().output));
+        let outputs =
+            self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.words().default_output));
         let outputs = outputs.collect::<Vec<_>>().join(" and ");
         let outputs = format!("Where the reports go, of {outputs}");
         let place = |arg: Arg| match order.iter().position(|id| id == arg.get_id()) {

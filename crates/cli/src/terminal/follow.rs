@@ -102,7 +102,7 @@ pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form)
         held: Vec::new(),
         team: Vec::new(),
         team_at: 0,
-        asker: packs.of(&run.workflow).and_then(Pack::asker),
+        asker: packs.for_workflow(&run.workflow).and_then(Pack::asker),
         run: run.id,
     };
     let outcome = follower.follow(Events::follow(client, &follower.run, 0, Watched::now())).await;

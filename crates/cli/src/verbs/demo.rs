@@ -68,7 +68,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
     if !scene.json {
-        farewell(sample, scene.packs.of(sample.name), &repository, &data_dir);
+        farewell(sample, scene.packs.for_workflow(sample.name), &repository, &data_dir);
     }
     exit
 }
@@ -95,7 +95,7 @@ async fn play(
         }),
     };
     let run: Run = client.post("/v1/runs", &start).await?;
-    let pack = scene.packs.of(sample.name);
+    let pack = scene.packs.for_workflow(sample.name);
     let files = pack.map(|_| repository.with_file_name("report"));
     if !scene.json {
         greet(
@@ -183,7 +183,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
 /// Returns the command that does the same with data of the person, and its purpose.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
-        return (format!("{holdshort} init {name}"), pack.words().yours);
+        return (format!("{holdshort} init {name}"), pack.words().init_hint);
     }
     (
         format!("{holdshort} run {name} --workspace PATH \"task\""),

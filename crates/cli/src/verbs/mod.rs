@@ -127,7 +127,7 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
 
 /// Writes what a person edits before a run of a pack's workflow.
 fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit> {
-    packs.of(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
+    packs.for_workflow(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
     Ok(Exit::Ok)
 }
 

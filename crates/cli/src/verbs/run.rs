@@ -40,7 +40,7 @@ const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play
                            `holdshort run NAME --model rehearsal`";
 
 pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
-    let prepared = match of_a_pack(scene.packs, &args)? {
+    let prepared = match prepare_with_pack(scene.packs, &args)? {
         Some(pack::Start::Init(to)) => return super::init(scene.packs, &args.workflow, Some(&to)),
         Some(pack::Start::Run(prepared)) => Some(*prepared),
         None if args.output_dir.is_some() => return Err(scene.packs.no_output()),
@@ -102,14 +102,14 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
 }
 
 /// Reads the options of packs. Returns `None` if none of them is there.
-fn of_a_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
-    let said = pack::Said {
+fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
+    let arguments = pack::RunArguments {
         workflow: &args.workflow,
         task: args.task.as_deref(),
         output_dir: args.output_dir.as_deref(),
         options: &args.options,
     };
-    packs.iter().find_map(|pack| pack.start(&said).transpose()).transpose()
+    packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
 /// Returns the request that starts the run, the folder for its files, and the folders that were made for it.
@@ -211,7 +211,7 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
 /// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
-    let open = holdshort_server::open_workflows(folder, &People::default(), &packs.of_server());
+    let open = holdshort_server::open_workflows(folder, &People::default(), &packs.for_server());
     let library = open.map_err(|error| usage(error.to_string()))?;
     let Some(definition) = library.get(&args.workflow) else {
         let known: Vec<&str> = library.names().filter(|name| *name != EXTERNAL).collect();
@@ -259,7 +259,7 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
 
 /// Refuses a workflow whose folder and input one argument describes: `--workspace` is not what a person is to be told.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
-    packs.of(workflow).map_or(Ok(()), |pack| Err(usage(spelled(pack.words().how))))
+    packs.for_workflow(workflow).map_or(Ok(()), |pack| Err(usage(spelled(pack.words().missing_input_hint))))
 }
 
 /// As the server needs it: absolute. Whether it will do is for the server to say.
@@ -310,7 +310,7 @@ pub(super) async fn beside(
                 pack.leave_files(client, run, pack::Files { folder, rests, json }).await;
             }
         }
-        (Outcome::Ended(run), None) if packs.of(&run.workflow).is_some() && !json => {
+        (Outcome::Ended(run), None) if packs.for_workflow(&run.workflow).is_some() && !json => {
             tell(&format!(
                 "  Its files: {} attach {} --output-dir DIR{}",
                 holdshort(),

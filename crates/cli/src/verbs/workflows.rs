@@ -53,7 +53,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
     let mut problems = Vec::new();
     for path in paths {
         let checked =
-            holdshort_server::check_workflows(path, &people, &scene.packs.of_server()).map_err(wrong)?;
+            holdshort_server::check_workflows(path, &people, &scene.packs.for_server()).map_err(wrong)?;
         files.extend(checked.files);
         problems.extend(checked.problems);
     }

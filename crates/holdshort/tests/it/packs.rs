@@ -9,7 +9,7 @@ use serde_json::json;
 
 #[test]
 fn no_tool_and_no_workflow_is_there_twice() {
-    let packs = holdshort::PACKS.of_server();
+    let packs = holdshort::PACKS.for_server();
     let names: Vec<String> = catalogue(&packs.toolsets).into_iter().map(|spec| spec.name).collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     let samples: Vec<&str> = holdshort::PACKS.samples().into_iter().map(|shipped| shipped.name).collect();
@@ -63,7 +63,7 @@ fn the_documents_list_every_tool_with_its_arguments() {
         listed.extend(words(cells[1]).into_iter().map(|name| (name, arguments.clone())));
     }
     listed.sort();
-    let mut known: Vec<(String, Vec<String>)> = catalogue(&holdshort::PACKS.of_server().toolsets)
+    let mut known: Vec<(String, Vec<String>)> = catalogue(&holdshort::PACKS.for_server().toolsets)
         .into_iter()
         .map(|spec| {
             let required = spec.parameters["required"].as_array().unwrap().clone();

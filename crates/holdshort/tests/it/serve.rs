@@ -18,7 +18,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["address"], address);
     assert_eq!(home.json(&["inbox"]), json!([]));
-    let of_packs = holdshort::PACKS.of_server().workflows.len();
+    let of_packs = holdshort::PACKS.for_server().workflows.len();
     assert_eq!(home.json(&["workflows"]).as_array().unwrap().len(), 11 + of_packs);
     assert_eq!(home.json(&["audit", "verify"])["intact"], true);
     let nothing = format!("0:{}", "0".repeat(24));
@@ -133,7 +133,7 @@ fn workflow_files_are_checked_where_they_lie() {
 
     let ran = home.run(&["workflows", "check", &at("mine/careful.yaml")]);
     let file = at("mine/careful.yaml");
-    let specs = holdshort_tools::catalogue(&holdshort::PACKS.of_server().toolsets);
+    let specs = holdshort_tools::catalogue(&holdshort::PACKS.for_server().toolsets);
     let mut tools: Vec<String> = specs.into_iter().map(|spec| spec.name).collect();
     tools.sort();
     let tools = tools.join(", ");

@@ -24,7 +24,7 @@ struct AbortPlan {
 }
 
 impl AbortPlan {
-    fn of_environment() -> Self {
+    fn from_environment() -> Self {
         let set = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
         Self {
             abort_after: set("HOLDSHORT_ABORT_AFTER"),
@@ -57,16 +57,16 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
 
 /// Takes the place of the program's own log, and writes the same lines.
 fn follow(plan: AbortPlan) {
-    let of = Targets::new()
+    let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)
         .with_target("holdshort_tools::changeset", LevelFilter::TRACE);
     let filter = EnvFilter::try_from_env("HOLDSHORT_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt::layer().with_writer(stderr).with_filter(filter);
-    tracing_subscriber::registry().with(log).with(plan.with_filter(of)).init();
+    tracing_subscriber::registry().with(log).with(plan.with_filter(targets)).init();
 }
 
 fn main() -> ExitCode {
-    let plan = AbortPlan::of_environment();
+    let plan = AbortPlan::from_environment();
     if plan.abort_after.or(plan.panic_after).or(plan.abort_in_changeset).is_some() {
         follow(plan);
     }

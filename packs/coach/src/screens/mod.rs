@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, value_parser};
 use holdshort_cli::kit::{Client, MadeFolders, Paint, error, holdshort, say, say_all, tell, tell_all, usage};
-use holdshort_cli::pack::{Files, Prepared, Said, Start};
+use holdshort_cli::pack::{Files, Prepared, RunArguments, Start};
 use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 pub(crate) use self::asker::Runner;
@@ -49,32 +49,36 @@ pub(crate) fn options() -> Vec<Arg> {
 }
 
 /// Prepares `run`.
-pub(crate) fn start(said: &Said<'_>) -> anyhow::Result<Option<Start>> {
-    let path = |id| said.options.get_one::<PathBuf>(id);
+pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
+    let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
         (Some(_), Some(_)) => Err(usage(
             "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
         )),
-        (None, Some(_)) if said.workflow != WORKFLOW => {
-            Err(usage(format!("--init-config is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)))
-        }
+        (None, Some(_)) if arguments.workflow != WORKFLOW => Err(usage(format!(
+            "--init-config is of the workflow `{WORKFLOW}`; `{}` has none",
+            arguments.workflow
+        ))),
         (None, Some(path)) => Ok(Some(Start::Init(path.clone()))),
-        (Some(path), None) => prepared(said, path).map(|prepared| Some(Start::Run(Box::new(prepared)))),
+        (Some(path), None) => prepared(arguments, path).map(|prepared| Some(Start::Run(Box::new(prepared)))),
         (None, None) => Ok(None),
     }
 }
 
 /// Reads the configuration, and makes its folders.
 #[expect(clippy::disallowed_methods, reason = "a configuration that names no day is of today")]
-fn prepared(said: &Said<'_>, path: &Path) -> anyhow::Result<Prepared> {
-    if said.workflow != WORKFLOW {
-        return Err(usage(format!("--config is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)));
+fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
+    if arguments.workflow != WORKFLOW {
+        return Err(usage(format!(
+            "--config is of the workflow `{WORKFLOW}`; `{}` has none",
+            arguments.workflow
+        )));
     }
     let config = Config::read(path).map_err(usage)?;
     let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = beside.canonicalize().map_err(|error| usage(format!("{}: {error}", beside.display())))?;
     let today = jiff::Zoned::now().date();
-    let output = said.output_dir.map(std::path::absolute).transpose()?;
+    let output = arguments.output_dir.map(std::path::absolute).transpose()?;
     let described = config.prepare(&beside, output.as_deref(), today);
     described.check().map_err(usage)?;
     save::check(&described.output).map_err(usage)?;

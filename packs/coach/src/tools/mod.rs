@@ -8,7 +8,7 @@ mod planned;
 mod specs;
 
 use holdshort_core::tool::{Outcome, Spec};
-use holdshort_tools::{Refusal, Toolset, Work, Workspace, typed};
+use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
@@ -33,11 +33,11 @@ impl Toolset for Training {
     }
 
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
-        let data = |analyst| typed(arguments).map(|ReadData {}| OnTraining::Data(analyst));
+        let data = |analyst| read_arguments(arguments).map(|ReadData {}| OnTraining::Data(analyst));
         let call = match tool {
-            "compute_metric" => typed(arguments).map(OnTraining::Metric),
-            "plot_series" => typed(arguments).map(OnTraining::Plot),
-            "plan_weeks" => typed(arguments).map(OnTraining::Plan),
+            "compute_metric" => read_arguments(arguments).map(OnTraining::Metric),
+            "plot_series" => read_arguments(arguments).map(OnTraining::Plot),
+            "plan_weeks" => read_arguments(arguments).map(OnTraining::Plan),
             "read_load_data" => data(Analyst::Metrics),
             "read_activity_data" => data(Analyst::Activities),
             "read_physiology_data" => data(Analyst::Physiology),

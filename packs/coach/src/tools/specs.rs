@@ -1,7 +1,7 @@
 //! Specs of the coach's tools for models: names, descriptions, JSON Schemas.
 
 use holdshort_core::tool::Spec;
-use holdshort_tools::reads;
+use holdshort_tools::reading_tool;
 use serde_json::json;
 
 use super::SERIES;
@@ -15,7 +15,7 @@ pub(super) fn specs() -> Vec<Spec> {
             "Returns what is known of {of}, from the files of training data in the workspace, with the unit and the source of \
              every value, and names the metrics that can be computed of it."
         );
-        reads(name, description, &[], &json!({}))
+        reading_tool(name, description, &[], &json!({}))
     };
     let entries = crate::training::catalogue();
     let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
@@ -36,7 +36,7 @@ pub(super) fn specs() -> Vec<Spec> {
             "read_physiology_data",
             "recovery: heart-rate variability, resting heart rate, sleep, stress, weight",
         ),
-        reads(
+        reading_tool(
             "compute_metric",
             metric,
             &["metric"],
@@ -49,7 +49,7 @@ pub(super) fn specs() -> Vec<Spec> {
                 },
             }),
         ),
-        reads(
+        reading_tool(
             "plot_series",
             "Has the report draw a series of the training data.".into(),
             &["series", "title"],
@@ -58,7 +58,7 @@ pub(super) fn specs() -> Vec<Spec> {
                 "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What it shows."},
             }),
         ),
-        reads(
+        reading_tool(
             "plan_weeks",
             "Has the report draw the weeks that you plan beside those that were done. Name all of them in one call; a later \
              call counts for the weeks that it names."

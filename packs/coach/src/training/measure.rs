@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use self::Level::{Activity, Day};
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// What a measure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -12,7 +12,6 @@ mod measure;
 mod merge;
 pub mod metrics;
 mod model;
-mod named;
 mod problem;
 mod read;
 mod series;

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

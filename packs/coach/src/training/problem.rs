@@ -9,7 +9,7 @@ use serde::Serialize;
 use self::Severity::{Error, Warning};
 use crate::training::limits;
 use crate::training::model::Source;
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// Whether a file was refused, or read without what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -9,7 +9,6 @@
 mod case;
 pub mod findings;
 pub mod limits;
-mod named;
 mod names;
 mod problem;
 mod query;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::casework::limits;
-use crate::casework::named::named;
+use holdshort_tools::named;
 
 /// One sentence for the person whose case it is.
 struct Row(&'static str);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::casework::limits;
-use crate::casework::named::named;
+use holdshort_tools::named;
 
 /// The numbers that a rule must have.
 struct Row(&'static [&'static str]);

@@ -10,7 +10,7 @@ use clap::{Arg, value_parser};
 use holdshort_cli::kit::{
     Client, MadeFolders, Paint, error, holdshort, quoted, say, say_all, tell, tell_all, usage,
 };
-use holdshort_cli::pack::{Files, Prepared, Said, Start};
+use holdshort_cli::pack::{Files, Prepared, RunArguments, Start};
 use holdshort_protocol::{Run, RunConfig, Status, plain};
 use serde_json::{Map, Value};
 
@@ -33,16 +33,19 @@ pub(crate) fn options() -> Vec<Arg> {
 }
 
 /// What `--case` says, where it is there: read before anything starts, so that whatever is wrong with it is told.
-pub(crate) fn start(said: &Said<'_>) -> anyhow::Result<Option<Start>> {
-    let Some(folder) = said.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
-    if said.workflow != WORKFLOW {
-        return Err(usage(format!("--case is of the workflow `{WORKFLOW}`; `{}` has none", said.workflow)));
+pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
+    let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
+    if arguments.workflow != WORKFLOW {
+        return Err(usage(format!(
+            "--case is of the workflow `{WORKFLOW}`; `{}` has none",
+            arguments.workflow
+        )));
     }
     let case = folder.canonicalize().map_err(|error| usage(format!("{}: {error}", folder.display())))?;
-    let output = said.output_dir.map(std::path::absolute).transpose()?;
+    let output = arguments.output_dir.map(std::path::absolute).transpose()?;
     let output = output.unwrap_or_else(|| case.join("report"));
     save::check(&output).map_err(usage)?;
-    let asked = said.task.map(Value::from);
+    let asked = arguments.task.map(Value::from);
     let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
     let begun = begin_on(&case, "folder", inputs).map_err(|error| match error {
         NoCase::Nothing => usage(format!(

@@ -15,7 +15,7 @@ pub mod zones;
 
 pub use self::profile::Profile;
 pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// What it says, unit, formula, and where the formula comes from.
 struct Row(&'static str, &'static str, &'static str, &'static str);

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::Metric;
 use crate::training::model::{Activity, Known};
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// What a number was computed from: enough to look each of it up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use super::result::{Refusal, RefusalCode};
 use crate::training::limits;
 use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// What a metric is computed of, and so what a call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::training::metrics::trend::Trend;
 use crate::training::metrics::volume::Volume;
 use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// One number of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]

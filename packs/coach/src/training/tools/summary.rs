@@ -14,7 +14,7 @@ use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Known, Season, Source};
-use crate::training::named::named;
+use holdshort_tools::named;
 
 /// Its parts of a data file.
 struct Row(&'static [&'static str]);

@@ -1,6 +1,7 @@
 //! Enum as a table: each variant has a stable name and a row of further columns.
 
 /// Declares the enum, `ALL`, `name`, `row` (the columns, by the constructor of their type) and `Serialize` by name.
+#[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $row:ident;
      $($(#[$doc:meta])* $variant:ident $name:literal $cells:tt)*) => {
@@ -33,5 +34,3 @@ macro_rules! named {
         }
     };
 }
-
-pub(crate) use named;
