@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use holdshort_testkit::model::{Recorded, ScriptedModel};
+use holdshort_testkit::model::{Recorded, Scripted, ScriptedModel};
 use holdshort_testkit::server::{Setup, TestServer, eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -191,15 +191,17 @@ phases:
 const FRAUD: &str = "
 name: fraud
 agents:
-  report_writer: {instructions: You write.}
+  fraud_writer: {instructions: You write.}
 phases:
-  - {id: report, kind: one_shot, agent: report_writer}
+  - {id: report, kind: one_shot, agent: fraud_writer}
 ";
 
 /// Who erases names whom a task is about as they were named when it was started. No agent reads it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_erased_by_whom_it_is_about() {
     let (model, cases) = (crew().await, cases());
+    // The run must not complete before it is cancelled.
+    model.push("fraud_writer", Scripted::hang());
     let setup = with(&cases).workflow("asked", ASKED).workflow("fraud", FRAUD);
     let server = setup.model(&model).start().await;
     let of_case = |words: &str, subject: &str| json!({"case": "T123", "as_of": "2026-03-31", words: "Any about C-1001?", "subject": subject});
@@ -214,7 +216,7 @@ async fn a_task_is_erased_by_whom_it_is_about() {
         let (status, run) = post(&server, "/crew/run", &body).await;
         assert_eq!(status, 200, "{run}");
         let task = run["task_id"].as_str().unwrap().to_owned();
-        server.post(&format!("/v1/runs/{task}/cancel"), &json!({})).await;
+        server.post(&format!("/v1/runs/{task}/cancel"), &json!({})).await.ok();
         wait_state(&server, &task, "FAILED").await;
         tasks.push((inputs["subject"].clone(), task));
     }
