@@ -153,7 +153,7 @@ fn beyond_title(problem: &Problem) -> Option<&str> {
 
 /// What stands: the outcome, by whom and when.
 fn stands(resolution: &Resolution) -> String {
-    let mut text = crate::terminal::card::outcome(resolution.outcome).to_owned();
+    let mut text = crate::terminal::card::outcome(resolution.outcome);
     if let Some(option) = &resolution.option {
         text = format!("{text} with `{option}`");
     }

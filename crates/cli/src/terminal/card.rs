@@ -1,15 +1,15 @@
-//! The card: what stopped, why, and what can be decided.
+//! The card in the terminal: draws the data of `holdshort_presentation::card`, and lists the options.
 //!
-//! What the runtime knows is printed plain. What an agent says is printed behind a bar, escaped and capped.
-//! Look-alike letters are printed as their code points.
+//! Facts are printed plain. Words of an agent are printed behind a bar, escaped and capped. Look-alike letters are
+//! printed as their code points.
 
-use holdshort_protocol::{
-    Before, CommandEffect, Covered, FetchCard, Interrupt, InterruptStatus, JudgedCall, Kind, Level,
-    LookAlikes, Offer, Origin, Outcome, Script, TrialCard, plain, told_lines, withheld_words,
+use holdshort_presentation::card::{
+    self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, readable,
 };
-use serde_json::Value;
+use holdshort_protocol::{
+    Interrupt, InterruptStatus, JudgedCall, Kind, LookAlikes, Offer, Origin, Outcome, plain,
+};
 
-use super::assigned;
 use super::diff;
 use super::earlier;
 use super::paint::Paint;
@@ -20,51 +20,65 @@ use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
+/// Characters of a label in the column of labels. A longer one stands before a colon.
+const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// Nothing around it tells of its run.
+    /// True if nothing around the card tells of its run.
     pub alone: bool,
-    /// What the agent said just above: not said again.
+    /// Words of the agent just above the card, which are not repeated.
     pub said: &'a str,
 }
 
 pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let paint = view.paint;
     let interrupt = &LookAlikes::written(interrupt);
+    let judged = JudgedCall::of(interrupt);
+    let card = Card::of(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
-    let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), kind(interrupt.kind)))];
-    if view.alone {
-        out.extend(of_run(interrupt, paint));
-    }
-    out.extend(facts(interrupt, paint));
+    let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
+    // The place of the run is known around the card, and the time of the question in the list of events.
+    let is_shown = |fact: &&Fact| match fact.name {
+        FactName::Task | FactName::Workspace => view.alone,
+        FactName::AskedAt => false,
+        _ => true,
+    };
+    out.extend(facts(card.facts.iter().filter(is_shown), paint));
     out.push(String::new());
-    let said = interrupt.message.trim();
-    let context = interrupt.payload.get("context").and_then(Value::as_str).unwrap_or_default();
-    if !said.is_empty() && said != view.said.trim() && said != context.trim() {
-        out.extend(quote(said, &speaker(interrupt), cap, paint));
-        out.push(String::new());
+    let schema = interrupt
+        .response_schema
+        .as_ref()
+        .filter(|_| interrupt.kind == Kind::Question && interrupt.origin == Origin::External);
+    // The server checks an edit; an answer has only its schema to go by.
+    let schema =
+        schema.map_or_else(Vec::new, |schema| quote(&readable(schema), "  answer that fits", cap, paint));
+    let mut grant = facts(&card.grant, paint);
+    if !grant.is_empty() {
+        grant.extend(also::list(&interrupt.also_covers, paint));
     }
-    for part in [subject(interrupt, view.said, cap, paint), session(interrupt, paint)] {
-        if !part.is_empty() {
-            out.extend(part);
+    let warnings = card
+        .warnings
+        .iter()
+        .flat_map(|text| paint.fold(&format!("  {}", paint.red(&format!("! {text}"))), 4));
+    for section in [said(&card, view, cap), subject(&card, view, cap), schema, grant, warnings.collect()] {
+        if !section.is_empty() {
+            out.extend(section);
             out.push(String::new());
         }
     }
-    out.extend(warnings(interrupt, paint));
     out
 }
 
-/// Number of lines that a card cuts, and that `v` shows. Does not count `Interrupt::unseen`, which the server left out.
+/// Returns the number of lines that a card cuts, and that `v` shows. Does not count `Interrupt::unseen`, which the server
+/// left out.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
-    let paint = view.paint;
-    let lines = |cap| {
-        let said = quote(interrupt.message.trim(), &speaker(interrupt), cap, paint);
-        [said, subject(interrupt, view.said, cap, paint)].concat()
-    };
+    let judged = JudgedCall::of(interrupt);
+    let card = Card::of(interrupt, setting(judged.as_ref()));
+    let lines = |cap| [quote(card.said, &lead(&card), cap, view.paint), subject(&card, view, cap)].concat();
     let (cut, whole) = (lines(PART), lines(Cap::None));
     if cut == whole {
         return 0;
@@ -72,6 +86,10 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     // The lines that say `… 9 more lines`.
     let marks = cut.iter().filter(|line| !whole.contains(line)).count();
     (whole.len() + marks).saturating_sub(cut.len()).max(1)
+}
+
+const fn setting(judged: Option<&JudgedCall>) -> Setting<'_> {
+    Setting { judged, is_rehearsal: false, time: time::at }
 }
 
 /// The options as the server lists them, apart from the choices of a question and numbered after them. Where a number may
@@ -118,55 +136,34 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
     }
 }
 
-/// What allowing it for the session covers.
-fn session(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
-    let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
-    let Some(grant) = grant else { return Vec::new() };
-    let here = interrupt.payload.get("workspace").and_then(Value::as_str);
-    let past = grant.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    let mut lines = paint.fold(&format!("  for the session: {}{past}", grant.sentence(here)), 4);
-    if let Some(refused) = grant.refused() {
-        lines.extend(paint.fold(&format!("  not covered, refused before: {refused}"), 4));
-    }
-    lines.extend(also::list(&interrupt.also_covers, paint));
-    lines
-}
-
-/// The data of an answer, a line for each member.
+/// Returns the members of an answer that is data, a line for each.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let edit = interrupt.resolution.as_ref().map(|resolution| &resolution.edit);
-    let Some(edit) = edit.filter(|edit| interrupt.kind == Kind::Question && !edit.is_null()) else {
-        return Vec::new();
+    let end = End::of(interrupt, time::at);
+    let line = |label: &str, text: &str| match label {
+        "" => text.to_owned(),
+        label => format!("{label}: {text}"),
     };
-    let lines = told_lines(interrupt.response_schema.as_ref(), edit);
-    lines.iter().flat_map(|line| paint.fold(&format!("    {}", plain::line(line)), 6)).collect()
+    let answer = end.into_iter().flat_map(|end| end.answer);
+    answer
+        .flat_map(|each| paint.fold(&format!("    {}", plain::line(&line(&each.label, &each.text))), 6))
+        .collect()
 }
 
-/// How it ended, for those that are resolved.
+/// Returns how an interrupt ended, if it has.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
-    let resolution = interrupt.resolution.as_ref()?;
-    let option = resolution.option.as_deref().unwrap_or("-");
-    let label = interrupt.offer(option).map_or(option, |each| &each.label);
-    let mut text = format!("{}: {} ({})", outcome(resolution.outcome), plain::line(label), resolution.who());
-    if let Some(words) = &resolution.text {
-        text = format!("{text}: “{}”", plain::line(words));
+    let End { outcome, option, by, text, .. } = End::of(interrupt, time::at)?;
+    let mut line = format!("{}: {} ({by})", lower(outcome), option.as_deref().unwrap_or("-"));
+    if let Some(text) = text {
+        line = format!("{line}: “{}”", plain::line(text));
     }
-    Some(paint.green(&text))
+    Some(paint.green(&line))
 }
 
-pub(crate) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Approved => "approved",
-        Outcome::Rejected => "rejected",
-        Outcome::Answered => "answered",
-        Outcome::Expired => "expired",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Superseded => "superseded",
-    }
+pub(crate) fn outcome(outcome: Outcome) -> String {
+    lower(card::outcome(outcome))
 }
 
-/// How to take back what was allowed for the session, if it was.
+/// Returns how to take back a grant for the session, if one was given.
 pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     (effect == "grant")
@@ -180,406 +177,158 @@ fn holding(interrupt: &Interrupt) -> &'static str {
     }
 }
 
-pub(crate) fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ToolApproval => "a call to allow",
-        Kind::PlanApproval => "a plan to approve",
-        Kind::Checkpoint => "a checkpoint",
-        Kind::Error => "something failed",
-        Kind::Question => "a question",
-        Kind::Choice => "a choice",
-        Kind::Turn => "your turn",
-        Kind::Escalation => "an escalation",
-        Kind::Review => "a review before release",
-        Kind::Continuation => "stopped short",
-        Kind::ClientCall => "a call for the client",
-        Kind::UnknownOutcome => "did it happen?",
-    }
+pub(crate) fn kind(kind: Kind) -> String {
+    lower(card::kind(kind))
 }
 
-/// What its run was asked to do, and where.
-fn of_run(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    // Of a single question of an agent elsewhere it is the title.
-    let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
-    let lines = [("task", task), ("workspace", interrupt.workspace.as_deref())];
-    let line = |(label, text): (&str, Option<&str>)| text.map(|text| fact(label, &plain::line(text), paint));
-    lines.into_iter().filter_map(line).flatten().collect()
-}
-
-/// What the runtime knows about who, where and why.
-fn facts(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let who = interrupt.asker();
-    let mut out = fact("asked by", &who, paint);
-    for (i, reason) in interrupt.risk.reasons.iter().enumerate() {
-        let text = plain::line(&reason.text).into_owned();
-        let source = match reason.rule {
-            Some(rule) => format!("{} rule {}", plain::line(&reason.source), rule + 1),
-            None => plain::line(&reason.source).into_owned(),
-        };
-        let label = if i == 0 { "because" } else { "" };
-        out.extend(fact(label, &format!("{text} {}", paint.dim(&format!("({source})"))), paint));
-    }
-    let level = match interrupt.risk.level {
-        Level::Low => "low".to_owned(),
-        Level::Medium => paint.yellow("medium"),
-        Level::High => paint.red("high"),
-        Level::Critical => paint.red("CRITICAL"),
-    };
-    out.extend(fact("risk", &level, paint));
-    out.extend(assigned(interrupt, paint));
-    if let Some(at) = &interrupt.expires_at {
-        let text = format!("{}, then: {}", time::at(at), plain::line(&interrupt.on_expiry));
-        out.extend(fact("expires", &text, paint));
-    }
-    for (label, text) in assigned::timed(interrupt) {
-        out.extend(fact(label, &text, paint));
-    }
-    if let Some(frozen) = &interrupt.frozen {
-        let words = plain::line(&frozen.words(interrupt.origin)).into_owned();
-        out.extend(fact("frozen", &paint.yellow(&words), paint));
-    }
-    if let Some(erased) = &interrupt.erased {
-        let words = format!("what its run said, {} ({})", time::ago(&erased.at), erased.why());
-        out.extend(fact("erased", &paint.yellow(&plain::line(&words)), paint));
-    }
-    if let Some(words) = withheld_words(&interrupt.withheld) {
-        out.extend(fact("withheld", &paint.yellow(&plain::line(&words)), paint));
-    }
-    if let Some(earlier) = &interrupt.supersedes {
-        out.extend(fact(
-            "again",
-            &format!("what {} was about has changed since", plain::line(earlier)),
-            paint,
-        ));
-    }
-    out.extend(fact("id", &paint.dim(&plain::line(&interrupt.id)), paint));
-    out
-}
-
-/// Who is asked, and how they have decided so far.
+/// Returns who is asked, and how they have decided so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let lines = assigned::lines(interrupt).into_iter();
-    lines.flat_map(|(label, text)| fact(label, &text, paint)).collect()
+    facts(&card::people(interrupt, time::at), paint)
 }
 
-fn fact(label: &str, text: &str, paint: Paint) -> Vec<String> {
-    paint.fold(&format!("  {} {text}", paint.dim(&format!("{label:9}"))), 12)
-}
-
-fn speaker(interrupt: &Interrupt) -> String {
-    let name = interrupt.agent.as_deref().unwrap_or("agent");
-    // Of these kinds the runtime writes the message.
-    match interrupt.kind {
-        Kind::Error | Kind::UnknownOutcome | Kind::Continuation => " ".to_owned(),
-        _ => format!("  {}", plain::line(name)),
-    }
-}
-
-/// What it is about. `said`: what stands just above.
-fn subject(interrupt: &Interrupt, said: &str, cap: Cap, paint: Paint) -> Vec<String> {
-    let payload = &interrupt.payload;
-    let string = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
-    if let Some(judged) = JudgedCall::of(interrupt) {
-        return judged_call(interrupt, judged, cap, paint);
-    }
-    if interrupt.origin == Origin::External {
-        return external(interrupt, cap, paint);
-    }
-    match interrupt.kind {
-        Kind::ToolApproval | Kind::UnknownOutcome => call(interrupt, cap, paint),
-        Kind::PlanApproval => plan(payload, cap, paint),
-        Kind::Question => {
-            let lead = format!("  {}", plain::line(string("asker")));
-            let mut out = quote(string("question"), &lead, cap, paint);
-            if let Some(context) =
-                payload.get("context").and_then(Value::as_str).filter(|text| !text.is_empty())
-            {
-                let indent = " ".repeat(console::measure_text_width(&lead));
-                out.push(format!("{indent} {}", paint.dim("│")));
-                out.extend(quote(context, &indent, cap, paint));
-            }
-            out
+/// Lists facts. A label is not repeated on the lines below it.
+fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<String> {
+    let mut before = None;
+    let line = |fact: &'f Fact| {
+        let is_repeated = before.replace(fact.name) == Some(fact.name);
+        let label = if is_repeated { String::new() } else { lower(fact.label) };
+        let text = match (fact.name, fact.tone) {
+            (FactName::Id, _) => paint.dim(&fact.text),
+            (_, Tone::Plain) => fact.text.clone(),
+            (_, Tone::Notice) => paint.yellow(&fact.text),
+            (_, Tone::Alarm) => paint.red(&fact.text),
+        };
+        if label.len() > LABEL {
+            paint.fold(&format!("  {label}: {text}"), 4)
+        } else {
+            paint.fold(&format!("  {} {text}", paint.dim(&format!("{label:LABEL$}"))), 12)
         }
-        Kind::Review => {
-            let mut out = vec![format!("  {}", paint.bold(&plain::line(string("title")))), String::new()];
-            // What a tool holds back is released as it was shown, so all of it is.
-            let content_cap = if payload.get("digest").is_some() { Cap::None } else { cap };
-            out.extend(quote(string("content"), " ", content_cap, paint));
-            if let Some(findings) = payload.get("findings").filter(|findings| !findings.is_null()) {
-                out.push(String::new());
-                out.extend(quote(&listed(findings), "  findings", cap, paint));
-            }
-            out
-        }
-        Kind::Checkpoint => {
-            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
-            for key in ["input", "output", "results"] {
-                if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
-                    out.push(String::new());
-                    out.extend(quote(&exact(value), &format!("  {key}"), cap, paint));
-                }
-            }
-            out
-        }
-        Kind::Choice if payload.get("proposals").is_some() => {
-            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
-            let proposals = payload.get("proposals").and_then(Value::as_array);
-            proposals.into_iter().flatten().for_each(|each| out.extend(proposal(each, cap, paint)));
-            out
-        }
-        Kind::Turn => {
-            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
-            if !string("output").is_empty() && string("output").trim() != said.trim() {
-                out.push(String::new());
-                out.extend(quote(string("output"), "  output", cap, paint));
-            }
-            out
-        }
-        Kind::Error | Kind::Continuation => {
-            let mut out = vec![format!("  {}", paint.bold(&plain::line(&interrupt.title)))];
-            if !string("output").is_empty() {
-                out.push(String::new());
-                out.extend(quote(string("output"), "  reply", cap, paint));
-            }
-            out
-        }
-        Kind::Choice | Kind::Escalation | Kind::ClientCall => external(interrupt, cap, paint),
-    }
-}
-
-/// A call of ours: a command, a change of a file, or whatever its arguments are.
-fn call(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
-    let payload = &interrupt.payload;
-    let tool = payload.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let mut out = fact("tool", &paint.bold(&plain::line(tool)), paint);
-    if interrupt.kind == Kind::UnknownOutcome {
-        out.insert(0, format!("  {}", plain::line(&interrupt.title)));
-    }
-    for before in Before::of(payload) {
-        let state =
-            if before.is_missing() { paint.yellow(before.state()) } else { before.state().to_owned() };
-        out.extend(fact("after", &format!("{}, which {state}", plain::line(before.title)), paint));
-    }
-    let command =
-        payload.get("command").or_else(|| payload.pointer("/arguments/command")).and_then(Value::as_str);
-    if let Some(command) = command {
-        out.extend(run_of(command, interrupt, cap, paint));
-    } else if let Some(diff) = diff::of_card(interrupt, cap, paint) {
-        out.push(String::new());
-        out.extend(diff.into_iter().map(|line| format!("  {line}")));
-    } else if let Some(fetch) = FetchCard::of(payload) {
-        for (label, text) in fetch.parts() {
-            let text = match label {
-                "host" => paint.bold(&text),
-                "by" if fetch.is_open() => paint.yellow(&text),
-                _ => text,
-            };
-            out.extend(fact(label, &text, paint));
-        }
-    } else if let Some(trial) = TrialCard::of(payload) {
-        out.push(String::new());
-        out.extend(tried(trial, cap, paint));
-        out.extend(note(interrupt, paint));
-    } else {
-        let arguments = payload.get("arguments").unwrap_or(&Value::Null);
-        out.extend(quote(&exact(arguments), "  arguments", cap, paint));
-    }
-    out
-}
-
-fn run_of(command: &str, interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
-    let payload = &interrupt.payload;
-    let string = |key: &str| payload.get(key).and_then(Value::as_str);
-    let mut out = Vec::new();
-    if let Some(cwd) = string("cwd") {
-        out.extend(fact("in", &plain::line(cwd), paint));
-    }
-    if let Some(CommandEffect { text, is_unusual }) = &interrupt.command_effect {
-        let text = plain::line(text);
-        out.extend(fact("it may", &if *is_unusual { paint.yellow(&text) } else { text.into_owned() }, paint));
-    }
-    let sandbox = match string("sandbox") {
-        Some("full") => "full: beside that it can only use a temporary folder of its own".to_owned(),
-        Some("partial") => paint.yellow("partial: this machine can not confine it fully"),
-        Some(_) => paint.red("none: it can do whatever you can do"),
-        None => String::new(),
     };
-    if !sandbox.is_empty() {
-        out.extend(fact("sandbox", &sandbox, paint));
+    listed.into_iter().flat_map(line).collect()
+}
+
+/// Returns the message of the agent, unless it stands above the card.
+fn said(card: &Card<'_>, view: View<'_>, cap: Cap) -> Vec<String> {
+    let is_above = card.said == view.said.trim();
+    if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) }
+}
+
+fn lead(card: &Card<'_>) -> String {
+    format!("  {}", card.speaker)
+}
+
+/// Returns what the card is about: its title, the call, and the parts.
+fn subject(card: &Card<'_>, view: View<'_>, cap: Cap) -> Vec<String> {
+    let paint = view.paint;
+    let title = match card.title_by {
+        TitleBy::Runtime => vec![format!("  {}", paint.bold(&card.title))],
+        TitleBy::Speaker => quote(&card.title, &lead(card), cap, paint),
+        TitleBy::Repeated => Vec::new(),
+    };
+    let call = facts(&card.call, paint);
+    let is_above =
+        |part: &&Part<'_>| matches!(part, Part::Quote { text, .. } if text.trim() == view.said.trim());
+    let parts = card.parts.iter().filter(|part| !is_above(part)).map(|each| part(each, cap, paint));
+    let mut out = Vec::new();
+    for section in [title, call].into_iter().chain(parts).filter(|section| !section.is_empty()) {
+        if !out.is_empty() {
+            out.push(String::new());
+        }
+        out.extend(section);
     }
-    match payload.get("network").and_then(Value::as_bool) {
-        Some(true) => out.extend(fact("network", &paint.yellow("yes"), paint)),
-        Some(false) if string("sandbox") == Some("full") => out.extend(fact("network", "no", paint)),
-        _ => {}
-    }
-    if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {
-        out.extend(fact("at most", &format!("{seconds} s"), paint));
-    }
-    out.push(String::new());
-    let lines: Vec<&str> = command.trim_end_matches('\n').split('\n').collect();
-    for (i, line) in lines.iter().enumerate() {
-        let lead = if i == 0 { "  $ " } else { "    " };
-        out.push(format!("{}{}", paint.cyan(lead), paint.bold(&plain::line(line))));
-    }
-    if let Cap::Lines(cap) = cap
-        && lines.len() > cap
-    {
-        out.push(paint.yellow("    a long one: read it to its end"));
-    }
-    if let Some(trial) = TrialCard::of(payload) {
-        out.push(String::new());
-        out.extend(tried(trial, cap, paint));
-    } else if let Some(why) = TrialCard::missing(payload) {
-        out.push(String::new());
-        let why = format!("  It could not be tried before you decide: {}", plain::line(why));
-        out.extend(paint.fold(&paint.yellow(&why), 2));
-    }
-    for script in Script::all(payload) {
-        out.push(String::new());
-        let more = if script.truncated { ", its beginning" } else { "" };
-        out.push(format!("  {}{more}", paint.bold(&plain::line(script.path))));
-        out.extend(quote(script.text.unwrap_or("(no text)"), "  ", cap, paint));
-    }
-    out.extend(note(interrupt, paint));
     out
 }
 
-/// What a decision means here, after an empty line; nothing once there is one.
-fn note(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let note = interrupt.payload.get("note").and_then(Value::as_str);
-    let Some(note) = note.filter(|_| interrupt.resolution.is_none()) else { return Vec::new() };
-    let lines =
-        textwrap::wrap(note, paint.width - 4).into_iter().map(|line| format!("  {}", paint.dim(&line)));
-    std::iter::once(String::new()).chain(lines).collect()
+fn part(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
+    match part {
+        Part::Command { text } => command(text, cap, paint),
+        Part::Trial { .. } => trial(part, cap, paint),
+        Part::Script { path, text, truncated } => {
+            let more = if *truncated { ", its beginning" } else { "" };
+            let head = format!("  {}{more}", paint.bold(path));
+            std::iter::once(head).chain(quote(text, "  ", cap, paint)).collect()
+        }
+        Part::Diff { path, is_new, is_outside, diff, unseen } => {
+            let kind = if *is_new { "new file" } else { "changed" };
+            let mut lines = vec![diff::head(path, kind, diff, *is_outside, paint)];
+            lines.extend(diff::hunks(diff, cap, paint));
+            lines.extend(unseen.as_deref().map(|unseen| paint.red(unseen)));
+            lines.into_iter().map(|line| format!("  {line}")).collect()
+        }
+        Part::Plan { subtasks } => subtasks.iter().flat_map(|each| subtask(each, cap, paint)).collect(),
+        Part::Proposals { proposals } => {
+            proposals.iter().flat_map(|each| proposal(each, cap, paint)).collect()
+        }
+        Part::Quote { label, text, is_exact } => {
+            let cap = if *is_exact { Cap::None } else { cap };
+            quote(text, &format!("  {}", lower(label)), cap, paint)
+        }
+        Part::Data { label, text } => quote(text, &format!("  {}", lower(label)), cap, paint),
+        Part::Note { text } => {
+            let lines = textwrap::wrap(text, paint.width - 4);
+            lines.into_iter().map(|line| format!("  {}", paint.dim(&line))).collect()
+        }
+    }
 }
 
-/// What the command did where it could harm nothing: each path, and what it printed.
-fn tried(trial: TrialCard<'_>, cap: Cap, paint: Paint) -> Vec<String> {
-    let head = trial.head().to_lowercase();
-    let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{head}: {}", trial.words()))), 4);
-    out.extend(trial.git().map(|words| format!("  {}", plain::line(words))));
-    for change in trial.changes() {
-        let line = format!("  {}  {}", plain::line(change.path()), paint.dim(&plain::line(&change.words())));
-        out.push(match (change.is_deletion(), change.is_outside()) {
+fn command(text: &str, cap: Cap, paint: Paint) -> Vec<String> {
+    let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
+    let leads = std::iter::once("  $ ").chain(std::iter::repeat("    "));
+    let drawn = leads.zip(&lines).map(|(lead, line)| format!("{}{}", paint.cyan(lead), paint.bold(line)));
+    let is_long = matches!(cap, Cap::Lines(cap) if lines.len() > cap);
+    let long = is_long.then(|| paint.yellow("    a long one: read it to its end"));
+    drawn.chain(long).collect()
+}
+
+/// Draws what a command did where it could harm nothing: each path with its change, and what it printed.
+fn trial(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
+    let Part::Trial { head, words, git, changes, unseen, left, output } = part else { return Vec::new() };
+    let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{}: {words}", lower(head)))), 4);
+    out.extend(git.iter().map(|line| format!("  {line}")));
+    for change in changes {
+        let line = format!("  {}  {}", change.path, paint.dim(&change.words));
+        out.push(match (change.is_deletion, change.is_outside) {
             (true, _) => paint.red(&line),
             (false, true) => paint.yellow(&line),
             (false, false) => line,
         });
-        if let Some(diff) = change.diff().filter(|diff| !diff.hunks.is_empty()) {
-            out.extend(diff::hunks(&diff, cap, paint).into_iter().map(|line| format!("    {line}")));
+        if let Some(diff) = &change.diff {
+            out.extend(diff::hunks(diff, cap, paint).into_iter().map(|line| format!("    {line}")));
         }
     }
-    for line in trial.left() {
-        out.extend(paint.fold(&paint.yellow(&format!("  {}", plain::line(&line))), 4));
-    }
-    out.extend(trial.unseen().map(|unseen| format!("  {}", paint.red(&unseen))));
-    if !trial.output().trim().is_empty() {
+    out.extend(left.iter().flat_map(|line| paint.fold(&paint.yellow(&format!("  {line}")), 4)));
+    out.extend(unseen.as_deref().map(|unseen| format!("  {}", paint.red(unseen))));
+    if !output.trim().is_empty() {
         out.push(String::new());
-        out.extend(quote(trial.output(), "  output", cap, paint));
+        out.extend(quote(output, "  output", cap, paint));
     }
     out
 }
 
-fn plan(payload: &Value, cap: Cap, paint: Paint) -> Vec<String> {
-    let subtasks = payload.pointer("/plan/subtasks").and_then(Value::as_array);
-    let mut out = Vec::new();
-    for subtask in subtasks.into_iter().flatten() {
-        let string = |key: &str| subtask.get(key).and_then(Value::as_str).unwrap_or_default();
-        let needs = subtask.get("depends_on").and_then(Value::as_array);
-        let needs: Vec<_> = needs.into_iter().flatten().filter_map(Value::as_str).map(plain::line).collect();
-        let after = if needs.is_empty() { String::new() } else { format!(", after {}", needs.join(", ")) };
-        let by = if string("agent").is_empty() {
-            String::new()
-        } else {
-            format!(" by {}", plain::line(string("agent")))
-        };
-        let head = format!("{}{by}{after}", plain::line(string("id")));
-        out.extend(quote(string("description"), "   •", cap, paint));
-        out.extend(quote(&head, "    ", cap, paint).into_iter().map(|line| paint.dim(&line)));
-    }
-    if out.is_empty() {
-        out = quote(&exact(payload), "  plan", cap, paint);
+fn subtask(subtask: &Subtask<'_>, cap: Cap, paint: Paint) -> Vec<String> {
+    let Subtask { id, description, agent, after } = subtask;
+    let after = if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
+    let by = if agent.is_empty() { String::new() } else { format!(" by {agent}") };
+    let mut out = quote(description, "   •", cap, paint);
+    out.extend(quote(&format!("{id}{by}{after}"), "    ", cap, paint).iter().map(|line| paint.dim(line)));
+    out
+}
+
+/// Draws one way to go, with what speaks for it and against it.
+fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
+    let Proposal { title, description, pros, cons } = proposal;
+    let mut out = quote(title, "   •", cap, paint);
+    out.extend(quote(description, "    ", cap, paint));
+    for (texts, mark) in [(pros, "+"), (cons, "-")] {
+        out.extend(texts.iter().flat_map(|text| quote(&format!("{mark} {text}"), "    ", cap, paint)));
     }
     out
 }
 
-/// A way to go, with what speaks for it and against it.
-fn proposal(proposal: &Value, cap: Cap, paint: Paint) -> Vec<String> {
-    let string = |key: &str| proposal.get(key).and_then(Value::as_str).unwrap_or_default();
-    let mut out = quote(string("title"), "   •", cap, paint);
-    out.extend(quote(string("description"), "    ", cap, paint));
-    for (key, mark) in [("pros", "+"), ("cons", "-")] {
-        let texts =
-            proposal.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        texts.for_each(|text| out.extend(quote(&format!("{mark} {text}"), "    ", cap, paint)));
-    }
-    out
-}
-
-/// A call that an agent makes where it runs: its title, the call as one of ours, what the agent says beside it.
-fn judged_call(interrupt: &Interrupt, judged: JudgedCall, cap: Cap, paint: Paint) -> Vec<String> {
-    let mut out = quote(&interrupt.plain_title(), &speaker(interrupt), cap, paint);
-    out.push(String::new());
-    let as_ours = Interrupt { payload: judged.call, ..interrupt.clone() };
-    out.extend(call(&as_ours, cap, paint));
-    out.extend(fact("runs", &paint.yellow(JudgedCall::RUNS), paint));
-    for (label, part) in [("  with   ", &judged.more), ("  details", &judged.beside)] {
-        if part.as_object().is_some_and(|part| !part.is_empty()) {
-            out.extend(quote(&exact(part), label, cap, paint));
-        }
-    }
-    out
-}
-
-/// What an agent of another framework asks about: all of it in its words.
-fn external(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Vec<String> {
-    let mut out = quote(&interrupt.plain_title(), "  title  ", cap, paint);
-    let payload = &interrupt.payload;
-    if !payload.is_null() && payload.as_object().is_none_or(|object| !object.is_empty()) {
-        out.extend(quote(&exact(payload), "  details", cap, paint));
-    }
-    // Of an edit the server says what does not fit; an answer has nothing to go by but this.
-    if let Some(schema) = interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question) {
-        out.extend(quote(&readable(schema), "  answer that fits", cap, paint));
-    }
-    out
-}
-
-/// A text as it is, other data as JSON.
-pub(crate) fn readable(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    }
-}
-
-/// Data as JSON, written exactly; a text is prose.
-fn exact(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => plain::lines(&readable(other)).into_owned(),
-    }
-}
-
-/// Texts as a line each, other data as JSON.
-fn listed(value: &Value) -> String {
-    let texts =
-        value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-    match texts {
-        Some(texts) => texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n"),
-        None => exact(value),
-    }
-}
-
-/// What the eye would miss.
-fn warnings(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let told = interrupt.warnings.iter().map(|warning| format!("! {}", plain::line(&warning.words())));
-    let mut out: Vec<String> =
-        told.flat_map(|text| paint.fold(&format!("  {}", paint.red(&text)), 4)).collect();
-    if !out.is_empty() {
-        out.push(String::new());
-    }
-    out
+/// Returns a heading as words inside a sentence.
+fn lower(heading: &str) -> String {
+    let mut chars = heading.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

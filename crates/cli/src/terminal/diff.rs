@@ -1,38 +1,17 @@
 //! A unified diff for a person: of the hunks that a card brings, and of what an edit changed.
 
-use holdshort_protocol::{Diff, Interrupt, OUTSIDE, is_outside, plain};
-use serde_json::Value;
+use holdshort_protocol::{Diff, OUTSIDE, plain};
 use similar::{ChangeTag, TextDiff};
 
 use super::paint::Paint;
-use super::quote::{Cap, quote};
+use super::quote::Cap;
 
-/// The diff of a card, if it has one that is understood.
-pub(crate) fn of_card(interrupt: &Interrupt, cap: Cap, paint: Paint) -> Option<Vec<String>> {
-    let payload = &interrupt.payload;
-    let diff = Diff::of(payload)?;
-    let path = payload.get("path").and_then(Value::as_str).unwrap_or("the file");
-    let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
-    let counts = format!("+{} −{}", diff.added, diff.removed);
-    let kind = if is_new { "new file" } else { "changed" };
-    let mut head = format!("{}  {}", paint.bold(&plain::line(path)), paint.dim(&format!("{kind}, {counts}")));
-    if is_outside(payload) {
-        head = format!("{head}, {}", paint.yellow(OUTSIDE));
-    }
-    let mut out = vec![head];
-    out.extend(hunks(&diff, cap, paint));
-    if let Some(unseen) = diff.unseen() {
-        out.push(paint.red(&unseen));
-        match (diff.new_text(payload), cap) {
-            (Some(text), Cap::None) => {
-                out.push(String::new());
-                out.extend(quote(text, "all of the new text", cap, paint));
-            }
-            (Some(_), Cap::Lines(_)) => out.push(paint.yellow("v shows all of the new text")),
-            (None, _) => {}
-        }
-    }
-    Some(out)
+/// Returns the line above a diff.
+pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint: Paint) -> String {
+    let path = if path.is_empty() { "the file" } else { path };
+    let counts = format!("{kind}, +{} −{}", diff.added, diff.removed);
+    let head = format!("{}  {}", paint.bold(path), paint.dim(&counts));
+    if is_outside { format!("{head}, {}", paint.yellow(OUTSIDE)) } else { head }
 }
 
 /// The lines of a diff.

@@ -1,10 +1,11 @@
 //! Earlier answers about the same subject: shown below a question, and taken with `h`.
 
+use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
 use serde_json::Value;
 
 use super::paint::Paint;
-use super::{card, time};
+use super::time;
 
 /// Characters of an answer in the list; it is shown whole before it is sent.
 const SHOWN: usize = 300;
@@ -27,7 +28,7 @@ fn told(interrupt: &Interrupt, mark: impl Fn(usize, &Suggestion) -> String, pain
     }
     let mut out = vec![paint.dim("  answered before:")];
     for (number, suggestion) in (1..).zip(earlier) {
-        let answer: String = card::readable(&suggestion.answer).chars().take(SHOWN).collect();
+        let answer: String = readable(&suggestion.answer).chars().take(SHOWN).collect();
         let line = format!("  {} {}", paint.bold(&mark(number, suggestion)), plain::line(&answer));
         out.extend(paint.fold(&line, 5));
         let source = format!(

@@ -5,7 +5,6 @@
 /// Said of a run whose model is a script, wherever it is shown.
 pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
 
-mod assigned;
 pub(crate) mod card;
 pub(crate) mod chat;
 mod diff;

@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, FieldError, Interrupt, Kind, Offer, parts_of_lines, plain};
 use serde_json::Value;
 
@@ -304,7 +305,7 @@ impl Prompt {
         let offer = self.interrupt.offer(&decision.option);
         let reaction = match offer.filter(|_| line == "e") {
             Some(offer) => {
-                Reaction::Edit(Editing { text: card::readable(&decision.edit), ..self.editing_for(offer) })
+                Reaction::Edit(Editing { text: readable(&decision.edit), ..self.editing_for(offer) })
             }
             None => Reaction::Ask(vec![format!(
                 "  “{}”: Enter sends what is shown, e changes it, n asks for each part again; o shows the other options.",
@@ -430,7 +431,7 @@ impl Prompt {
             return Reaction::Ask(vec![format!("  There is no h{number}: {} were found.", all.len())]);
         };
         let mut shown = vec![format!("  {}", self.sentence(&decision.option))];
-        shown.extend(quote(&card::readable(&suggestion.answer), "   ", Cap::None, paint));
+        shown.extend(quote(&readable(&suggestion.answer), "   ", Cap::None, paint));
         self.stage = Stage::Confirm(decision);
         Reaction::Ask(shown)
     }
@@ -487,7 +488,7 @@ impl Prompt {
             }
         };
         let mut shown = vec![format!("  {}", self.sentence(option))];
-        shown.extend(quote(&card::readable(&edit), "   ", Cap::None, paint));
+        shown.extend(quote(&readable(&edit), "   ", Cap::None, paint));
         self.stage = Stage::Confirm(Decision { edit, ..self.decision(option, None) });
         Reaction::Ask(shown)
     }
@@ -515,7 +516,7 @@ impl Prompt {
             return Editing { option: offer.id.clone(), text, form: Form::Paths };
         }
         let form = if self.interrupt.edits_text() { Form::Text } else { Form::Json };
-        let text = card::readable(&self.interrupt.draft());
+        let text = readable(&self.interrupt.draft());
         Editing { option: offer.id.clone(), text, form }
     }
 }

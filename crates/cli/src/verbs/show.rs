@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use holdshort_engine::real::REHEARSAL;
+use holdshort_presentation::card::readable;
 use holdshort_protocol::{Code, Interrupt, Run, Status, plain};
 use serde_json::Value;
 
@@ -159,7 +160,7 @@ fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();
     if text.is_empty() || !is_of_phases {
-        say(&plain::text(&card::readable(&run.result)));
+        say(&plain::text(&readable(&run.result)));
         return;
     }
     say(&plain::text(text));

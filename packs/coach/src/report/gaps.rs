@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holdshort_page::markup::line;
+use holdshort_presentation::markup::line;
 
 use crate::report::model::{NotComputed, Unread};
 use crate::report::page::{Contents, open, table_head};

@@ -1,7 +1,7 @@
 //! Renders a coach's report as one HTML page: texts of agents, charts, computed numbers; marks numbers that no tool computed.
 //!
 //! PURE. Data in, a string out: no files, clock, randomness or zone of the machine; equal reports give equal bytes.
-//! Texts of agents are rendered by `holdshort_page`. A number that an agent writes is looked up among those that tools computed and people gave
+//! Texts of agents are rendered by `holdshort_presentation`. A number that an agent writes is looked up among those that tools computed and people gave
 //! ([`Known`]); the others are marked. Read next: `model.rs`, `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use holdshort_page::markup::{line, said};
-use holdshort_page::prose::{self, Lookup, Rendered};
-use holdshort_page::{POLICY, STYLE};
+use holdshort_presentation::markup::{line, said};
+use holdshort_presentation::prose::{self, Lookup, Rendered};
+use holdshort_presentation::{POLICY, STYLE};
 
 use crate::report::chart::Chart;
 use crate::report::gaps;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use holdshort_cli::kit::folder::{self, SUMMARY, put};
 use holdshort_cli::kit::{Client, REHEARSAL};
 use holdshort_core::digest::Digest;
-use holdshort_page::Document;
+use holdshort_presentation::Document;
 use holdshort_protocol::{Event, Run};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What a card says of each kind.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::terminal::test::interrupt;
@@ -27,7 +27,7 @@ fn a_command_stands_with_its_directory_and_its_walls() {
   in        /work
   it may    only read: it writes and executes nothing of the workspace, and has
             no network
-  sandbox   full: beside that it can only use a temporary folder of its own
+  sandbox   full: it can do nothing else, but use a private temporary folder
   network   no
   at most   120 s
 
@@ -65,7 +65,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
         let text = shown(asked, "");
-        assert!(!text.contains("beside that it can only"), "{text}");
+        assert!(!text.contains("it can do nothing else"), "{text}");
         (text.contains(quoted), lines.map(|line| text.contains(line)))
     };
     assert_eq!(shown_as(&asked), (true, [false; 3]));
@@ -101,7 +101,7 @@ fn only_what_can_be_chosen_has_a_number() {
         let lines = text.lines().skip_while(|line| !line.starts_with("  id"));
         lines.skip(1).collect::<Vec<_>>().join("\n")
     };
-    let question = "\n  pair │ I look around.\n\n  pair │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
+    let question = "\n  pair │ I look around.\n\n  question │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
                         4 Skip: let the agent assume\n   5 Cancel the run";
     assert_eq!(numbered(Kind::Question), question);
     let plan = numbered(Kind::PlanApproval);

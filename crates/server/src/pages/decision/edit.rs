@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use holdshort_core::json;
+use holdshort_presentation::card::readable;
 use holdshort_protocol::{Interrupt, Kind, plain};
 use serde_json::Value;
-
-use super::subject::readable;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,

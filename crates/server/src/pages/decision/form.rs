@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::schema::Problem;
+use holdshort_presentation::card::readable;
 use holdshort_protocol::pointer::is_within;
 use holdshort_protocol::{
     Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, TrialCard, answer_of,
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::edit::Edit;
-use super::subject::readable;
 
 /// The fields as a browser sends them.
 #[derive(Debug, Default, Deserialize)]

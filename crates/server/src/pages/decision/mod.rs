@@ -1,11 +1,9 @@
 //! The page behind a decision link. GET and HEAD only draw it: mail scanners follow links. POST decides, the way of
-//! every other decision. `card.rs` has what is shown, `form.rs` what is asked and what came back.
+//! every other decision. The card comes from `holdshort_presentation`; `form.rs` has what is asked and what came back.
 
-mod card;
 mod edit;
 mod form;
 mod record;
-mod subject;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -16,6 +14,8 @@ use holdshort_core::interrupt::Effect;
 use holdshort_core::run::Fact;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
+use holdshort_engine::real::REHEARSAL;
+use holdshort_presentation::card::{Card, Setting};
 use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Offer, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::auth::{AuthState, Holder};
@@ -28,7 +28,6 @@ use minijinja::context;
 use minijinja::value::Serde;
 use serde_json::Value;
 
-use self::card::Card;
 use self::form::{Form, Typed};
 pub(crate) use self::record::{Recorded, record};
 use super::frame;
@@ -131,7 +130,7 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
 /// `number`: what a person types who came by a link that was sent to them. It counts once, so nothing is asked after that.
 fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
     let judged = JudgedCall::of(interrupt);
-    let card = Card::of(interrupt, judged.as_ref(), model);
+    let card = card(interrupt, judged.as_ref(), model);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
     let (status, headline) = match &news {
@@ -152,12 +151,23 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),
     };
     let look_alikes = LookAlikes::of(interrupt);
-    let is_kept = false;
-    let values = context! { headline, is_kept, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
+    let (became, is_kept) = (None::<&str>, false);
+    let values = context! { headline, is_kept, became, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
     frame::page(status, headline, "decision.html", values)
 }
 
-/// What the page shows of an interrupt, as plain text, part by part; and whether something of it is cut.
+/// Returns the card as the pages draw it. `model`: of the run.
+fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>, model: Option<&str>) -> Card<'a> {
+    Card::of(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
+}
+
+/// Writes a time in UTC: `2026-01-31 09:30:00 UTC`.
+fn time(at: &str) -> String {
+    let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
+    parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
+}
+
+/// Returns the card as plain text, part by part, and whether something of it is cut.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&JudgedCall>) -> (Vec<String>, bool) {
-    Card::of(interrupt, judged, None).text()
+    card(interrupt, judged, None).text()
 }

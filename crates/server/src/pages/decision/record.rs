@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::frame;
-use super::card::{Card, time};
+use super::{card, time};
 
 /// An event of the receipt.
 pub(crate) struct Recorded {
@@ -175,13 +175,14 @@ pub(crate) fn record(
     checkpoint: &SignedCheckpoint,
 ) -> Response {
     let judged = JudgedCall::of(interrupt);
-    let mut card = Card::of(interrupt, judged.as_ref(), model);
-    card.became = became(interrupt, events);
+    let card = card(interrupt, judged.as_ref(), model);
+    let became = became(interrupt, events);
     let headline = card.kind;
     let look_alikes = LookAlikes::of(interrupt);
     let (form, is_kept) = (None::<()>, true);
     let look_alikes = look_alikes.words();
-    let shown = context! { headline, is_kept, card => Serde(&card), form, look_alikes => Serde(look_alikes) };
+    let shown =
+        context! { headline, is_kept, card => Serde(&card), became, form, look_alikes => Serde(look_alikes) };
     let steps: Vec<Step> = events.iter().map(Step::of).collect();
     let SignedCheckpoint { note, key, .. } = checkpoint;
     let NotCovered { deliveries, has_older } = told;

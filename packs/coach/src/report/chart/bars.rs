@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holdshort_page::markup::line;
+use holdshort_presentation::markup::line;
 
 use super::axis::Scale;
 use super::frame::{self, Anchor, Figure, LETTER, Plot, Swatch, rule, text};

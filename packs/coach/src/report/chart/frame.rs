@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holdshort_page::markup::{cut_line, line};
+use holdshort_presentation::markup::{cut_line, line};
 
 use super::hatch::{self, Area};
 use crate::report::number::pixel;
@@ -58,7 +58,7 @@ impl Figure<'_> {
             pixel(WIDTH),
             pixel(height),
             line(self.title),
-            holdshort_page::markup::said(&self.description)
+            holdshort_presentation::markup::said(&self.description)
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use holdshort_page::markup::line;
+use holdshort_presentation::markup::line;
 
 use super::frame::{self, Anchor, Figure, Swatch, WIDTH, text};
 use super::hatch::{self, Area};

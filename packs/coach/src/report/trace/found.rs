@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use holdshort_page::prose::{Look, Lookup};
+use holdshort_presentation::prose::{Look, Lookup};
 
 use super::known::{Entry, Known};
 use super::scan;

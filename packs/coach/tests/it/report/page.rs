@@ -102,7 +102,7 @@ fn contrast(one: &str, other: &str) -> f64 {
 
 #[test]
 fn the_contrast_is_aa_in_both_themes() {
-    let style = holdshort_page::STYLE;
+    let style = holdshort_presentation::STYLE;
     let (light, rest) = style.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
     let (dark, _) = rest.split_once("*,").unwrap();
     let pairs = [

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use holdshort_coach::report::{Known, Quantity, Report, Section, html};
-use holdshort_page::limits;
+use holdshort_presentation::limits;
 use jiff::civil::date;
 
 use crate::report::markup;

@@ -254,7 +254,7 @@ fn ranges_are_in_order_and_on_characters() {
 fn a_long_text_of_anything_is_read() {
     let known = known();
     for piece in ["1-", "1 ", "9", "1:", "1,", "Mar ", "a1", "12 ", "zone 1 and ", "1. ", "2026-", "٤"] {
-        let text = piece.repeat(holdshort_page::limits::TEXT_BYTES / piece.len());
+        let text = piece.repeat(holdshort_presentation::limits::TEXT_BYTES / piece.len());
         let _ = untraced(&text, &known);
     }
 }

@@ -1,6 +1,6 @@
 //! A text that was released, as a page of its own.
 
-use holdshort_page::Document;
+use holdshort_presentation::Document;
 
 #[test]
 fn a_document_is_a_page_that_loads_nothing() {

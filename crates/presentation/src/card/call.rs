@@ -1,0 +1,136 @@
+//! A call: the facts about it, and the parts that show what it does.
+
+use holdshort_protocol::{Before, CommandEffect, Diff, FetchCard, Interrupt, Script, TrialCard, plain};
+use serde_json::Value;
+
+use super::fact::{Fact, FactName};
+use super::part::{Part, TriedChange};
+use super::parts::{data, diff, text};
+
+/// Returns the call and the conditions that it would run under. `payload`: of the call.
+pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
+    let mut facts = vec![Fact::new(FactName::Tool, plain::line(text(payload, "tool")))];
+    facts.extend(Before::of(payload).iter().map(|before| {
+        let words = format!("{}, which {}", plain::line(before.title), before.state());
+        if before.is_missing() {
+            Fact::notice(FactName::After, words)
+        } else {
+            Fact::new(FactName::After, words)
+        }
+    }));
+    facts.extend(FetchCard::of(payload).into_iter().flat_map(fetch));
+    // A change stands below its path.
+    let path = Some(text(payload, "path")).filter(|_| Diff::of(payload).is_none());
+    let places = [(FactName::Path, path), (FactName::Directory, payload.get("cwd").and_then(Value::as_str))];
+    let places =
+        places.into_iter().filter_map(|(name, place)| Some((name, place.filter(|it| !it.is_empty())?)));
+    facts.extend(places.map(|(name, place)| Fact::new(name, plain::line(place))));
+    if command(payload).is_some() {
+        facts.extend(conditions(payload, interrupt));
+    }
+    facts
+}
+
+fn fetch(fetch: FetchCard<'_>) -> Vec<Fact> {
+    let fact = |(label, text): (&str, String)| {
+        let name = match label {
+            "host" => FactName::Host,
+            "path" => FactName::Path,
+            "query" => FactName::Query,
+            _ => FactName::By,
+        };
+        let is_notice = name == FactName::By && fetch.is_open();
+        if is_notice { Fact::notice(name, text) } else { Fact::new(name, text) }
+    };
+    fetch.parts().into_iter().map(fact).collect()
+}
+
+/// Returns what a command may reach, and for how long.
+fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    facts.extend(TrialCard::missing(payload).map(|why| {
+        Fact::notice(
+            FactName::Untried,
+            format!("it could not be tried before you decide: {}", plain::line(why)),
+        )
+    }));
+    facts.extend(interrupt.command_effect.as_ref().map(|CommandEffect { text, is_unusual }| {
+        let text = plain::line(text);
+        if *is_unusual { Fact::notice(FactName::Effect, text) } else { Fact::new(FactName::Effect, text) }
+    }));
+    let sandbox = payload.get("sandbox").and_then(Value::as_str);
+    facts.extend(sandbox.map(|level| match level {
+        "full" => {
+            Fact::new(FactName::Sandbox, "full: it can do nothing else, but use a private temporary folder")
+        }
+        "partial" => Fact::notice(FactName::Sandbox, "partial: this machine can not confine it fully"),
+        _ => Fact::alarm(FactName::Sandbox, "none: it can do whatever you can do"),
+    }));
+    match payload.get("network").and_then(Value::as_bool) {
+        Some(true) => facts.push(Fact::notice(FactName::Network, "yes")),
+        Some(false) if sandbox == Some("full") => facts.push(Fact::new(FactName::Network, "no")),
+        Some(false) | None => {}
+    }
+    if let Some(seconds) = payload.get("timeout_s").and_then(Value::as_f64) {
+        facts.push(Fact::new(FactName::Timeout, format!("{seconds} s")));
+    }
+    facts
+}
+
+/// Returns the command, the change of a file, or the arguments of a call. `is_open`: a note says what a decision means.
+pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
+    let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
+    let trial = TrialCard::of(payload).map(tried);
+    let mut parts = Vec::new();
+    if let Some(command) = command(payload) {
+        parts.push(Part::Command { text: plain::lines(command) });
+        parts.extend(trial);
+        parts.extend(Script::all(payload).map(|script| Part::Script {
+            path: plain::line(script.path),
+            text: script.text.unwrap_or("(no text)"),
+            truncated: script.truncated,
+        }));
+    } else if let Some(trial) = trial {
+        parts.push(trial);
+    } else if let Some(change) = Diff::of(payload) {
+        parts.extend(diff(payload));
+        // A call still has everything that it would write where its change is cut.
+        parts.extend(match change.new_text(payload) {
+            Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
+            None if change.truncated => data(payload, "arguments", "Arguments"),
+            None => None,
+        });
+    } else {
+        parts.extend(data(payload, "arguments", "Arguments"));
+    }
+    parts.extend(note.map(|text| Part::Note { text }));
+    parts
+}
+
+/// Returns what the command did where it could harm nothing.
+fn tried(trial: TrialCard<'_>) -> Part<'_> {
+    let changes = trial.changes().map(|change| {
+        let diff = change.diff().filter(|diff| !diff.hunks.is_empty());
+        TriedChange {
+            path: plain::line(change.path()),
+            words: plain::line(&change.words()).into_owned(),
+            is_deletion: change.is_deletion(),
+            is_outside: change.is_outside(),
+            unseen: diff.as_ref().and_then(Diff::unseen),
+            diff,
+        }
+    });
+    Part::Trial {
+        head: trial.head(),
+        words: trial.words(),
+        git: trial.git().map(plain::line).collect(),
+        changes: changes.collect(),
+        unseen: trial.unseen(),
+        left: trial.left().iter().map(|line| plain::line(line).into_owned()).collect(),
+        output: trial.output(),
+    }
+}
+
+fn command(payload: &Value) -> Option<&str> {
+    payload.get("command").or_else(|| payload.pointer("/arguments/command"))?.as_str()
+}

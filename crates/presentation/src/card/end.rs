@@ -1,0 +1,73 @@
+//! The end of an interrupt: its outcome, who decided, and what was answered.
+
+use std::borrow::Cow;
+
+use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, plain, told_members};
+use serde::Serialize;
+
+use super::facts::option_label;
+
+/// The end of an interrupt.
+#[derive(Debug, Serialize)]
+pub struct End<'a> {
+    pub outcome: &'static str,
+    /// Label of the option that was taken.
+    pub option: Option<Cow<'a, str>>,
+    pub by: String,
+    /// Sentence that counts the open calls that it released as well.
+    pub also: Option<String>,
+    /// RFC 3339.
+    pub at: &'a str,
+    /// Time for the reader.
+    pub when: String,
+    pub text: Option<&'a str>,
+    /// Members of an answer that is data.
+    pub answer: Vec<Answered>,
+    /// Use of an approval by an agent that runs elsewhere.
+    pub approval: Option<String>,
+}
+
+/// One member of an answer. The label is empty if the answer has no members.
+#[derive(Debug, Serialize)]
+pub struct Answered {
+    pub label: String,
+    pub text: String,
+}
+
+impl<'a> End<'a> {
+    /// Returns `None` while the interrupt is open.
+    pub fn of(interrupt: &'a Interrupt, time: fn(&str) -> String) -> Option<Self> {
+        let resolution = interrupt.resolution.as_ref()?;
+        Some(Self {
+            outcome: outcome(resolution.outcome),
+            option: resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id))),
+            by: resolution.who(),
+            also: resolution.also_words(),
+            at: &resolution.at,
+            when: time(&resolution.at),
+            text: resolution.text.as_deref().filter(|text| !text.is_empty()),
+            answer: answer(interrupt, resolution),
+            approval: interrupt.approval_words(),
+        })
+    }
+}
+
+/// Returns the word for an outcome.
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Approved => "Approved",
+        Outcome::Rejected => "Rejected",
+        Outcome::Answered => "Answered",
+        Outcome::Expired => "Expired",
+        Outcome::Cancelled => "Cancelled",
+        Outcome::Superseded => "Superseded",
+    }
+}
+
+fn answer(interrupt: &Interrupt, resolution: &Resolution) -> Vec<Answered> {
+    if interrupt.kind != Kind::Question || resolution.edit.is_null() {
+        return Vec::new();
+    }
+    let members = told_members(interrupt.response_schema.as_ref(), &resolution.edit).into_iter();
+    members.map(|(label, text)| Answered { label, text }).collect()
+}

@@ -1,0 +1,126 @@
+//! One line of a card that the runtime vouches for.
+
+use serde::Serialize;
+
+/// One line of a card that the runtime vouches for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    pub name: FactName,
+    pub label: &'static str,
+    /// One line, made plain.
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// Weight of a fact for the reader's eye.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    Plain,
+    /// A fact that nobody should miss.
+    Notice,
+    /// A fact that speaks against an approval.
+    Alarm,
+}
+
+/// Names of facts, in the order in which a card lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactName {
+    Model,
+    Task,
+    Workspace,
+    AskedBy,
+    Because,
+    Risk,
+    AskedOf,
+    Stage,
+    StandsIn,
+    Vote,
+    Missing,
+    You,
+    Expires,
+    Reminder,
+    Escalates,
+    Snoozed,
+    Frozen,
+    Erased,
+    Withheld,
+    Again,
+    AskedAt,
+    Id,
+    Tool,
+    After,
+    Host,
+    Path,
+    Query,
+    By,
+    Directory,
+    Effect,
+    Sandbox,
+    Network,
+    Timeout,
+    Untried,
+    RunsAt,
+    Grant,
+    NotCovered,
+}
+
+impl FactName {
+    /// Returns the label, at most two words where the terminal has a column for it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Model => "Model",
+            Self::Task => "Task",
+            Self::Workspace => "Workspace",
+            Self::AskedBy => "Asked by",
+            Self::Because => "Because",
+            Self::Risk => "Risk",
+            Self::AskedOf => "Asked of",
+            Self::Stage => "Stage",
+            Self::StandsIn => "Instead",
+            Self::Vote => "Vote",
+            Self::Missing => "Missing",
+            Self::You => "You",
+            Self::Expires => "Expires",
+            Self::Reminder => "Reminder",
+            Self::Escalates => "Escalates",
+            Self::Snoozed => "Snoozed",
+            Self::Frozen => "Frozen",
+            Self::Erased => "Erased",
+            Self::Withheld => "Withheld",
+            Self::Again => "Again",
+            Self::AskedAt => "Asked at",
+            Self::Id => "Id",
+            Self::Tool => "Tool",
+            Self::After => "After",
+            Self::Host => "Host",
+            Self::Path => "Path",
+            Self::Query => "Query",
+            Self::By => "By",
+            Self::Directory => "In",
+            Self::Effect => "It may",
+            Self::Sandbox => "Sandbox",
+            Self::Network => "Network",
+            Self::Timeout => "At most",
+            Self::Untried => "Not tried",
+            Self::RunsAt => "Runs",
+            Self::Grant => "For the session",
+            Self::NotCovered => "Not covered",
+        }
+    }
+}
+
+impl Fact {
+    pub(super) fn new(name: FactName, text: impl Into<String>) -> Self {
+        Self { name, label: name.label(), text: text.into(), tone: Tone::Plain }
+    }
+
+    pub(super) fn notice(name: FactName, text: impl Into<String>) -> Self {
+        Self { tone: Tone::Notice, ..Self::new(name, text) }
+    }
+
+    pub(super) fn alarm(name: FactName, text: impl Into<String>) -> Self {
+        Self { tone: Tone::Alarm, ..Self::new(name, text) }
+    }
+}

@@ -1,0 +1,113 @@
+//! Facts about an interrupt of any kind: who asks, where, why, and until when.
+
+use holdshort_protocol::{
+    AskedLine, Covered, Interrupt, Involved, Level, Quorum, asked_people, plain, withheld_words,
+};
+use serde_json::Value;
+
+use super::Setting;
+use super::fact::{Fact, FactName};
+
+pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>) -> Vec<Fact> {
+    let time = setting.time;
+    let mut facts = Vec::new();
+    if setting.is_rehearsal {
+        let text = "none: this is a rehearsal, and the agent's words are scripted";
+        facts.push(Fact::notice(FactName::Model, text));
+    }
+    // The title of a single question of an agent elsewhere is its task.
+    if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
+        facts.push(Fact::new(FactName::Task, plain::line(task)));
+    }
+    let directory = interrupt.payload.get("cwd").and_then(Value::as_str);
+    if let Some(folder) = interrupt.workspace.as_deref().filter(|folder| Some(*folder) != directory) {
+        facts.push(Fact::new(FactName::Workspace, plain::line(folder)));
+    }
+    facts.push(Fact::new(FactName::AskedBy, interrupt.asker()));
+    facts.extend(interrupt.risk.reasons.iter().map(|reason| {
+        let (text, source) = (plain::line(&reason.text), plain::line(&reason.source));
+        let rule = reason.rule.map(|rule| format!(" rule {}", rule + 1)).unwrap_or_default();
+        Fact::new(FactName::Because, format!("{text} ({source}{rule})"))
+    }));
+    facts.push(match interrupt.risk.level {
+        Level::Low => Fact::new(FactName::Risk, "low"),
+        Level::Medium => Fact::new(FactName::Risk, "medium"),
+        Level::High => Fact::alarm(FactName::Risk, "high"),
+        Level::Critical => Fact::alarm(FactName::Risk, "critical"),
+    });
+    facts.extend(people(interrupt, time));
+    facts.extend(deadlines(interrupt, time));
+    if let Some(frozen) = &interrupt.frozen {
+        facts.push(Fact::notice(FactName::Frozen, plain::line(&frozen.words(interrupt.origin))));
+    }
+    if let Some(erased) = &interrupt.erased {
+        let text = format!("what its run said, {} ({})", time(&erased.at), plain::line(&erased.why()));
+        facts.push(Fact::notice(FactName::Erased, text));
+    }
+    if let Some(words) = withheld_words(&interrupt.withheld) {
+        facts.push(Fact::notice(FactName::Withheld, plain::line(&words)));
+    }
+    if let Some(earlier) = &interrupt.supersedes {
+        let text = format!("what {} was about has changed since", plain::line(earlier));
+        facts.push(Fact::notice(FactName::Again, text));
+    }
+    facts.push(Fact::new(FactName::AskedAt, time(&interrupt.created_at)));
+    facts.push(Fact::new(FactName::Id, plain::line(&interrupt.id)));
+    facts
+}
+
+/// Returns who is asked, who has decided, who is missing, and whether the reader may decide.
+pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
+    let lines = Involved::from(interrupt).lines(time).into_iter();
+    lines
+        .map(|(line, text)| match line {
+            AskedLine::Asked => Fact::new(FactName::AskedOf, text),
+            AskedLine::Stage => Fact::new(FactName::Stage, text),
+            AskedLine::StandsIn => Fact::new(FactName::StandsIn, text),
+            AskedLine::Voted => Fact::new(FactName::Vote, text),
+            AskedLine::Missing => Fact::new(FactName::Missing, text),
+            AskedLine::You => Fact::notice(FactName::You, text),
+        })
+        .collect()
+}
+
+/// Returns what happens while nobody decides.
+fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(at) = &interrupt.expires_at {
+        let option = option_label(interrupt, &interrupt.on_expiry);
+        facts.push(Fact::new(FactName::Expires, format!("{}, then: {}", time(at), plain::line(option))));
+    }
+    if let Some(at) = &interrupt.remind_at {
+        facts.push(Fact::new(FactName::Reminder, time(at)));
+    }
+    if let Some(step) = &interrupt.escalates {
+        let who = asked_people(&step.approvers, &step.groups, &Quorum::default());
+        let how = if step.replace { "decide instead" } else { "are asked too" };
+        facts.push(Fact::new(FactName::Escalates, format!("{}, then: {who} {how}", time(&step.at))));
+    }
+    if let Some(until) = interrupt.you.as_ref().and_then(|you| you.snoozed_until.as_deref()) {
+        facts.push(Fact::new(FactName::Snoozed, format!("by you, until {}", time(until))));
+    }
+    facts
+}
+
+/// Returns what an approval for the session covers, if one is offered.
+pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
+    let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
+    let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
+    let Some(covered) = grant else { return Vec::new() };
+    let here = interrupt.payload.get("workspace").and_then(Value::as_str);
+    let past =
+        covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
+    let text = format!("{}{past}", covered.sentence(here));
+    let refused = covered.refused().map(|refused| format!("refused before: {refused}"));
+    std::iter::once(Fact::new(FactName::Grant, text))
+        .chain(refused.map(|refused| Fact::new(FactName::NotCovered, refused)))
+        .collect()
+}
+
+/// Returns the label of an option, or its id if it is not listed.
+pub(super) fn option_label<'a>(interrupt: &'a Interrupt, id: &'a str) -> &'a str {
+    interrupt.offer(id).map_or(id, |option| &option.label)
+}

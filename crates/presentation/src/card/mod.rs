@@ -1,0 +1,160 @@
+//! The card of an interrupt: everything that a person is shown of it, built once as data.
+//!
+//! A surface draws the card in its own form and adds no words to it: the terminal, the page without scripts, the
+//! form in Slack. Facts are known to the runtime, and are made plain already. Parts may be written by an agent; exact
+//! values in them are made plain already, prose is made plain where it is printed.
+
+mod call;
+mod end;
+mod fact;
+mod facts;
+mod part;
+mod parts;
+
+use std::borrow::Cow;
+
+use holdshort_protocol::{Interrupt, JudgedCall, Kind, Origin, Warning, plain};
+use serde::Serialize;
+
+pub use self::end::{End, outcome};
+pub use self::fact::{Fact, FactName, Tone};
+pub use self::facts::people;
+pub use self::part::{Part, Proposal, Subtask, TriedChange};
+pub use self::parts::{exact, readable};
+
+/// Everything that a person is shown of an interrupt.
+#[derive(Debug, Serialize)]
+pub struct Card<'a> {
+    pub kind: &'static str,
+    pub title: Cow<'a, str>,
+    /// Author of the title.
+    pub title_by: TitleBy,
+    /// Who asks, where, why and until when.
+    pub facts: Vec<Fact>,
+    /// Traps for the reader's eye, such as look-alike letters.
+    pub warnings: Vec<String>,
+    /// Name of the agent that says what is not a fact.
+    pub speaker: Cow<'a, str>,
+    /// Message of the speaker; empty if a part holds the same text.
+    pub said: &'a str,
+    /// The call and the conditions that it would run under.
+    pub call: Vec<Fact>,
+    pub parts: Vec<Part<'a>>,
+    /// Calls that an approval for the session covers.
+    pub grant: Vec<Fact>,
+    pub end: Option<End<'a>>,
+}
+
+/// Author of a title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleBy {
+    Runtime,
+    /// The speaker of the card.
+    Speaker,
+    /// Nobody needs it: facts and parts hold everything that it says.
+    Repeated,
+}
+
+/// Surroundings of a card that the interrupt does not hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// Call of an agent that runs elsewhere, if the interrupt is about one.
+    pub judged: Option<&'a JudgedCall>,
+    /// True if no model plays the run.
+    pub is_rehearsal: bool,
+    /// Writes an RFC 3339 time for the reader.
+    pub time: fn(&str) -> String,
+}
+
+impl<'a> Card<'a> {
+    pub fn of(interrupt: &'a Interrupt, setting: Setting<'a>) -> Self {
+        let (call, mut parts) = parts::of(interrupt, setting.judged);
+        let said = interrupt.message.trim();
+        // The title of a question is its text, cut to one line.
+        let is_title = |part: &Part<'_>| matches!(part, Part::Quote { label: "Question", text, .. } if *text == interrupt.title);
+        let title_by = title_by(interrupt, parts.iter().any(is_title));
+        parts.retain(|part| !is_title(part));
+        let repeats =
+            parts.iter().any(|part| matches!(part, Part::Quote { text, .. } if text.trim() == said));
+        Self {
+            kind: kind(interrupt.kind),
+            title: interrupt.plain_title(),
+            title_by,
+            facts: facts::of(interrupt, setting),
+            warnings: interrupt
+                .warnings
+                .iter()
+                .map(|warning| plain::line(&Warning::words(warning)).into_owned())
+                .collect(),
+            speaker: plain::line(speaker(interrupt)),
+            said: if repeats { "" } else { said },
+            call,
+            parts,
+            grant: facts::grant(interrupt),
+            end: End::of(interrupt, setting.time),
+        }
+    }
+
+    /// Returns the card as plain text, part by part and without its end, and whether something of it is cut.
+    pub fn text(&self) -> (Vec<String>, bool) {
+        let mut parts = vec![format!("{}: {}", self.kind, self.title)];
+        parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));
+        let facts: Vec<String> = self
+            .facts
+            .iter()
+            .chain(&self.call)
+            .chain(&self.grant)
+            .map(|fact| format!("{}: {}", fact.label, fact.text))
+            .collect();
+        parts.push(facts.join("\n"));
+        if !self.said.is_empty() {
+            parts.push(format!("In the words of {}:\n{}", self.speaker, self.said));
+        }
+        parts.extend(self.parts.iter().map(Part::text));
+        (parts, self.parts.iter().any(Part::is_cut))
+    }
+}
+
+/// Returns the name of a kind as a heading.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ToolApproval => "A call to allow",
+        Kind::PlanApproval => "A plan to approve",
+        Kind::Checkpoint => "A checkpoint",
+        Kind::Error => "Something failed",
+        Kind::Question => "A question",
+        Kind::Choice => "A choice",
+        Kind::Turn => "Your turn",
+        Kind::Escalation => "An escalation",
+        Kind::Review => "A review before release",
+        Kind::Continuation => "Stopped short",
+        Kind::ClientCall => "A call for the client",
+        Kind::UnknownOutcome => "Did it happen?",
+    }
+}
+
+/// Returns the author of the message: the runtime writes it for some kinds.
+fn speaker(interrupt: &Interrupt) -> &str {
+    match interrupt.kind {
+        Kind::Error | Kind::UnknownOutcome | Kind::Continuation => "Holdshort",
+        _ => interrupt.agent.as_deref().unwrap_or("The agent"),
+    }
+}
+
+fn title_by(interrupt: &Interrupt, is_question: bool) -> TitleBy {
+    if is_question || interrupt.origin == Origin::External {
+        return TitleBy::Speaker;
+    }
+    match interrupt.kind {
+        Kind::ToolApproval | Kind::PlanApproval | Kind::Question | Kind::Review => TitleBy::Repeated,
+        Kind::Checkpoint
+        | Kind::Error
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Continuation
+        | Kind::ClientCall
+        | Kind::UnknownOutcome => TitleBy::Runtime,
+    }
+}

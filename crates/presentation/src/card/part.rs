@@ -1,0 +1,172 @@
+//! The parts of a card that a person reads, such as a command, a change or an agent's text.
+
+use std::borrow::Cow;
+
+use holdshort_protocol::{Diff, OUTSIDE};
+use serde::Serialize;
+
+/// Something to read. Exact values, such as commands, paths, names and data, are plain already. Prose is not.
+#[derive(Debug, Serialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub enum Part<'a> {
+    Command {
+        text: Cow<'a, str>,
+    },
+    /// Changes that a command made when it was tried.
+    Trial {
+        head: &'static str,
+        words: String,
+        /// State of Git after it, line by line.
+        git: Vec<Cow<'a, str>>,
+        changes: Vec<TriedChange<'a>>,
+        /// Counts of the changes that are not listed.
+        unseen: Option<String>,
+        /// Changes that an undo leaves as they are, with the reasons.
+        left: Vec<String>,
+        output: &'a str,
+    },
+    /// A file that the command runs.
+    Script {
+        path: Cow<'a, str>,
+        text: &'a str,
+        truncated: bool,
+    },
+    Diff {
+        path: Cow<'a, str>,
+        is_new: bool,
+        /// True if the task does not name this path.
+        is_outside: bool,
+        diff: Diff,
+        /// Counts of the lines that are not shown.
+        unseen: Option<String>,
+    },
+    Plan {
+        subtasks: Vec<Subtask<'a>>,
+    },
+    /// Ways to go, of which a person chooses one.
+    Proposals {
+        proposals: Vec<Proposal<'a>>,
+    },
+    /// A text of the agent.
+    Quote {
+        label: &'static str,
+        text: Cow<'a, str>,
+        /// True if it is released exactly as it is shown, so that no surface cuts it.
+        is_exact: bool,
+    },
+    /// Anything else, as JSON.
+    Data {
+        label: &'static str,
+        text: String,
+    },
+    /// Consequence of a decision, in the runtime's words.
+    Note {
+        text: &'a str,
+    },
+}
+
+/// Change of one path in a trial.
+#[derive(Debug, Serialize)]
+pub struct TriedChange<'a> {
+    pub path: Cow<'a, str>,
+    pub words: String,
+    pub is_deletion: bool,
+    /// True if the task does not name this path.
+    pub is_outside: bool,
+    pub diff: Option<Diff>,
+    /// Counts of the lines of the diff that are not shown.
+    pub unseen: Option<String>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Serialize)]
+pub struct Subtask<'a> {
+    pub id: Cow<'a, str>,
+    pub description: &'a str,
+    pub agent: Cow<'a, str>,
+    pub after: Vec<Cow<'a, str>>,
+}
+
+/// One way to go, with arguments for and against it.
+#[derive(Debug, Serialize)]
+pub struct Proposal<'a> {
+    pub title: &'a str,
+    pub description: &'a str,
+    pub pros: Vec<&'a str>,
+    pub cons: Vec<&'a str>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn quote(label: &'static str, text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Quote { label, text: text.into(), is_exact: false }
+    }
+
+    /// Returns the part as plain text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Command { text } => format!("Command:\n{text}"),
+            Self::Trial { head, words, git, changes, unseen, left, output } => {
+                let git = git.iter().map(ToString::to_string);
+                let listed = changes.iter().map(|change| format!("{}  {}", change.path, change.words));
+                let left = left.iter().map(|line| format!("Not undone: {line}"));
+                let lines = git.chain(listed).chain(unseen.clone()).chain(left);
+                let diffs = changes.iter().filter_map(|change| {
+                    let diff = change.diff.as_ref()?;
+                    Some(diff_text("Change", &change.path, change.is_outside, diff, change.unseen.as_deref()))
+                });
+                let output = Some(output).filter(|output| !output.trim().is_empty());
+                let output = output.map(|output| format!("What it printed:\n{output}"));
+                let all = std::iter::once(format!("{head}: {words}")).chain(lines).chain(diffs).chain(output);
+                all.collect::<Vec<_>>().join("\n")
+            }
+            Self::Script { path, text, .. } => format!("Runs {path}:\n{text}"),
+            Self::Diff { path, is_new, is_outside, diff, unseen } => {
+                let kind = if *is_new { "New file" } else { "Change" };
+                diff_text(kind, path, *is_outside, diff, unseen.as_deref())
+            }
+            Self::Plan { subtasks } => {
+                let line = |subtask: &Subtask<'_>| {
+                    let Subtask { id, description, agent, after } = subtask;
+                    format!("{id} ({agent}) {description} [after {}]", after.join(", "))
+                };
+                format!("Plan:\n{}", subtasks.iter().map(line).collect::<Vec<_>>().join("\n"))
+            }
+            Self::Proposals { proposals } => {
+                let line = |proposal: &Proposal<'_>| {
+                    let Proposal { title, description, pros, cons } = proposal;
+                    let pros = pros.iter().map(|text| format!("+ {text}"));
+                    let cons = cons.iter().map(|text| format!("- {text}"));
+                    let lines = [*title, *description].map(str::to_owned).into_iter().chain(pros).chain(cons);
+                    lines.collect::<Vec<_>>().join("\n")
+                };
+                proposals.iter().map(line).collect::<Vec<_>>().join("\n\n")
+            }
+            Self::Quote { label, text, .. } => format!("{label}:\n{text}"),
+            Self::Data { label, text } => format!("{label}:\n{text}"),
+            Self::Note { text } => (*text).to_owned(),
+        }
+    }
+
+    /// Returns true if something of it is not shown.
+    pub(super) fn is_cut(&self) -> bool {
+        match self {
+            Self::Script { truncated, .. } => *truncated,
+            Self::Diff { unseen, .. } => unseen.is_some(),
+            Self::Trial { changes, .. } => changes.iter().any(|change| change.unseen.is_some()),
+            Self::Command { .. }
+            | Self::Plan { .. }
+            | Self::Proposals { .. }
+            | Self::Quote { .. }
+            | Self::Data { .. }
+            | Self::Note { .. } => false,
+        }
+    }
+}
+
+fn diff_text(kind: &str, path: &str, is_outside: bool, diff: &Diff, unseen: Option<&str>) -> String {
+    let outside = if is_outside { format!(", {OUTSIDE}") } else { String::new() };
+    let lines = diff.hunks.iter().flat_map(|hunk| &hunk.lines);
+    let lines = lines.map(|line| format!("{} {}", line.op, line.text));
+    let head = std::iter::once(format!("{kind} {path}{outside}:"));
+    head.chain(lines).chain(unseen.map(str::to_owned)).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,151 @@
+//! The parts of a card by kind.
+
+use holdshort_protocol::{Diff, Interrupt, JudgedCall, Kind, Origin, is_outside, plain};
+use serde_json::{Map, Value};
+
+use super::call;
+use super::fact::{Fact, FactName};
+use super::part::{Part, Proposal, Subtask};
+
+/// Returns facts about a call, and the parts. Everything that an agent elsewhere sends is its own word, except the call
+/// that the gates read, `judged`.
+pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -> (Vec<Fact>, Vec<Part<'a>>) {
+    let payload = &interrupt.payload;
+    let is_open = interrupt.resolution.is_none();
+    if let Some(JudgedCall { call, more, beside }) = judged {
+        let mut facts = call::facts(call, interrupt);
+        facts.push(Fact::notice(FactName::RunsAt, JudgedCall::RUNS));
+        let more = labelled("With", more).into_iter().chain(labelled("Details", beside));
+        return (facts, call::parts(call, is_open).into_iter().chain(more).collect());
+    }
+    if interrupt.origin == Origin::External {
+        return (Vec::new(), external(payload));
+    }
+    let parts: Vec<Option<Part<'a>>> = match interrupt.kind {
+        Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => {
+            return (call::facts(payload, interrupt), call::parts(payload, is_open));
+        }
+        Kind::PlanApproval => vec![plan(payload).or_else(|| labelled("Plan", payload))],
+        Kind::Question => vec![quote(payload, "question", "Question"), quote(payload, "context", "Context")],
+        Kind::Review => vec![
+            quote(payload, "title", "Title"),
+            content(payload),
+            payload.get("findings").and_then(listed).map(|text| Part::quote("Findings", text)),
+        ],
+        Kind::Checkpoint => vec![
+            data(payload, "input", "Input"),
+            data(payload, "output", "Output"),
+            data(payload, "results", "Results"),
+        ],
+        Kind::Error => vec![quote(payload, "error", "Error"), quote(payload, "output", "Reply")],
+        Kind::Continuation if payload.get("output").is_some() => vec![quote(payload, "output", "Reply")],
+        Kind::Turn if payload.get("output").is_some() => vec![quote(payload, "output", "Output")],
+        Kind::Choice if payload.get("proposals").is_some() => vec![proposals(payload)],
+        Kind::Choice | Kind::Turn | Kind::Escalation | Kind::Continuation => {
+            vec![labelled("Details", payload)]
+        }
+    };
+    (Vec::new(), parts.into_iter().flatten().collect())
+}
+
+/// Returns everything that an agent elsewhere sends: its texts, its drawings, and the rest as data.
+fn external(payload: &Value) -> Vec<Part<'_>> {
+    let texts = [quote(payload, "question", "Question"), quote(payload, "context", "Context")];
+    let is_shown = |(name, value): &(&String, &Value)| {
+        matches!(name.as_str(), "question" | "context") && value.is_string()
+    };
+    let rest = match payload {
+        Value::Object(members) => {
+            let rest = members.iter().filter(|member| !is_shown(member));
+            let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+            labelled("Details", &Value::Object(rest))
+        }
+        other => labelled("Details", other),
+    };
+    texts.into_iter().chain([diff(payload), plan(payload), rest]).flatten().collect()
+}
+
+/// Returns the text of a review. What a tool holds back is released as it is shown.
+fn content(payload: &Value) -> Option<Part<'_>> {
+    let text = text(payload, "content");
+    let is_exact = payload.get("digest").is_some();
+    (!text.is_empty()).then(|| Part::Quote { label: "Content", text: text.into(), is_exact })
+}
+
+pub(super) fn diff(payload: &Value) -> Option<Part<'_>> {
+    let diff = Diff::of(payload)?;
+    let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
+    let path = plain::line(text(payload, "path"));
+    Some(Part::Diff { path, is_new, is_outside: is_outside(payload), unseen: diff.unseen(), diff })
+}
+
+fn plan(payload: &Value) -> Option<Part<'_>> {
+    let subtasks = payload.pointer("/plan/subtasks")?.as_array()?;
+    let subtask = |subtask| Subtask {
+        id: plain::line(text(subtask, "id")),
+        description: text(subtask, "description"),
+        agent: plain::line(text(subtask, "agent")),
+        after: texts(subtask, "depends_on").into_iter().map(plain::line).collect(),
+    };
+    (!subtasks.is_empty()).then(|| Part::Plan { subtasks: subtasks.iter().map(subtask).collect() })
+}
+
+fn proposals(payload: &Value) -> Option<Part<'_>> {
+    let proposals = payload.get("proposals")?.as_array()?;
+    let proposal = |proposal| Proposal {
+        title: text(proposal, "title"),
+        description: text(proposal, "description"),
+        pros: texts(proposal, "pros"),
+        cons: texts(proposal, "cons"),
+    };
+    Some(Part::Proposals { proposals: proposals.iter().map(proposal).collect() })
+}
+
+fn labelled<'a>(label: &'static str, payload: &Value) -> Option<Part<'a>> {
+    let is_empty = payload.is_null() || payload.as_object().is_some_and(Map::is_empty);
+    (!is_empty).then(|| Part::Data { label, text: exact(payload) })
+}
+
+pub(super) fn data<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
+    let value = payload.get(key).filter(|value| !value.is_null())?;
+    Some(Part::Data { label, text: exact(value) })
+}
+
+fn quote<'a>(payload: &'a Value, key: &str, label: &'static str) -> Option<Part<'a>> {
+    let text = text(payload, key);
+    (!text.is_empty()).then(|| Part::quote(label, text))
+}
+
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Returns texts as a list, and other data as JSON; `None` for null.
+fn listed(value: &Value) -> Option<String> {
+    let texts =
+        value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
+    match texts {
+        Some(texts) => Some(texts.iter().map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n")),
+        None => (!value.is_null()).then(|| exact(value)),
+    }
+}
+
+/// Returns a text as it is, and other data as JSON that is made plain.
+pub fn exact(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => plain::lines(&readable(other)).into_owned(),
+    }
+}
+
+/// Returns a text as it is, and other data as JSON.
+pub fn readable(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

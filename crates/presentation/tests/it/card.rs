@@ -1,0 +1,106 @@
+//! The card of each kind of interrupt, as data.
+
+use holdshort_presentation::card::{Card, FactName, Part, Setting, TitleBy, Tone};
+use holdshort_protocol::{Interrupt, JudgedCall};
+use serde_json::{Value, json};
+
+const SETTING: Setting<'static> = Setting { judged: None, is_rehearsal: false, time: str::to_owned };
+
+fn interrupt(kind: &str, payload: &Value) -> Interrupt {
+    let value = json!({
+        "id": "int_1", "run": "run_1", "session": "ses_1", "agent": "pair", "kind": kind, "origin": "native",
+        "status": "open", "title": "A title", "message": "I look around.", "payload": payload,
+        "options": [{"id": "approve", "label": "Allow once", "effect": "proceed"}],
+        "risk": {"level": "high", "reasons": []}, "assignment": {"approvers": [], "quorum": {"required": 1}},
+        "on_expiry": "reject", "version": 1, "created_at": "2026-01-31T09:30:00.000Z",
+    });
+    serde_json::from_value(value).expect("an interrupt")
+}
+
+/// Returns the name of a part, and its label if it has one.
+fn named(part: &Part<'_>) -> String {
+    let part = serde_json::to_value(part).expect("JSON");
+    let text = |key: &str| part[key].as_str().map(str::to_owned);
+    text("label").or_else(|| text("part")).expect("the tag")
+}
+
+#[test]
+fn each_kind_has_its_parts() {
+    let plan = json!({"plan": {"subtasks": [{"id": "look", "description": "Look", "agent": "pair"}]}});
+    let proposals =
+        json!({"proposals": [{"title": "A", "description": "Do A", "pros": ["fast"], "cons": []}]});
+    let review = json!({"title": "Done", "content": "All of it.", "findings": ["one"]});
+    let checkpoint = json!({"input": {"a": 1}, "output": null, "results": [1]});
+    let command = json!({"tool": "run_command", "command": "ls", "note": "It runs."});
+    let cases: [(&str, Value, &[&str], TitleBy); 12] = [
+        ("tool_approval", command.clone(), &["command", "note"], TitleBy::Repeated),
+        ("unknown_outcome", command, &["command", "note"], TitleBy::Runtime),
+        ("client_call", json!({"tool": "open", "arguments": {"a": 1}}), &["Arguments"], TitleBy::Runtime),
+        ("plan_approval", plan, &["plan"], TitleBy::Repeated),
+        (
+            "question",
+            json!({"question": "Which?", "context": "It matters."}),
+            &["Question", "Context"],
+            TitleBy::Repeated,
+        ),
+        ("question", json!({"question": "A title"}), &[], TitleBy::Speaker),
+        ("review", review, &["Title", "Content", "Findings"], TitleBy::Repeated),
+        ("checkpoint", checkpoint, &["Input", "Results"], TitleBy::Runtime),
+        ("choice", proposals, &["proposals"], TitleBy::Runtime),
+        ("turn", json!({"output": "Said."}), &["Output"], TitleBy::Runtime),
+        ("error", json!({"error": "No disk."}), &["Error"], TitleBy::Runtime),
+        ("escalation", json!({"why": "stuck"}), &["Details"], TitleBy::Runtime),
+    ];
+    for (kind, payload, parts, title_by) in cases {
+        let interrupt = interrupt(kind, &payload);
+        let card = Card::of(&interrupt, SETTING);
+        let found: Vec<String> = card.parts.iter().map(named).collect();
+        assert_eq!(
+            (found, card.title_by),
+            (parts.iter().map(ToString::to_string).collect(), title_by),
+            "{kind}"
+        );
+        let risk = card.facts.iter().find(|fact| fact.name == FactName::Risk).unwrap();
+        assert_eq!((&*risk.text, risk.tone), ("high", Tone::Alarm));
+    }
+}
+
+/// Everything that an agent elsewhere sends is shown, and a text that has a part of its own is shown once.
+#[test]
+fn nothing_of_an_agent_elsewhere_is_left_out() {
+    let payload = json!({"question": "Which?", "context": ["a", "b"], "more": {"deep": true}});
+    let mut asked = interrupt("question", &payload);
+    asked.origin = holdshort_protocol::Origin::External;
+    let card = Card::of(&asked, SETTING);
+    let found: Vec<String> = card.parts.iter().map(named).collect();
+    assert_eq!(found, ["Question", "Details"]);
+    let text = card.text().0.join("\n");
+    for each in ["Which?", "\"context\"", "\"deep\": true"] {
+        assert_eq!(text.matches(each).count(), 1, "{each}: {text}");
+    }
+}
+
+/// A call that the gates read is a fact, and what the agent says beside it is not.
+#[test]
+fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
+    let payload = json!({"tool": "run_command", "arguments": {"command": "rm -r build"}, "sandbox": "full", "cwd": "/srv"});
+    let mut asked = interrupt("tool_approval", &payload);
+    asked.origin = holdshort_protocol::Origin::External;
+    asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
+    let judged = JudgedCall::of(&asked).unwrap();
+    let card = Card::of(&asked, Setting { judged: Some(&judged), ..SETTING });
+    let names: Vec<FactName> = card.call.iter().map(|fact| fact.name).collect();
+    assert_eq!(names, [FactName::Tool, FactName::Directory, FactName::RunsAt]);
+    assert_eq!(card.parts.iter().map(named).collect::<Vec<_>>(), ["command", "Details"]);
+}
+
+/// A text that a part holds is not said twice.
+#[test]
+fn the_message_is_left_out_if_a_part_holds_it() {
+    let mut question =
+        interrupt("question", &json!({"question": "Which?", "context": "It decides the price.\n"}));
+    question.message = "It decides the price.".to_owned();
+    assert_eq!(Card::of(&question, SETTING).said, "");
+    question.message = "I ask.".to_owned();
+    assert_eq!(Card::of(&question, SETTING).said, "I ask.");
+}
