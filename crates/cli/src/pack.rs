@@ -23,9 +23,9 @@ use crate::terminal::paint::Paint;
 use crate::terminal::prompt::{Prompt, Reaction};
 use crate::verbs::made_folders::MadeFolders;
 
-/// A domain: tools, a workflow of the same name that uses them, and screens around its runs.
+/// A domain: tools, workflows that use them, and screens around their runs.
 pub trait Pack: Debug + Send + Sync {
-    /// Name of the pack, and of its workflow.
+    /// Name of the pack, and of the workflow that its words are about.
     fn name(&self) -> &'static str;
 
     /// Tools that its agents have beside the built-in ones.

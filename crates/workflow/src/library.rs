@@ -12,7 +12,7 @@ use holdshort_core::tool;
 use crate::extend::Bases;
 use crate::problem::{Problem, Problems};
 use crate::rehearsal::{self, Script};
-use crate::shipped::{Shipped, external, rehearsals, texts};
+use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
@@ -57,11 +57,11 @@ impl Library {
             let parsed = OnceLock::new();
             library.rehearsals.insert(name.to_owned(), Rehearsal::Shipped { text, parsed });
         }
-        let aliased = |shipped: &&'static Shipped| {
+        let aliased = |shipped: &'static Shipped| {
             let name = shipped.name;
             shipped.aliases.iter().map(move |alias| (*alias, name))
         };
-        library.aliases = packs.iter().flat_map(aliased).collect();
+        library.aliases = samples(packs).flat_map(aliased).collect();
         let texts = overrides.iter().map(|(_, workflow, _)| workflow.as_str());
         let bases = Bases::shipped(packs).and(texts);
         let mut files = BTreeMap::new();

@@ -75,7 +75,8 @@ pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
 }
 
-fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
+/// The workflows with a sample, those of packs included.
+pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
     shipped().iter().chain(packs.iter().copied())
 }
 

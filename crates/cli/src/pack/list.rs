@@ -15,9 +15,9 @@ impl Packs {
         self.0.iter().copied()
     }
 
-    /// The pack of this workflow.
+    /// Returns the pack that ships this workflow.
     pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
-        self.iter().find(|pack| pack.name() == workflow)
+        self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
 
     /// Returns the tools, workflows and readers that they add to a server.

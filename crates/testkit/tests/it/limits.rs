@@ -30,7 +30,7 @@ const PARTS: &[(&str, &[&str])] = &[
         "Of compliance cases",
         &["../packs/compliance/src/casework/limits.rs", "../packs/compliance/src/limits.rs"],
     ),
-    ("Of reports", &["page/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
+    ("Of reports", &["presentation/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
     ("Of the coach", &["../packs/coach/src/limits.rs"]),
     ("Of traces", &["engine/src/traces/limits.rs"]),
 ];
