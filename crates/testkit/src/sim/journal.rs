@@ -205,8 +205,8 @@ impl SimJournal {
     }
 }
 
-/// Ready the second time.
-struct Pause(bool);
+/// Lets others act first: it is ready the second time.
+pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
     type Output = ();

@@ -13,7 +13,7 @@ use holdshort_core::tool::Precondition;
 use holdshort_engine::{Clock, Deliver, Driver, Executor, Job, Unfit};
 use serde_json::Value;
 
-use super::journal::SimJournal;
+use super::journal::{Pause, SimJournal};
 use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
@@ -101,6 +101,7 @@ impl Executor for Hands {
     }
 
     async fn observe(&self, run: &Run, paths: &[String]) -> Vec<Precondition> {
+        Pause(false).await;
         let site = lock(&self.site);
         if site.mutant == Some(Mutant::BelieveWhatWasShown) {
             let looks = run.calls.values().filter_map(|call| call.look.as_ref());
@@ -111,6 +112,7 @@ impl Executor for Hands {
 
     /// What it can not do it says here, or only when it looks.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
+        Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));
         if is_outside && lock(&self.site).world.plays_endings {
             return Err(Unfit::Always(Problem::new("/path", "is outside the workspace")));
