@@ -85,7 +85,7 @@ mod tests {
     /// Sizes of all circles of more than three files, by crate. Lower the numbers when a circle shrinks.
     const LARGE: [(&str, &[usize]); 13] = [
         ("cli", &[36, 36]),
-        ("coach", &[11, 4, 4]),
+        ("coach", &[8, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[108, 4, 4]),
         ("edges", &[44, 11]),
@@ -93,7 +93,7 @@ mod tests {
         ("notify", &[15]),
         ("protocol", &[15]),
         ("server", &[9]),
-        ("store", &[29, 6]),
+        ("store", &[9, 6, 5]),
         ("testkit", &[43]),
         ("tools", &[43]),
         ("web", &[27]),
@@ -125,9 +125,12 @@ mod tests {
         // By an import over a re-export, and by a method that the other file alone has.
         write("a.rs", "use crate::B; pub struct A(B); impl A { fn only_here(&self) {} }");
         write("b.rs", "pub struct B; fn call(any: impl Any) { any.only_here() }");
-        // Tests, and methods that anything may have, are no needs.
-        write("c/mod.rs", "mod d; pub fn run(d: d::D) {} #[cfg(test)] mod tests { use crate::A; }");
-        write("c/d.rs", "pub struct D; fn get(any: impl Any) { any.clone() }");
+        // Tests, fields, and methods that anything may have, are no needs.
+        write(
+            "c/mod.rs",
+            "mod d; pub fn run(d: d::D) {} impl C { fn of_c(&self) {} } #[cfg(test)] mod tests { use crate::A; }",
+        );
+        write("c/d.rs", "pub struct D; fn get(any: impl Any) { match any.of_c { _ => any.clone() } }");
         assert_eq!(circles_of(folder.path()).unwrap(), [["a.rs", "b.rs"]]);
         write("c/d.rs", "pub struct D; fn get() { super::run(D) }");
         assert_eq!(circles_of(folder.path()).unwrap(), [["a.rs", "b.rs"], ["c/d.rs", "c/mod.rs"]]);

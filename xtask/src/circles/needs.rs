@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
@@ -153,7 +153,7 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
             TokenTree::Ident(name)
                 if punct(at.wrapping_sub(1)) == Some('.') && punct(at.wrapping_sub(2)) != Some('.') =>
             {
-                if matches!(trees.get(at + 1), Some(TokenTree::Group(_))) || punct(at + 1) == Some(':') {
+                if is_in_parentheses(trees.get(at + 1)) || punct(at + 1) == Some(':') {
                     found(Name::Method(name.to_string()));
                 }
             }
@@ -171,6 +171,11 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
         }
         at += 1;
     }
+}
+
+/// Returns true for the arguments of a call. A block after a name, as in `match voter.now { … }`, follows a field.
+fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
+    matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
