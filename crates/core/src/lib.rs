@@ -46,6 +46,7 @@ pub mod session;
 pub mod shared;
 pub mod strict;
 pub mod system;
+mod text;
 pub mod time;
 pub mod tool;
 pub mod trace_parent;

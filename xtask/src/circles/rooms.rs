@@ -25,6 +25,7 @@ const ROOMS: &[Room] = &[
             "schema",
             "shared",
             "strict",
+            "text",
             "time",
             "trace_parent",
             "tree",

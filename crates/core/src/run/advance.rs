@@ -14,6 +14,7 @@ use crate::interrupt::{About, Effect, Kind};
 use crate::level::Level;
 use crate::limits;
 use crate::plan;
+use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
@@ -139,7 +140,7 @@ impl Draft<'_> {
         let title = format!("Plan of {} subtasks", plan.subtasks.len());
         let mut opening = Opening::new(Kind::PlanApproval, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
-        opening.message = super::draft::clip(&self.said_with(call), 2_000);
+        opening.message = clip(&self.said_with(call), 2_000);
         opening.risk = Level::Low;
         opening.reasons = self.run.reasons_about_plans();
         // Where a person must speak, a rejection is the end, unless the workflow says otherwise (contracts A3, A6).

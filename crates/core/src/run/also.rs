@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, clip};
+use super::draft::Draft;
 use super::fact_part::Authority;
 use super::{Call, CallState, Run};
 use crate::event::Content;
@@ -17,6 +17,7 @@ use crate::limits;
 use crate::schema::Problem;
 use crate::session::{self, Grant, Session};
 use crate::system::System;
+use crate::text::clip;
 use crate::time::Timestamp;
 
 /// A call that an interrupt asks about.

@@ -16,6 +16,7 @@ use crate::gate::{Reason, Release, Source, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Outcome};
 use crate::level::Level;
+use crate::text::clip;
 use crate::time::lasting;
 use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Proposed};
 
@@ -210,7 +211,7 @@ impl Draft<'_> {
         let mut opening =
             Opening::new(Kind::ToolApproval, About::Call(id.to_owned()), super::gating::title(call));
         opening.step = Some(call.step.clone());
-        opening.message = super::draft::clip(&self.said_with(call), 2_000);
+        opening.message = clip(&self.said_with(call), 2_000);
         let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
         // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).

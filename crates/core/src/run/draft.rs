@@ -18,6 +18,7 @@ use crate::level::Level;
 use crate::limits;
 use crate::risk;
 use crate::session::{self, Session};
+use crate::text::clip;
 
 /// Events of an input, and the run and the session after them.
 #[derive(Clone, Debug)]
@@ -326,16 +327,4 @@ fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
         offer.effect = effect;
     }
     offer
-}
-
-/// Cuts at a character boundary and says so.
-pub(super) fn clip(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let mut end = bytes;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end])
 }

@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Opening, clip};
+use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, Run, Step, StepEnd, StepRole};
 use crate::asking::RECORD;
 use crate::definition::Ends;
@@ -20,6 +20,7 @@ use crate::level::Level;
 use crate::limits;
 use crate::plan;
 use crate::reply::{self, Flaw, Known};
+use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 /// How often in a step a model is told that its reply is no end, before a person is asked. A person's word counts it anew.

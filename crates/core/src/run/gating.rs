@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::draft::clip;
 use super::state::Trial;
 use super::{Authority, Call, CallState, Look, Run};
 use super::{merge, undo};
@@ -23,6 +22,7 @@ use crate::people::People;
 use crate::policy::{Checkpoint, GrantCovers};
 use crate::session::{Grant, Session};
 use crate::system::System;
+use crate::text::clip;
 use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;

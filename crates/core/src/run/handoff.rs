@@ -15,6 +15,7 @@ use crate::interrupt::{About, Kind};
 use crate::level::Level;
 use crate::session::Session;
 use crate::system::System;
+use crate::text::clip;
 use crate::time::Timestamp;
 use crate::tool::Receiver;
 
@@ -58,7 +59,7 @@ impl Draft<'_> {
         let said = super::ending::last_word(call).unwrap_or_else(|| self.said_with(call));
         let mut opening = Opening::new(Kind::Escalation, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
-        opening.message = super::draft::clip(&said, 2_000);
+        opening.message = clip(&said, 2_000);
         opening.risk = Level::Medium;
         opening.payload = json!({
             "call_id": id,

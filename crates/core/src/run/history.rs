@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, clip};
+use super::draft::Draft;
 use super::request::result_text;
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::Judge;
 use crate::event::Content;
 use crate::limits;
 use crate::message::{Message, Request};
+use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 /// The agent that sums up, as its requests name it.

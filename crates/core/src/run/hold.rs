@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Opening, clip};
+use super::draft::{Draft, Opening};
 use super::external::unkeepable;
 use super::input::{Hold, Rejection};
 use super::{Fact, Origin, Run};
@@ -15,6 +15,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Offer, Outcome, option};
 use crate::limits;
 use crate::schema::Problem;
+use crate::text::clip;
 
 impl Draft<'_> {
     /// A run that waits for a review already is held: what the service found is said there, once.

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Run;
-use super::draft::clip;
 use super::undo::{NotUndone, OneCall, TASK_BYTES, one_call, released_by};
 use crate::definition::Definition;
 use crate::id::RunId;
 use crate::interrupt::KEEP_SOME;
+use crate::text::clip;
 
 /// Workflow of runs that merge the layer of another run.
 pub const WORKFLOW: &str = "merge";

@@ -13,6 +13,7 @@ use crate::limits;
 use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall, Stop, Usage};
 use crate::plan;
 use crate::schema;
+use crate::text::clip;
 use crate::tool::{Opens, Receiver, Runs};
 
 impl Draft<'_> {
@@ -64,7 +65,7 @@ impl Draft<'_> {
             .iter()
             .map(|(id, call)| Listed {
                 call: id.clone(),
-                tool: super::draft::clip(&call.tool, 200),
+                tool: clip(&call.tool, 200),
                 digest: Digest::of_json(&json!({"tool": call.tool, "arguments": value(&call.arguments)})),
             })
             .collect();
@@ -234,7 +235,7 @@ impl Draft<'_> {
 fn value(arguments: &Arguments) -> Value {
     match arguments {
         Arguments::Json(value) => value.clone(),
-        Arguments::Malformed(text) => Value::String(super::draft::clip(text, limits::TEXT_BYTES)),
+        Arguments::Malformed(text) => Value::String(clip(text, limits::TEXT_BYTES)),
     }
 }
 

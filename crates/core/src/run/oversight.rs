@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, clip};
+use super::draft::Draft;
 use super::fact_part::Judgement;
 use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Judge, Smart};
@@ -17,6 +17,7 @@ use crate::gate::{Reason, Source, smart};
 use crate::limits;
 use crate::message::{FailureKind, Message, Request};
 use crate::schema;
+use crate::text::clip;
 use crate::tool::{Category, Receiver};
 
 /// The agent that judges, as its requests name it.

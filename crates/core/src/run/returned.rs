@@ -11,6 +11,7 @@ use crate::history;
 use crate::limits;
 use crate::message::{Arguments, Message, Reply, RequestedCall};
 use crate::reply::{self, Flaw, Returned};
+use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Run {
@@ -69,7 +70,7 @@ impl Run {
                 Some((Flaw::QuestionsUnasked, asked.join(" / ")))
             }
             Returned::Malformed(_) if !asking.enabled => {
-                Some((Flaw::QuestionsUnasked, super::draft::clip(text, limits::TITLE_BYTES)))
+                Some((Flaw::QuestionsUnasked, clip(text, limits::TITLE_BYTES)))
             }
             Returned::Malformed(why) if self.asks_by(step).is_some() => Some((Flaw::MalformedQuestions, why)),
             Returned::Content(_) | Returned::Questions(_) | Returned::Malformed(_) => None,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::draft::{Draft, Opening, clip};
+use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Limits, PhaseKind, StepGates};
 use crate::event::Content;
@@ -10,6 +10,7 @@ use crate::interrupt::{About, Cause, Kind, Outcome};
 use crate::json;
 use crate::level::Level;
 use crate::limits;
+use crate::text::clip;
 
 /// Why a step can not go on by itself.
 struct Failure {

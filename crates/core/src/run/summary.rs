@@ -1,11 +1,11 @@
 //! How a run looks from outside: its status, its deadline, its rows.
 
-use super::draft::clip;
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::history;
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Given, Interrupt};
 use crate::projection::{AnswerRow, InterruptRow, RunRow, SessionRow, Status};
+use crate::text::clip;
 use crate::time::Timestamp;
 
 impl Run {

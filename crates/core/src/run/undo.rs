@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::draft::clip;
 use super::gating::title;
 use super::trial::some;
 use super::{Call, CallEnd, CallState, Fact, Found, Run};
@@ -19,6 +18,7 @@ use crate::id::RunId;
 use crate::interrupt::{Assignment, KEEP_SOME, Kind, Stage};
 use crate::limits;
 use crate::session;
+use crate::text::clip;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
 

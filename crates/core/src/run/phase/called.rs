@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::draft::{Draft, Opening, clip};
+use super::super::draft::{Draft, Opening};
 use super::super::{Call, CallEnd, CallState, Fact, Run, StepEnd};
 use crate::definition::{
     CheckpointPhase, Control, Copilot, Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates,
@@ -18,6 +18,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 use crate::level::Level;
 use crate::limits;
+use crate::text::clip;
 use crate::tool::{PhaseTool, Runs};
 
 /// A phase that a call began.

@@ -19,6 +19,7 @@ use crate::interrupt::{About, Effect, Interrupt, Kind, Offer};
 use crate::limits;
 use crate::routing::{self, Proposal, Route, Routed, SIMPLE};
 use crate::schema::Problem;
+use crate::text::clip;
 
 /// The step of the nth round, from 1.
 pub(in super::super) fn round(phase: &str, n: u32) -> String {
@@ -259,7 +260,7 @@ impl Draft<'_> {
 fn offer((i, proposal): (usize, &Proposal)) -> Offer {
     Offer {
         id: format!("option_{}", i + 1),
-        label: super::super::draft::clip(&proposal.title, 200),
+        label: clip(&proposal.title, 200),
         effect: Effect::Respond,
         needs_text: false,
         needs_edit: false,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::draft::{Draft, Opening, clip};
+use super::super::draft::{Draft, Opening};
 use super::super::{Call, CallEnd, Fact, Node, Run, Step, StepEnd, StepRole};
 use crate::definition::{PlanGate, Planning};
 use crate::event::Content;
@@ -15,6 +15,7 @@ use crate::level::Level;
 use crate::plan::{self, Plan};
 use crate::policy::Checkpoint;
 use crate::schema::Problem;
+use crate::text::clip;
 
 fn planner(phase: &str) -> String {
     format!("{phase}/plan")
