@@ -1,16 +1,17 @@
-//! What people do with an interrupt that resolves nothing: claim it, let it go, comment on it, take a vote back, have
-//! somebody else decide.
+//! Actions of people on an interrupt that resolve nothing: claim it, release it, comment on it, withdraw a vote, delegate
+//! it or reassign it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Assignment, Interrupt, Refusal, Voter};
 use crate::actor::Role;
+use crate::digest::Digest;
 use crate::limits;
 use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
-use crate::run::Fact;
 use crate::schema::Problem;
+use crate::text::clip;
 use crate::time::Timestamp;
 
 /// Whom an interrupt is handed on to.
@@ -63,6 +64,22 @@ pub struct Comment {
     pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
+}
+
+impl Comment {
+    /// Renders `{title, payload}` of a finding as the text of a comment. A hold may be larger than a comment: then the text
+    /// holds the beginning, the length of the whole and its digest. Findings that begin alike stay distinct.
+    pub(crate) fn describe_finding(found: &Value) -> String {
+        let title = found["title"].as_str().unwrap_or_default();
+        let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
+        let whole = format!("{title}\n\n{payload}");
+        if whole.len() <= limits::TEXT_BYTES {
+            return whole;
+        }
+        let (len, digest) = (whole.len(), Digest::of(whole.as_bytes()));
+        let note = format!("\n\n(Cut: this is the beginning of {len} bytes, whose SHA-256 is {digest}.)");
+        clip(&whole, limits::TEXT_BYTES - note.len() - '…'.len_utf8()) + &note
+    }
 }
 
 impl Interrupt {
@@ -222,26 +239,5 @@ impl Interrupt {
     pub(super) fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }
-    }
-
-    /// Takes up who decides from here on, and whose vote is gone.
-    pub(super) fn reassign(&mut self, fact: &Fact) {
-        if let Fact::InterruptReassigned { interrupt, assignment, .. } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.assignment = (**assignment).clone();
-            self.version += 1;
-            self.due.is_outdated = true;
-        }
-        if let Fact::InterruptDelegated { interrupt, delegation } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.delegations.push(delegation.clone());
-        }
-        if let Fact::VoteWithdrawn { interrupt, by, .. } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.votes.retain(|vote| vote.by != *by);
-        }
     }
 }

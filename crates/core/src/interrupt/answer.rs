@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use super::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Vote};
-use crate::event::Event;
 use crate::id::InterruptId;
-use crate::run::Fact;
 use crate::time::Timestamp;
 
 /// An answer: words, or data where the question had a schema, with the words that came beside it.
@@ -119,36 +117,5 @@ impl Interrupt {
     pub fn question(&self) -> &str {
         let question = self.content.pointer("/payload/question").and_then(Value::as_str);
         question.unwrap_or_else(|| self.content_text("title"))
-    }
-
-    /// Takes up what happens to its answer.
-    pub(super) fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
-        if let Fact::AnswerCorrected { interrupt } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            let given = Given { text: event.content.text.clone(), edit: event.content.data.clone() };
-            self.kept.corrected = Some((given, event.at));
-            self.kept.copies.push(seq);
-        }
-        // Also the decisions that their people replaced since.
-        if let Fact::DecisionMade { interrupt, .. } = fact
-            && *interrupt == self.opened.interrupt
-            && self.opened.kind == Kind::Question
-        {
-            self.kept.copies.push(seq);
-        }
-        if let Fact::NoteAdded { interrupt, .. } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.kept.copies.push(seq);
-        }
-        if let Fact::AnswerErased { interrupt, .. } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.kept = Kept { erased: true, ..Kept::default() };
-            for vote in &mut self.votes {
-                (vote.text, vote.edit) = (None, Value::Null);
-            }
-        }
     }
 }

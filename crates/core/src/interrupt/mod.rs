@@ -1,7 +1,7 @@
 //! Interrupts: the closed table of kinds and options, their state, and who may decide what.
 //!
 //! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases
-//! work. What a resolution *does* is the run's business (`run/decide.rs`).
+//! work. `run/interrupts` applies events to an interrupt, and `run/decide` performs its resolution.
 
 mod action;
 mod answer;
@@ -36,12 +36,10 @@ pub use vote::{Settled, Vote};
 pub use withhold::Withhold;
 
 use crate::actor::Actor;
-use crate::event::{self, Event};
 use crate::gate::{Reason, Source};
 use crate::id::{GrantId, InterruptId};
 use crate::level::Level;
 use crate::plan::Plan;
-use crate::run::Fact;
 use crate::schema;
 use crate::shared::Open;
 use crate::time::Timestamp;
@@ -290,63 +288,6 @@ impl Interrupt {
             resolution: None,
             kept: Kept::default(),
             used: None,
-        }
-    }
-
-    /// Takes up a decision, an action or a resolution, the event `seq` of its run: live, on replay, and for whoever reads single
-    /// events alike. An event about something else changes nothing.
-    pub fn apply(&mut self, event: &Event, seq: u64) {
-        let event::Fact::Run(fact) = &event.fact else { return };
-        if let Fact::DecisionMade { interrupt, .. } = fact
-            && *interrupt == self.opened.interrupt
-            && let Some(vote) = Vote::of(event, seq)
-        {
-            self.cast(vote);
-        }
-        if let Fact::InterruptClaimed { interrupt, by, holder } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.claim = Some(Claim { by: by.clone(), holder: holder.clone(), at: event.at, seq });
-            self.claims += 1;
-        }
-        if let Fact::InterruptReleased { interrupt } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.claim = None;
-        }
-        if let Fact::CommentAdded { interrupt } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.comments.push(Comment {
-                by: event.actor.id.clone(),
-                role: event.actor.role,
-                text: event.content.text.clone(),
-                found: event.content.data.clone(),
-                at: event.at,
-                seq,
-            });
-        }
-        if let Fact::InterruptViewed { interrupt } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.views.entry(event.actor.id.clone()).or_insert(event.at);
-        }
-        self.reassign(fact);
-        self.wait(fact);
-        self.keep(fact, event, seq);
-        self.mark_used(fact, event);
-        if let Fact::InterruptResolved { interrupt, outcome, option, cause, decision, .. } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.resolution = Some(Resolution {
-                outcome: *outcome,
-                option: option.clone(),
-                cause: cause.clone(),
-                by: event.actor.id.clone(),
-                at: event.at,
-                seq,
-                decision: vote::settling_seq(seq, cause, *decision),
-            });
         }
     }
 

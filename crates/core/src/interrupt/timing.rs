@@ -8,7 +8,6 @@ use super::{Assignment, Interrupt, Refusal, Represented, Stage, Voter};
 use crate::hours;
 use crate::limits;
 use crate::people::{People, STARTER};
-use crate::run::Fact;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
@@ -377,43 +376,5 @@ impl Interrupt {
             return Err(Refusal::Limit { name: "snoozes", limit: limits::SNOOZES as u64 });
         }
         Ok(before != Some(&until))
-    }
-
-    /// Takes up what happened while nobody decided.
-    pub(super) fn wait(&mut self, fact: &Fact) {
-        let own = self.opened.interrupt.clone();
-        if let Fact::InterruptTimed { interrupt, stage, remind_at, escalate_at } = fact
-            && *interrupt == own
-        {
-            let (remind_at, escalate_at, stage) = (*remind_at, *escalate_at, *stage);
-            self.due = Due { remind_at, escalate_at, stage, ..Due::default() };
-        }
-        if let Fact::InterruptReminded { interrupt, to, cause, remind_at } = fact
-            && *interrupt == own
-        {
-            match cause {
-                Reminded::Waiting => {
-                    self.due.remind_at = *remind_at;
-                    self.due.reminded += 1;
-                }
-                Reminded::Snoozed => self.snoozes.retain(|id, _| !to.contains(id)),
-            }
-        }
-        if let Fact::InterruptEscalated { interrupt, steps, assignment, remind_at, escalate_at, .. } = fact
-            && *interrupt == own
-        {
-            self.assignment = (**assignment).clone();
-            self.version += 1;
-            let (remind_at, escalate_at) = (*remind_at, *escalate_at);
-            self.due = Due { remind_at, escalate_at, steps: *steps, reminded: 0, ..self.due.clone() };
-        }
-        if let Fact::InterruptSnoozed { interrupt, by, until } = fact
-            && *interrupt == own
-        {
-            match until {
-                Some(until) => self.snoozes.insert(by.clone(), *until),
-                None => self.snoozes.remove(by),
-            };
-        }
     }
 }

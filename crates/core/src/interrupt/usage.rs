@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::{About, Interrupt, Outcome};
 use crate::digest::Digest;
-use crate::event::Event;
-use crate::run::Fact;
+use crate::gate::foreign::ForeignCall;
 use crate::time::Timestamp;
 
 /// That an approval was used.
@@ -32,6 +31,11 @@ pub enum Unusable {
 }
 
 impl Interrupt {
+    /// The call of an agent that runs elsewhere; `None` where the interrupt is about something else, or was erased.
+    pub fn foreign_call(&self) -> Option<ForeignCall> {
+        serde_json::from_value(self.content.get("call")?.clone()).ok()
+    }
+
     /// What was released, in the form of the payload that was asked about; `None` where nothing was, or where its words
     /// were erased.
     pub fn approved(&self) -> Option<Value> {
@@ -91,15 +95,6 @@ impl Interrupt {
             Ok(())
         } else {
             Err(Unusable::Differs { digest: of_approved, approved: Box::new(approved) })
-        }
-    }
-
-    /// Takes up that it was used.
-    pub(super) fn mark_used(&mut self, fact: &Fact, event: &Event) {
-        if let Fact::ApprovalUsed { interrupt, digest } = fact
-            && *interrupt == self.opened.interrupt
-        {
-            self.used = Some(Usage { by: event.actor.id.clone(), at: event.at, digest: *digest });
         }
     }
 }

@@ -11,10 +11,8 @@ use serde_json::Value;
 use super::assignment::{Ballot, Seat};
 use super::{Cause, Effect, Interrupt, Kind, Offer};
 use crate::actor::{self, Actor, Role, Whose};
-use crate::event::{self, Event};
 use crate::id::InterruptId;
 use crate::name;
-use crate::run::Fact;
 use crate::time::Timestamp;
 
 /// A decision as it stands in the journal.
@@ -45,12 +43,6 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// The sequence of the decision that settled what was resolved by the event `seq`. Journals of version 1 do not name it:
-/// there it is the event before.
-pub(super) fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
-    named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
-}
-
 /// What an interrupt is settled by.
 #[derive(Clone, Debug)]
 pub struct Settled<'a> {
@@ -62,39 +54,6 @@ pub struct Settled<'a> {
 }
 
 impl Vote {
-    /// The decision that is made with the event `seq` of a run; `None`: it is another event.
-    pub fn of(event: &Event, seq: u64) -> Option<Self> {
-        let event::Fact::Run(Fact::DecisionMade {
-            option,
-            edit_of,
-            from,
-            seat,
-            viewed_ms,
-            on_behalf_of,
-            also,
-            ..
-        }) = &event.fact
-        else {
-            return None;
-        };
-        Some(Self {
-            by: event.actor.id.clone(),
-            role: event.actor.role,
-            option: option.clone(),
-            text: event.content.text.clone(),
-            edit: event.content.data.clone(),
-            edit_of: *edit_of,
-            from: from.clone(),
-            seat: seat.clone().unwrap_or_default(),
-            viewed_ms: *viewed_ms,
-            on_behalf_of: on_behalf_of.clone(),
-            also: also.clone(),
-            let_in_by: event.actor.let_in_by.clone(),
-            at: event.at,
-            seq,
-        })
-    }
-
     /// Whose vote it is: of whoever cast it, or whom they stood in for.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)

@@ -16,13 +16,6 @@ use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
 
-impl Interrupt {
-    /// The call of an agent that runs elsewhere which this asks about; `None`: of another thing, or erased.
-    pub fn foreign_call(&self) -> Option<ForeignCall> {
-        serde_json::from_value(self.content.get("call")?.clone()).ok()
-    }
-}
-
 impl Run {
     /// The vote of the gates on the call of an interrupt now. `edit`: arguments that a person gave the call. `asked_at`:
     /// a grant that was given since then does not cover it.

@@ -12,10 +12,9 @@ use super::{Fact, Origin, Run};
 use crate::digest::Digest;
 use crate::event::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Interrupt, Kind, Offer, Outcome, option};
+use crate::interrupt::{About, Cause, Comment, Interrupt, Kind, Offer, Outcome, option};
 use crate::limits;
 use crate::schema::Problem;
-use crate::text::clip;
 
 impl Draft<'_> {
     /// A run that waits for a review already is held: what the service found is said there, once.
@@ -58,7 +57,7 @@ impl Draft<'_> {
     /// decides reads it.
     fn say_beside(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
         let found = json!({ "title": title, "payload": payload });
-        let text = said_beside(&found);
+        let text = Comment::describe_finding(&found);
         let is_said = review.content.get("payload").map(Digest::of_json) == Some(Digest::of_json(payload))
             || review.comments.iter().any(|comment| comment.text.as_deref() == Some(&*text));
         if is_said {
@@ -83,20 +82,6 @@ impl Draft<'_> {
         self.resolve(interrupt, Outcome::Approved, Some(&approve), Cause::Unasked);
         approve
     }
-}
-
-/// `{title, payload}` that a service found, as a comment. A hold has room for more than a comment: of more its beginning stands there, how
-/// long the whole is, and its digest, so that another finding that begins alike is another comment.
-pub(crate) fn said_beside(found: &Value) -> String {
-    let title = found["title"].as_str().unwrap_or_default();
-    let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
-    let whole = format!("{title}\n\n{payload}");
-    if whole.len() <= limits::TEXT_BYTES {
-        return whole;
-    }
-    let (len, digest) = (whole.len(), Digest::of(whole.as_bytes()));
-    let note = format!("\n\n(Cut: this is the beginning of {len} bytes, whose SHA-256 is {digest}.)");
-    clip(&whole, limits::TEXT_BYTES - note.len() - '…'.len_utf8()) + &note
 }
 
 impl Run {

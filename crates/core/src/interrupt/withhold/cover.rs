@@ -9,13 +9,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{mark, place, sees_as};
-use crate::actor::{Actor, Role};
+use crate::actor::Role;
 use crate::digest::Digest;
-use crate::event::{self, Event};
 use crate::gate::Source;
 use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
 use crate::people::People;
-use crate::run::{Fact, said_beside};
 
 /// What is withheld.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,65 +130,14 @@ impl Interrupt {
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// An event of its run that is about it, without what is withheld.
-    pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
-        let patterns = self.withheld_from(sees);
-        if patterns.is_empty() {
-            return;
-        }
-        let mut cover = self.cover(&patterns);
-        let vote = Vote::of(event, seq);
-        if let Some(vote) = &vote {
-            // It may have been replaced since.
-            cover.add(&self.as_payload(vote.edit.clone()), &patterns);
-        }
-        if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
-            cover.add(&event.content.data["payload"], &patterns);
-        }
-        let event::Fact::Run(fact) = &mut event.fact else { return };
-        if cover.places.is_empty() && cover.words.is_empty() {
-            return;
-        }
-        let Actor { id, role, .. } = &event.actor;
-        // Of the others somebody may be the actor who did not write what they say.
-        let is_said = matches!(
-            fact,
-            Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
-        );
-        let is_blind = is_said && self.is_blind(id, *role, &patterns, people);
-        let shown = |text: &str| if is_blind { text.to_owned() } else { cover.text(text) };
-        if let Fact::CommentAdded { .. } = fact
-            && let found @ Value::Object(_) = event.content.data.take()
-        {
-            event.content.text =
-                event.content.text.as_deref().map(|text| cover.said(text, &found, &patterns));
-            return;
-        }
-        event.content.text = event.content.text.as_deref().map(shown);
-        if let Fact::InterruptReassigned { assignment, .. } | Fact::InterruptEscalated { assignment, .. } =
-            fact
-        {
-            cover.stages(assignment);
-        }
-        if let Fact::InterruptOpened(opened) = fact {
-            // Labels of options are content, which is covered apart.
-            **opened = self.opened.clone();
-            cover.opened(opened);
-            event.content.data = cover.content(self);
-        } else if let Some(vote) = vote {
-            if let Fact::DecisionMade { on_behalf_of, .. } = fact {
-                *on_behalf_of = on_behalf_of.as_deref().map(shown);
-            }
-            event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
-        } else if let Fact::InterruptViewed { .. } = fact {
-            // Of whoever was shown more it tells what that may be.
-            event.content.data = Value::Null;
-        } else {
-            event.content.data = cover.value(&event.content.data, &patterns);
-        }
-    }
-
-    fn covered_edit(&self, vote: &Vote, cover: &Cover, patterns: &[&str], people: &People) -> Value {
+    /// Returns the edit of a vote with marks in the place of what is withheld.
+    pub(crate) fn covered_edit(
+        &self,
+        vote: &Vote,
+        cover: &Cover,
+        patterns: &[&str],
+        people: &People,
+    ) -> Value {
         // It names what a trial did, which is not shown.
         let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
         if vote.edit.is_null() || names {
@@ -224,8 +171,8 @@ impl Interrupt {
         place::outermost(&found)
     }
 
-    /// Whether what these patterns name is withheld from somebody, too: what they say they do not have from here.
-    fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
+    /// Returns true if what these patterns name is withheld from a person, too: their words do not come from here.
+    pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
         // What somebody read who is there no more is not known.
         if people.is_barred(id) {
             return false;
@@ -235,7 +182,7 @@ impl Interrupt {
     }
 
     /// What is withheld of the payload, with the words of all edits that stand.
-    pub(super) fn cover(&self, patterns: &[&str]) -> Cover {
+    pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
             return cover;
@@ -272,7 +219,13 @@ fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> V
 }
 
 impl Cover {
-    fn opened(&self, opened: &mut Opened) {
+    /// Returns true if neither a place nor a word is withheld.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.words.is_empty()
+    }
+
+    /// Covers the facts of an interrupt.
+    pub(crate) fn opened(&self, opened: &mut Opened) {
         opened.action_digest = None;
         self.stages(&mut opened.assignment);
         for offer in &mut opened.options {
@@ -288,14 +241,14 @@ impl Cover {
     }
 
     /// The names of stages are words of whoever asked.
-    fn stages(&self, assignment: &mut Assignment) {
+    pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Takes up what is withheld of another value of the same form.
-    fn add(&mut self, payload: &Value, patterns: &[&str]) {
+    /// Adds what is withheld of another value of the same form.
+    pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
                 place::words(value, &mut self.words);
@@ -312,15 +265,15 @@ impl Cover {
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
-    /// The same of a comment: what a service found is told anew, without what is withheld of it.
-    fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
+    /// A comment without the words that are withheld. A finding is rendered again without what is withheld of it.
+    pub(crate) fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
         }
         let payload = &found["payload"];
         let title =
             self.title(found["title"].as_str().unwrap_or_default(), &places(payload, patterns, &self.words));
-        said_beside(&json!({ "title": title, "payload": self.value(payload, patterns) }))
+        Comment::describe_finding(&json!({ "title": title, "payload": self.value(payload, patterns) }))
     }
 
     /// The title of what a service found. It begins as what was found does.
@@ -331,12 +284,12 @@ impl Cover {
     }
 
     /// A value of the payload's form with marks in the place of what is withheld.
-    fn value(&self, value: &Value, patterns: &[&str]) -> Value {
+    pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
     /// What an interrupt shows: `{title, message, payload, response_schema?}`.
-    fn content(&self, interrupt: &Interrupt) -> Value {
+    pub(crate) fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };
         let is_held = interrupt.opened.about == About::Hold;

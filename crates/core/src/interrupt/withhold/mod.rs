@@ -103,7 +103,7 @@ impl Effect {
 
 impl Interrupt {
     /// The places that are withheld from whoever sees as this role.
-    fn withheld_from(&self, sees: Role) -> Vec<&str> {
+    pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
         let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
     }
@@ -116,7 +116,7 @@ impl Interrupt {
     }
 
     /// An edit in the form of the payload, so that a place means the same in both.
-    fn as_payload(&self, edit: Value) -> Value {
+    pub(crate) fn as_payload(&self, edit: Value) -> Value {
         match self.edited_member() {
             Some(member) => json!({ member: edit }),
             None => edit,

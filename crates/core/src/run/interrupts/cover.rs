@@ -1,0 +1,69 @@
+//! Events about an interrupt without what is withheld from a role.
+
+use serde_json::Value;
+
+use crate::actor::{Actor, Role};
+use crate::event::{self, Event};
+use crate::interrupt::{Interrupt, Vote};
+use crate::people::People;
+use crate::run::Fact;
+
+impl Interrupt {
+    /// Removes from an event about this interrupt what is withheld from a role.
+    pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
+        let patterns = self.withheld_from(sees);
+        if patterns.is_empty() {
+            return;
+        }
+        let mut cover = self.cover(&patterns);
+        let vote = Vote::from_event(event, seq);
+        if let Some(vote) = &vote {
+            // It may have been replaced since.
+            cover.add(&self.as_payload(vote.edit.clone()), &patterns);
+        }
+        if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
+            cover.add(&event.content.data["payload"], &patterns);
+        }
+        let event::Fact::Run(fact) = &mut event.fact else { return };
+        if cover.is_empty() {
+            return;
+        }
+        let Actor { id, role, .. } = &event.actor;
+        // Of the others somebody may be the actor who did not write what they say.
+        let is_said = matches!(
+            fact,
+            Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
+        );
+        let is_blind = is_said && self.is_blind(id, *role, &patterns, people);
+        let shown = |text: &str| if is_blind { text.to_owned() } else { cover.text(text) };
+        if let Fact::CommentAdded { .. } = fact
+            && let found @ Value::Object(_) = event.content.data.take()
+        {
+            event.content.text =
+                event.content.text.as_deref().map(|text| cover.said(text, &found, &patterns));
+            return;
+        }
+        event.content.text = event.content.text.as_deref().map(shown);
+        if let Fact::InterruptReassigned { assignment, .. } | Fact::InterruptEscalated { assignment, .. } =
+            fact
+        {
+            cover.stages(assignment);
+        }
+        if let Fact::InterruptOpened(opened) = fact {
+            // Labels of options are content, which is covered apart.
+            **opened = self.opened.clone();
+            cover.opened(opened);
+            event.content.data = cover.content(self);
+        } else if let Some(vote) = vote {
+            if let Fact::DecisionMade { on_behalf_of, .. } = fact {
+                *on_behalf_of = on_behalf_of.as_deref().map(shown);
+            }
+            event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
+        } else if let Fact::InterruptViewed { .. } = fact {
+            // Of whoever was shown more it tells what that may be.
+            event.content.data = Value::Null;
+        } else {
+            event.content.data = cover.value(&event.content.data, &patterns);
+        }
+    }
+}
