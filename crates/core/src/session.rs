@@ -2,6 +2,7 @@
 //! session reads them as its context. A session may have no event at all: then a run's start made it, and it is open.
 
 mod front;
+mod memory;
 mod state;
 mod undone;
 
@@ -9,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use front::Front;
+pub(crate) use memory::Granters;
 pub use state::{Changed, End, Opened, State};
 pub use undone::Undone;
 
-use crate::actor::{self, Actor, Role, Whose};
+use crate::actor::{Actor, Role};
 use crate::event::{self, Content, Event};
-use crate::gate::{Matcher, RefusedCall};
+use crate::gate::{Grant, Matcher, Refusal, RefusedCall};
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use crate::json;
 use crate::limits;
@@ -87,51 +89,6 @@ pub enum Fact {
     SessionClosed {
         reason: End,
     },
-}
-
-/// A remembered decision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Grant {
-    pub id: GrantId,
-    pub matcher: Matcher,
-    /// Whoever gave it.
-    pub owner: String,
-    /// Whoever made the link that they had signed in with, where that is somebody else.
-    pub let_in_by: Option<String>,
-    pub run: RunId,
-    pub interrupt: InterruptId,
-    pub added_at: Timestamp,
-    pub added_seq: u64,
-    pub expires_at: Option<Timestamp>,
-    pub revoked_at: Option<Timestamp>,
-}
-
-impl Grant {
-    /// Whose it is to have given it.
-    pub fn whose(&self) -> Whose<'_> {
-        Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
-    }
-
-    /// Whether it covers anything at that time.
-    pub fn holds(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
-    }
-}
-
-/// A remembered refusal.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    pub interrupt: InterruptId,
-    pub run: RunId,
-    pub call: RefusedCall,
-    /// The call on one line. `None` if the journal does not have it.
-    pub words: Option<String>,
-    /// Person who refused.
-    pub by: String,
-    pub at: Timestamp,
-    /// Sequence of its event in the session's stream.
-    pub seq: u64,
-    pub revoked_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

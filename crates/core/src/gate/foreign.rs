@@ -5,23 +5,19 @@
 //! the reader can not tell from the words asks, and no grant is for a command that runs files of the workspace.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::rule::{full, plain, ways};
 use super::stakes;
 use super::{
-    Changes, Checkpoints, Granters, Matcher, Reason, RefusalRecord, Rules, Subject, Verdict, rule, vote,
+    Changes, Checkpoints, Grant, Matcher, Reason, Refusal, RefusalRecord, RefusedBefore, Rules, Subject,
+    Verdict, rule, vote,
 };
-use crate::actor::Whose;
-use crate::interrupt::Assignment;
 use crate::level::Level;
 use crate::limits;
 use crate::name::is_name;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::schema::Problem;
-use crate::session::Session;
-use crate::system::System;
-use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
 use holdshort_command::Part;
@@ -45,6 +41,17 @@ pub struct ForeignCall {
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+}
+
+/// Voters on a call of an agent that runs elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Votes<'a> {
+    /// Rules of the installation.
+    pub(crate) rules: &'a [Rule],
+    /// Grants that count. `None` if no single person decides on the call.
+    pub(crate) grants: Option<Vec<&'a Grant>>,
+    /// Refusals that stand.
+    pub(crate) refusals: Vec<&'a Refusal>,
 }
 
 /// What the gates say of such a call, and what is at stake.
@@ -229,12 +236,12 @@ impl ForeignCall {
     }
 
     /// Whether a rule would hold a text of it back that nobody reads, if that was a path, a command or an address.
-    fn may_be_held_back(&self, agent: &str, system: &System) -> bool {
+    fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
             let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
             rule.action != RuleAction::Allow && names_some
         };
-        let rules: Vec<&Rule> = system.rules.iter().filter(speaks).collect();
+        let rules: Vec<&Rule> = rules.iter().filter(speaks).collect();
         if rules.is_empty() {
             return false;
         }
@@ -284,9 +291,9 @@ impl ForeignCall {
     }
 
     /// Whether rules speak of places, and nobody can say where its path, or what its command names, is.
-    fn is_nowhere(&self, system: &System) -> bool {
+    fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
-        self.workspace.is_none() && names_places && system.rules.iter().any(|rule| !rule.paths.is_empty())
+        self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
     }
 
     fn subject<'a>(&'a self, agent: &'a str, ask_because: &'a [String]) -> Subject<'a> {
@@ -315,44 +322,33 @@ impl ForeignCall {
         RefusalRecord::of(&self.subject(agent, &[]), &self.arguments)
     }
 
-    /// The vote of the gates on it now. `assignment`: who would decide on it. `asked_at`: when it was put before a person,
-    /// if it was.
-    pub fn gated(
-        &self,
-        agent: &str,
-        assignment: &Assignment,
-        session: &Session,
-        system: &System,
-        now: Timestamp,
-        asked_at: Option<Timestamp>,
-    ) -> Gated {
-        let is_unread = self.is_unread() || self.is_nowhere(system) || self.may_be_held_back(agent, system);
+    /// Counts the votes on it.
+    pub(crate) fn vote(&self, agent: &str, votes: &Votes<'_>) -> Gated {
+        let is_unread =
+            self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
         let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
         let subject = self.subject(agent, &ask_because);
         let stakes = self.command().map(stakes::of).unwrap_or_default();
         let runs_files =
             self.command().is_some_and(|line| !holdshort_command::parse(line).scripts().is_empty());
-        let lifts = assignment.takes_one() && stakes.is_empty() && !runs_files && self.stays();
-        let granters = lifts.then(|| Granters {
-            assignment: assignment.clone(),
-            people: &system.people,
-            starter: Some(Whose::alone(agent)),
-        });
+        let grants = votes.grants.as_deref().filter(|_| stakes.is_empty() && !runs_files && self.stays());
         let none = BTreeSet::new();
+        let refusals = votes.refusals.iter().copied();
         let rules = Rules {
+            system: votes.rules,
             run: &[],
             workflow: &[],
             checkpoints: Checkpoints { at: &none, deploy: &[] },
             smart: &[],
-            granters: granters.as_ref(),
+            grants,
             covers: GrantCovers::Call,
-            refused: &session.refused_before(&self.subject(agent, &[]), &self.arguments),
-            asked_at,
-            now,
+            refused: &RefusedBefore::compare(refusals, &self.subject(agent, &[]), &self.arguments),
         };
-        let verdict = vote(&subject, rules, session, system);
+        let verdict = vote(&subject, rules);
         let grant = match &verdict {
-            Verdict::Ask { grantable: true, .. } if lifts => Matcher::given(&subject, GrantCovers::Call),
+            Verdict::Ask { grantable: true, .. } if grants.is_some() => {
+                Matcher::given(&subject, GrantCovers::Call)
+            }
             Verdict::Ask { .. } | Verdict::Allow(_) | Verdict::Forbid(_) => None,
         };
         let is_found = |reason: &Reason| reason.source == super::Source::Inspection;
@@ -413,13 +409,4 @@ fn collect_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
         Value::Object(fields) => fields.iter().for_each(|(name, item)| collect_texts(name, item, texts)),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// The grant as a card shows it.
-pub fn shown(grant: &Matcher, session: &Session) -> Value {
-    let mut shown = json!(grant);
-    shown["words"] = json!(grant.words());
-    shown["past"] = json!([]);
-    shown["refused"] = json!(session.refused_of(grant));
-    shown
 }

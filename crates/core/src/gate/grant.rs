@@ -1,15 +1,47 @@
-//! What a grant remembers: which further calls the same decision covers.
+//! Grants: remembered decisions, and the further calls that the same decision covers.
 
 use serde::{Deserialize, Serialize};
 
+use crate::actor::{self, Whose};
 use crate::changeset::{Change, Changeset};
 use crate::gate::{Changes, Subject};
+use crate::id::{GrantId, InterruptId, RunId};
 use crate::json::is_default;
 use crate::policy::GrantCovers;
+use crate::time::Timestamp;
 use crate::tool::{Category, Precondition};
 use crate::web::Target;
 use holdshort_command::guarded;
 use holdshort_command::{Command, Part, normal};
+
+/// A remembered decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grant {
+    pub id: GrantId,
+    pub matcher: Matcher,
+    /// Whoever gave it.
+    pub owner: String,
+    /// Whoever made the link that they had signed in with, where that is somebody else.
+    pub let_in_by: Option<String>,
+    pub run: RunId,
+    pub interrupt: InterruptId,
+    pub added_at: Timestamp,
+    pub added_seq: u64,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Grant {
+    /// Whose it is to have given it.
+    pub fn whose(&self) -> Whose<'_> {
+        Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
+    }
+
+    /// Whether it covers anything at that time.
+    pub fn holds(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
+    }
+}
 
 /// Covers a call by its tool's full name; for one that gets something from the web, by where it gets it from; for a
 /// command, by program, subcommand, the shape of its options and the

@@ -18,21 +18,15 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use changes::within as changes_within;
 pub use checkpoint::{Checkpoints, DEPLOY};
-pub use grant::{Matcher, Program};
+pub use grant::{Grant, Matcher, Program};
 use holdshort_command::Command;
 use holdshort_command::guarded::{self, Guarded};
-pub use refusal::{RefusalRecord, RefusedBefore, RefusedCall};
+pub use refusal::{Refusal, RefusalRecord, RefusedBefore, RefusedCall};
 pub use withheld::WithheldPaths;
 
-use crate::actor::Whose;
 use crate::changeset::{self, Changeset};
 use crate::id::GrantId;
-use crate::interrupt::Assignment;
-use crate::people::People;
 use crate::policy::{GrantCovers, Rule, RuleAction};
-use crate::session::{Grant, Session};
-use crate::system::System;
-use crate::time::Timestamp;
 use crate::tool::{Category, Precondition, ResolvedPath};
 
 /// A call as the gates see it: the tool's full name and the parsed arguments.
@@ -170,54 +164,27 @@ pub enum Verdict {
     Allow(Release),
 }
 
-/// Whose grants count: those of whoever could decide on the call alone.
-#[derive(Clone, Debug)]
-pub struct Granters<'a> {
-    pub assignment: Assignment,
-    pub people: &'a People,
-    /// Who started the run.
-    pub starter: Option<Whose<'a>>,
-}
-
-impl Granters<'_> {
-    fn count(&self, grant: &Grant) -> bool {
-        self.assignment.still_trusts(grant.whose(), grant.added_at, self.people, self.starter)
-    }
-}
-
-/// What votes beside grants and inspection: lists of rules, mandatory checkpoints, and what smart approval found.
+/// Voters beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
+    /// Rules of the installation.
+    pub system: &'a [Rule],
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Whose grants count; `None` is nobody's, where the gate offers no approval for the session.
-    pub granters: Option<&'a Granters<'a>>,
+    /// Grants that count. `None` if the gate offers no approval for the session.
+    pub grants: Option<&'a [&'a Grant]>,
     /// What a grant would cover that is given now.
     pub covers: GrantCovers,
     /// Refusals of the session that the call meets.
     pub refused: &'a RefusedBefore,
-    /// When the call was first put before a person. A grant that was given since then does not cover it.
-    pub asked_at: Option<Timestamp>,
-    /// Grants that have expired by then count no more.
-    pub now: Timestamp,
-}
-
-impl Rules<'_> {
-    fn takes(&self, grant: &Grant) -> bool {
-        self.asked_at.is_none_or(|asked_at| grant.added_at < asked_at)
-            && self.granters.is_some_and(|granters| granters.count(grant))
-    }
 }
 
 /// Counts the votes on one call.
-pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: &System) -> Verdict {
-    let lists = [
-        (Source::System, system.rules.as_slice()),
-        (Source::Run, rules.run),
-        (Source::Workflow, rules.workflow),
-    ];
+pub fn vote(subject: &Subject<'_>, rules: Rules<'_>) -> Verdict {
+    let lists =
+        [(Source::System, rules.system), (Source::Run, rules.run), (Source::Workflow, rules.workflow)];
     let command = subject.command.map(holdshort_command::parse);
     let command = command.as_ref();
     let votes: Vec<(Source, usize, &Rule)> = lists
@@ -293,15 +260,13 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session, system: 
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
     let would_cover = |matcher: Matcher| may_lift(&matcher);
-    let grantable =
-        rules.granters.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
+    let grantable = rules.grants.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
     if !rules.refused.reasons.is_empty() {
         // A grant does not cover what a person refused, unless it is for this very call: then it takes the refusal back.
         let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
         return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
     }
-    let mut grants =
-        session.active_grants(rules.now).filter(|grant| rules.takes(grant) && may_lift(&grant.matcher));
+    let mut grants = rules.grants.into_iter().flatten().filter(|grant| may_lift(&grant.matcher));
     if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
         return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
     }

@@ -8,14 +8,14 @@ use super::fact_part::Authority;
 use super::{Call, CallState, Run};
 use crate::event::Content;
 use crate::gate::foreign::ForeignCall;
-use crate::gate::{Matcher, RefusalRecord, Release, Verdict, refusal};
+use crate::gate::{Grant, Matcher, Refusal, RefusalRecord, Release, Verdict, refusal};
 use crate::id::{GrantId, Id, InterruptId};
 use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Voter,
 };
 use crate::limits;
 use crate::schema::Problem;
-use crate::session::{self, Grant, Session};
+use crate::session::{self, Session};
 use crate::system::System;
 use crate::text::clip;
 use crate::time::Timestamp;
@@ -268,7 +268,7 @@ impl Draft<'_> {
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {
             return;
         };
-        let is_same = |refusal: &&session::Refusal| {
+        let is_same = |refusal: &&Refusal| {
             refusal.at <= interrupt.opened_at
                 && refusal.call.repeated_by(&call) == Some(refusal::Repeat::Same)
         };

@@ -5,16 +5,35 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::{Fact, Run};
-use crate::actor::Actor;
+use crate::actor::{Actor, Whose};
 use crate::event::Content;
-use crate::gate::foreign::{ForeignCall, Gated};
+use crate::gate::foreign::{ForeignCall, Gated, Votes};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;
-use crate::interrupt::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
+use crate::interrupt::{Assignment, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
 use crate::schema::Problem;
-use crate::session::{self, Session};
+use crate::session::{self, Granters, Session};
 use crate::system::System;
 use crate::time::Timestamp;
+
+impl ForeignCall {
+    /// The vote of the gates on it now. `assignment`: who would decide on it. `asked_at`: when it was put before a person,
+    /// if it was.
+    pub fn gated(
+        &self,
+        agent: &str,
+        assignment: &Assignment,
+        session: &Session,
+        system: &System,
+        now: Timestamp,
+        asked_at: Option<Timestamp>,
+    ) -> Gated {
+        let granters = Granters { assignment, people: &system.people, starter: Some(Whose::alone(agent)) };
+        let grants = assignment.takes_one().then(|| session.grants_by(granters, asked_at, now));
+        let refusals = session.standing_refusals().collect();
+        self.vote(agent, &Votes { rules: &system.rules, grants, refusals })
+    }
+}
 
 impl Run {
     /// The vote of the gates on the call of an interrupt now. `edit`: arguments that a person gave the call. `asked_at`:
@@ -58,7 +77,7 @@ pub(super) fn card(
         set("diff", diff.clone());
     }
     if let Some(grant) = &gated.grant {
-        set("grant", crate::gate::foreign::shown(grant, session));
+        set("grant", session.grant_card(grant));
     }
     Value::Object(fields)
 }

@@ -11,8 +11,7 @@ use crate::actor::Actor;
 use crate::definition::{KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{
-    self, Changes, Checkpoints, Granters, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths,
-    stakes,
+    self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths, stakes,
 };
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind};
@@ -20,7 +19,7 @@ use crate::level::Level;
 use crate::limits;
 use crate::people::People;
 use crate::policy::{Checkpoint, GrantCovers};
-use crate::session::{Grant, Session};
+use crate::session::{Granters, Session};
 use crate::system::System;
 use crate::text::clip;
 use crate::time::Timestamp;
@@ -140,26 +139,22 @@ impl Run {
         // Where several have to release it no grant is on offer: a single person gave it.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let granters = lifts.then_some(Granters {
-            assignment,
-            people: &system.people,
-            starter: self.begun_by().map(Actor::whose),
-        });
+        let starter = self.begun_by().map(Actor::whose);
+        let granters = Granters { assignment: &assignment, people: &system.people, starter };
+        let grants = lifts.then(|| session.grants_by(granters, asked_at, now));
         let covers = gates.grants.covers;
-        let granters = granters.as_ref();
         let refused = session.refused_before(&subject, &call.arguments);
         let rules = Rules {
+            system: &system.rules,
             run,
             workflow: &gates.rules,
             checkpoints,
             smart: &smart,
-            granters,
+            grants: grants.as_deref(),
             covers,
             refused: &refused,
-            asked_at,
-            now,
         };
-        match gate::vote(&subject, rules, session, system) {
+        match gate::vote(&subject, rules) {
             // What nobody can hold it to is no release.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
                 Ok(_) => Verdict::Allow(release),
@@ -231,12 +226,9 @@ impl Run {
         }
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
         let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::whose));
-        let counts = |grant: &&Grant| {
-            workspace == Some(&grant.matcher.workspace)
-                && may_decide.still_trusts(grant.whose(), grant.added_at, people, starter)
-        };
-        let grants = session.active_grants(now).filter(counts);
-        grants.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
+        let grants = session.grants_by(Granters { assignment: &may_decide, people, starter }, None, now);
+        let here = grants.into_iter().filter(|grant| workspace == Some(&grant.matcher.workspace));
+        here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
     /// The grant that allowing this call for the session would give: shown before, and given after.

@@ -5,12 +5,9 @@ use std::collections::BTreeSet;
 use holdshort_command::parse;
 use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
-use holdshort_core::session::Session;
-use holdshort_core::system::System;
-use holdshort_core::time::Timestamp;
 use serde::Deserialize;
 
-use crate::world::{self, WORKSPACE, allow, rule};
+use crate::world::{WORKSPACE, allow, rule};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,17 +50,16 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
     let rules = Rules {
+        system: &[],
         run: &[],
         workflow: rules,
         checkpoints,
         smart: &[],
-        granters: Some(&world::anybody()),
+        grants: Some(&[]),
         covers: GrantCovers::Call,
         refused: &RefusedBefore::default(),
-        asked_at: None,
-        now: Timestamp::from_millis(0),
     };
-    gate::vote(&subject, rules, &Session::new(world::draw(2).id()), &System::default())
+    gate::vote(&subject, rules)
 }
 
 /// A policy that allows what reads lets through what reads, and nothing else.

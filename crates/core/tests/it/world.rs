@@ -2,7 +2,7 @@
 //! a map of files, people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
@@ -11,13 +11,12 @@ use holdshort_core::definition::{
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::event::{self, Content, Event};
-use holdshort_core::gate::Granters;
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};
 use holdshort_core::level::Level;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedCall};
-use holdshort_core::people::{People, PeopleSource, Person};
+use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::run::{
     Action, Begin, Call, CallState, Config, Context, Decided, Input, Origin, Rejection, Run, Start,
@@ -344,12 +343,6 @@ pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
 /// The people of the first stage.
 pub(crate) fn named(opened: &Opened) -> Vec<String> {
     opened.assignment.stages[0].approvers.clone()
-}
-
-/// Whose grants count where nobody is named.
-pub(crate) fn anybody() -> Granters<'static> {
-    static NOBODY: LazyLock<People> = LazyLock::new(People::default);
-    Granters { assignment: Assignment::default(), people: &NOBODY, starter: None }
 }
 
 /// By a process that is at nothing yet.

@@ -1,9 +1,10 @@
 //! Sessions and grants as clients see them.
 
 use holdshort_core::event::Content;
+use holdshort_core::gate::{Grant, Refusal};
 use holdshort_core::id::{SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};
-use holdshort_core::session::{Grant, Refusal, Session, State};
+use holdshort_core::session::{Session, State};
 use holdshort_protocol as wire;
 use holdshort_store::{RunFilter, Tables};
 use serde_json::Value;

@@ -16,9 +16,10 @@ use self::paths::{PathDigest, name_or_digest};
 use self::program::{NamedProgram, RefusedProgram};
 use super::{Matcher, Reason, Source, Subject};
 use crate::digest::Digest;
+use crate::id::{InterruptId, RunId};
 use crate::json::is_default;
 use crate::limits;
-use crate::session::{Refusal, Session};
+use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
 
@@ -55,6 +56,22 @@ pub enum Identity {
     Page(PathDigest),
     /// The call names nothing that can be compared: every call of the tool.
     Tool,
+}
+
+/// A remembered refusal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub interrupt: InterruptId,
+    pub run: RunId,
+    pub call: RefusedCall,
+    /// The call on one line. `None` if the journal does not have it.
+    pub words: Option<String>,
+    /// Person who refused.
+    pub by: String,
+    pub at: Timestamp,
+    /// Sequence of its event in the session's stream.
+    pub seq: u64,
+    pub revoked_at: Option<Timestamp>,
 }
 
 /// A refused call, and the line that names it for people.
@@ -209,6 +226,28 @@ impl RefusalRecord {
     }
 }
 
+impl RefusedBefore {
+    /// Compares a call with the refusals that stand.
+    pub(crate) fn compare<'r>(
+        standing: impl Iterator<Item = &'r Refusal>,
+        subject: &Subject<'_>,
+        arguments: &Value,
+    ) -> Self {
+        let mut standing = standing.peekable();
+        if standing.peek().is_none() {
+            return Self::default();
+        }
+        let call = RefusedCall::of(subject, arguments);
+        let mut met: Vec<(&Refusal, Repeat)> =
+            standing.filter_map(|refusal| Some((refusal, refusal.call.repeated_by(&call)?))).collect();
+        met.sort_by_key(|(refusal, _)| std::cmp::Reverse(refusal.seq));
+        Self {
+            is_same: !met.is_empty() && met.iter().all(|(_, repeat)| *repeat == Repeat::Same),
+            reasons: met.iter().take(NAMED).map(|(refusal, repeat)| refusal.reason(*repeat)).collect(),
+        }
+    }
+}
+
 impl Refusal {
     /// One line that says what was refused. Names the tool alone if the journal does not have the line.
     pub fn words(&self) -> String {
@@ -223,33 +262,6 @@ impl Refusal {
         };
         let text = format!("refused before: `{}` refused {what} at {}", self.by, self.at);
         Reason { source: Source::Refusal, code: CODE.to_owned(), rule: None, text }
-    }
-}
-
-impl Session {
-    /// Compares a call with the refusals that stand.
-    pub(crate) fn refused_before(&self, subject: &Subject<'_>, arguments: &Value) -> RefusedBefore {
-        if self.standing_refusals().next().is_none() {
-            return RefusedBefore::default();
-        }
-        let call = RefusedCall::of(subject, arguments);
-        let mut met: Vec<(&Refusal, Repeat)> = self
-            .standing_refusals()
-            .filter_map(|refusal| Some((refusal, refusal.call.repeated_by(&call)?)))
-            .collect();
-        met.sort_by_key(|(refusal, _)| std::cmp::Reverse(refusal.seq));
-        RefusedBefore {
-            is_same: !met.is_empty() && met.iter().all(|(_, repeat)| *repeat == Repeat::Same),
-            reasons: met.iter().take(NAMED).map(|(refusal, repeat)| refusal.reason(*repeat)).collect(),
-        }
-    }
-
-    /// Refused calls that a grant would cover otherwise, for the card that offers the grant.
-    pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
-        let mut refused: Vec<&Refusal> =
-            self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
-        refused.sort_by_key(|refusal| std::cmp::Reverse(refusal.seq));
-        refused.into_iter().take(NAMED).map(Refusal::words).collect()
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use holdshort_core::gate::{self, Checkpoints, Rules, Subject};
 use holdshort_core::policy::Checkpoint;
-use holdshort_core::system::System;
 use holdshort_core::tool::Category;
 
-use super::{command, file, lists, session, told};
+use super::{command, file, lists, session, told, vote};
 use crate::world::allow;
 
 /// Which calls each mandatory checkpoint covers, although a rule allows everything and a grant is there.
@@ -99,7 +98,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
             let at = BTreeSet::from([checkpoint]);
             let deploy: &[String] = if n == 3 { &deploy } else { &[] };
             let rules = Rules { checkpoints: Checkpoints { at: &at, deploy }, ..lists(&[], &allowed) };
-            let verdict = told(&gate::vote(&subject, rules, &session(Some(&subject)), &System::default()));
+            let verdict = told(&vote(&subject, rules, &session(Some(&subject))));
             let name = format!("Checkpoint {}", checkpoint.as_str());
             assert_eq!(verdict.contains(&name), covered, "{subject:?}: {verdict}");
             assert!(!covered || !verdict.contains("grantable"), "{subject:?}: {verdict}");
@@ -145,7 +144,7 @@ fn a_script_of_sed_that_runs_or_writes_is_code() {
     for (script, expected) in table {
         let line = format!("sed {script} f");
         let rules = Rules { checkpoints: Checkpoints { at: &at, deploy: &[] }, ..lists(&[], &allowed) };
-        let verdict = told(&gate::vote(&command(&line, &[]), rules, &session(None), &System::default()));
+        let verdict = told(&gate::vote(&command(&line, &[]), rules));
         assert_eq!(verdict.starts_with("ask"), expected, "{line}: {verdict}");
     }
 }

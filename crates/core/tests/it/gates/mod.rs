@@ -12,12 +12,11 @@ use std::sync::LazyLock;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::{
-    self, Changes, Checkpoints, Granters, Matcher, RefusedBefore, Release, Rules, Source, Subject, Verdict,
+    self, Changes, Checkpoints, Grant, Matcher, RefusedBefore, Release, Rules, Source, Subject, Verdict,
 };
 use holdshort_core::policy::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
 use holdshort_core::session::{self, Session};
-use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Category;
 
@@ -82,10 +81,10 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
     session
 }
 
-fn system(rules: Vec<Rule>) -> System {
-    let mut system = System::default();
-    system.apply(&world::of_system(system::Fact::PolicySet { rules }));
-    system
+/// The vote where the grants of this session count.
+fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session) -> Verdict {
+    let grants: Vec<&Grant> = session.active_grants(Timestamp::from_millis(0)).collect();
+    gate::vote(subject, Rules { grants: Some(&grants), ..rules })
 }
 
 fn told(verdict: &Verdict) -> String {
@@ -104,24 +103,22 @@ fn told(verdict: &Verdict) -> String {
 
 static NOT_REFUSED: LazyLock<RefusedBefore> = LazyLock::new(RefusedBefore::default);
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
-static ANYBODY: LazyLock<Granters<'static>> = LazyLock::new(world::anybody);
 
 fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
     Rules {
+        system: &[],
         run,
         workflow,
         checkpoints: Checkpoints { at: &NOWHERE, deploy: &[] },
         smart: &[],
-        granters: Some(&ANYBODY),
+        grants: Some(&[]),
         covers: GrantCovers::Call,
         refused: &NOT_REFUSED,
-        asked_at: None,
-        now: Timestamp::from_millis(0),
     }
 }
 
 fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
-    told(&gate::vote(subject, lists(&[], rules), &session(None), &System::default()))
+    told(&gate::vote(subject, lists(&[], rules)))
 }
 
 /// All combinations of what the installation, the run and the workflow say, with and without a grant, a
@@ -145,14 +142,14 @@ fn the_most_severe_vote_wins() {
                 for (granted, found, opaque) in
                     [(false, false, false), (true, false, false), (true, true, false), (true, false, true)]
                 {
-                    let (run, workflow) = (list(by_run), list(by_workflow));
+                    let (system, run, workflow) = (list(by_system), list(by_run), list(by_workflow));
                     let subject = command(
                         if opaque { "make $X" } else { "make x" },
                         if found { &findings } else { &[] },
                     );
                     let session = session(granted.then(|| command("make x", &[])).as_ref());
-                    let rules = lists(&run, &workflow);
-                    let verdict = gate::vote(&subject, rules, &session, &system(list(by_system)));
+                    let rules = Rules { system: &system, ..lists(&run, &workflow) };
+                    let verdict = vote(&subject, rules, &session);
                     let flag = |flag: bool| if flag { "yes" } else { "–" }.to_owned();
                     rows.push(vec![
                         name(by_system),
@@ -190,7 +187,7 @@ fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
         let (run, workflow) = ([rule(run, &["*"], &[])], [rule(workflow, &["write_file"], &[])]);
         let rules = lists(&run, &workflow);
-        told(&gate::vote(&file("a"), rules, &session(None), &System::default()))
+        told(&gate::vote(&file("a"), rules))
     };
     assert_eq!(
         [verdict(Allow, Ask), verdict(Allow, Forbid), verdict(Ask, Allow), verdict(Forbid, Allow)],
@@ -206,11 +203,7 @@ fn a_reason_says_which_rule_asked() {
         Rule { reason: Some("ask the owner".to_owned()), ..rule(RuleAction::Ask, &["write_file"], &[]) },
     ];
     let rules = lists(&[], &rules);
-    let Verdict::Ask { reasons, grantable } =
-        gate::vote(&file("a"), rules, &session(None), &System::default())
-    else {
-        panic!("it asks")
-    };
+    let Verdict::Ask { reasons, grantable } = gate::vote(&file("a"), rules) else { panic!("it asks") };
     assert_eq!(
         (reasons[0].source, reasons[0].rule, reasons[0].text.as_str(), grantable),
         (Source::Workflow, Some(1), "ask the owner", true),
@@ -233,7 +226,7 @@ fn a_grant_for_a_category_covers_no_other() {
         ("python3 $X", false),
     ] {
         let subject = command(line, &[]);
-        let of = |covers| gate::vote(&subject, rules(covers), &session, &System::default());
+        let of = |covers| vote(&subject, rules(covers), &session);
         let released = matches!(of(GrantCovers::Category), Verdict::Allow(Release::Grant { .. }));
         assert_eq!(released, passes, "{line}");
         assert!(matches!(of(GrantCovers::Call), Verdict::Ask { .. }), "{line}");

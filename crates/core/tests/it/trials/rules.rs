@@ -4,12 +4,9 @@ use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
 use holdshort_core::policy::{ChangeScope, GrantCovers, Rule, RuleAction};
-use holdshort_core::session::Session;
-use holdshort_core::system::System;
-use holdshort_core::time::Timestamp;
 use holdshort_core::tool::Category;
 
-use crate::world::{self, WORKSPACE};
+use crate::world::WORKSPACE;
 
 fn file(path: &str, does: &str) -> Change {
     let entry = |text: &str| Entry::File { digest: Digest::of(text.as_bytes()), bytes: 1, mode: 0o644 };
@@ -47,18 +44,16 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let checkpoints = Checkpoints { at: &at, deploy: &[] };
     let rules = std::slice::from_ref(rule);
     let rules = Rules {
+        system: &[],
         run: &[],
         workflow: rules,
         checkpoints,
         smart: &[],
-        granters: Some(&world::anybody()),
+        grants: Some(&[]),
         covers: GrantCovers::Call,
         refused: &RefusedBefore::default(),
-        asked_at: None,
-        now: Timestamp::from_millis(0),
     };
-    let session = Session::new(world::draw(2).id());
-    match gate::vote(&subject, rules, &session, &System::default()) {
+    match gate::vote(&subject, rules) {
         Verdict::Forbid(_) => "forbid",
         Verdict::Allow(_) => "allow",
         Verdict::Ask { reasons, .. } => match reasons[0].code.as_str() {

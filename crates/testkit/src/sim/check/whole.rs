@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::FutureExt;
+use holdshort_core::gate::Grant;
 use holdshort_core::id::SessionId;
 use holdshort_core::projection::{GrantRow, SessionRow};
-use holdshort_core::session::Grant;
 use holdshort_engine::{Driver, Idle, audit, rebuild};
 use holdshort_store::{GrantFilter, InterruptFilter, Leases, RunFilter, SessionFilter, Tables};
 

@@ -1,0 +1,62 @@
+//! Decisions that a session remembers, as the gates take them: grants that count for a call, and refusals.
+
+use serde_json::{Value, json};
+
+use super::Session;
+use crate::actor::Whose;
+use crate::gate::refusal::NAMED;
+use crate::gate::{Grant, Matcher, Refusal, RefusedBefore, Subject};
+use crate::interrupt::Assignment;
+use crate::people::People;
+use crate::time::Timestamp;
+
+/// People whose grants count for a call: those who could decide on it alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Granters<'a> {
+    pub(crate) assignment: &'a Assignment,
+    pub(crate) people: &'a People,
+    /// Actor who started the run.
+    pub(crate) starter: Option<Whose<'a>>,
+}
+
+impl Granters<'_> {
+    fn count(&self, grant: &Grant) -> bool {
+        self.assignment.still_trusts(grant.whose(), grant.added_at, self.people, self.starter)
+    }
+}
+
+impl Session {
+    /// Grants of these people that hold now. `asked_at`: when the call was first put before a person. A grant that was
+    /// given since then does not cover the call.
+    pub(crate) fn grants_by(
+        &self,
+        granters: Granters<'_>,
+        asked_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Vec<&Grant> {
+        let is_in_time = |grant: &Grant| asked_at.is_none_or(|asked_at| grant.added_at < asked_at);
+        self.active_grants(now).filter(|grant| is_in_time(grant) && granters.count(grant)).collect()
+    }
+
+    /// Compares a call with the refusals that stand.
+    pub(crate) fn refused_before(&self, subject: &Subject<'_>, arguments: &Value) -> RefusedBefore {
+        RefusedBefore::compare(self.standing_refusals(), subject, arguments)
+    }
+
+    /// Refused calls that a grant would cover otherwise, for the card that offers the grant.
+    pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
+        let mut refused: Vec<&Refusal> =
+            self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
+        refused.sort_by_key(|refusal| std::cmp::Reverse(refusal.seq));
+        refused.into_iter().take(NAMED).map(Refusal::words).collect()
+    }
+
+    /// Grant as a card shows it.
+    pub(crate) fn grant_card(&self, grant: &Matcher) -> Value {
+        let mut card = json!(grant);
+        card["words"] = json!(grant.words());
+        card["past"] = json!([]);
+        card["refused"] = json!(self.refused_of(grant));
+        card
+    }
+}
