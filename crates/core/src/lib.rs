@@ -14,6 +14,7 @@ pub mod conversation;
 pub mod definition;
 pub mod delivery;
 pub mod digest;
+pub mod envelope;
 pub mod event;
 pub mod gate;
 pub mod handoff;

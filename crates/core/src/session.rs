@@ -15,7 +15,8 @@ pub use state::{Changed, End, Opened, State};
 pub use undone::Undone;
 
 use crate::actor::{Actor, Role};
-use crate::event::{self, Content, Event};
+use crate::envelope::Content;
+use crate::event::{self, Event};
 use crate::gate::{Grant, Matcher, Refusal, RefusedCall};
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use crate::json;

@@ -8,7 +8,7 @@ mod chain;
 mod rows;
 mod streams;
 
-use holdshort_core::event;
+use holdshort_core::envelope;
 use holdshort_core::head::{Head, Noted};
 use holdshort_store::{Error, Journal};
 
@@ -109,8 +109,8 @@ impl From<Error> for Finding {
     }
 }
 
-impl From<event::Error> for Finding {
-    fn from(error: event::Error) -> Self {
+impl From<envelope::Error> for Finding {
+    fn from(error: envelope::Error) -> Self {
         Self::Damage(error.to_string())
     }
 }

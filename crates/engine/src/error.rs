@@ -2,7 +2,7 @@
 
 use holdshort_core::id::RunId;
 use holdshort_core::schema::Problem;
-use holdshort_core::{event, run, session, system};
+use holdshort_core::{envelope, run, session, system};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -39,7 +39,7 @@ pub enum Error {
     NothingBegins,
     /// The run can not be read: it stops, others go on.
     #[error("run {run} can not be read: {source}")]
-    Damaged { run: String, source: event::Error },
+    Damaged { run: String, source: envelope::Error },
     /// The workflow that the run pins is not in the journal.
     #[error("run {run} pins a workflow that the journal does not hold")]
     NoDefinition { run: RunId },
@@ -68,7 +68,7 @@ impl Error {
         match self {
             Self::NewDefinition { .. } => true,
             Self::Damaged { source, .. } => {
-                matches!(source, event::Error::FromTheFuture { .. } | event::Error::Unreadable { .. })
+                matches!(source, envelope::Error::FromTheFuture { .. } | envelope::Error::Unreadable { .. })
             }
             _ => false,
         }

@@ -8,7 +8,7 @@ mod export;
 mod import;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Sealed, SealedContent};
+use holdshort_core::envelope::{self, Sealed, SealedContent};
 use holdshort_core::id::StreamId;
 use holdshort_store::{AppendError, Key};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub enum Error {
     )]
     Incomplete { stream: StreamId, there: u64, found: u64 },
     #[error(transparent)]
-    Damaged(#[from] event::Error),
+    Damaged(#[from] envelope::Error),
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
     #[error(transparent)]

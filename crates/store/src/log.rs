@@ -5,7 +5,7 @@ use std::future::Future;
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{RunId, StreamId};
 use tokio::sync::watch;

@@ -13,7 +13,7 @@
 mod tests;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Sealed, SealedContent};
+use holdshort_core::envelope::{Sealed, SealedContent};
 use holdshort_core::id::StreamId;
 
 use crate::check;

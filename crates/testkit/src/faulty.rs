@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery};
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{DeliveryId, GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow, SessionUsage};

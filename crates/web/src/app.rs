@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event::{self, Event, Sealed};
+use holdshort_core::envelope::Sealed;
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::projection::{InterruptRow, RunRow};
 use holdshort_core::run::{Input, Run};

@@ -370,7 +370,8 @@ fn operator() -> String {
 mod tests {
     use axum::http::HeaderValue;
     use holdshort_core::actor::{Actor, Role};
-    use holdshort_core::event::{self, Content, Event};
+    use holdshort_core::envelope::Content;
+    use holdshort_core::event::{self, Event};
     use holdshort_core::id::StreamId;
     use holdshort_core::people::{People, PeopleSource, Person};
     use holdshort_core::system;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Fact, Origin, StepRole};
 use crate::asking::Deliver;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::Verdict;
 use crate::interrupt::{About, Effect, Kind};
 use crate::level::Level;

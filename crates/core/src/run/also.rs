@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::fact_part::Authority;
 use super::{Call, CallState, Run};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::foreign::ForeignCall;
 use crate::gate::{Grant, Matcher, Refusal, RefusalRecord, Release, Verdict, refusal};
 use crate::id::{GrantId, Id, InterruptId};

@@ -10,7 +10,7 @@ use super::state::{CallState, HeldResult, ModelCall, Rounds, StepRole};
 use super::{Action, ActionId, Call, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Kind, Outcome};

@@ -10,7 +10,7 @@ use super::input::{Ask, Rejection};
 use super::{Fact, Run};
 use crate::actor::Actor;
 use crate::definition::Definition;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
     Assignment, Claim, Delegation, HandedTo, Interrupt, Refusal, Represented, Stage, Voter,

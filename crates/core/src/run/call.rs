@@ -11,7 +11,7 @@ use super::state::Found;
 use super::stop;
 use super::{Call, CallEnd, CallState, Fact, Look};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Outcome};

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Fact;
 use super::draft::Draft;
 use super::input::Rejection;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Decision, Holder, Outcome};
 

@@ -6,7 +6,7 @@ use super::draft::{Draft, Opening};
 use super::fact_part::Authority;
 use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact, Run};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Decision, Kind, Refusal};
 use crate::level::Level;

@@ -7,7 +7,8 @@ use super::input::{Context, Rejection};
 use super::{Fact, Run};
 use crate::actor::Actor;
 use crate::definition::{KindGate, Phase};
-use crate::event::{self, Content, Event};
+use crate::envelope::Content;
+use crate::event::{self, Event};
 use crate::gate::Reason;
 use crate::id::{Draw, Id, InterruptId, StreamId};
 use crate::interrupt::{

@@ -13,7 +13,7 @@ use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, Run, Step, StepEnd, StepRole};
 use crate::asking::RECORD;
 use crate::definition::Ends;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::handoff::FINISH;
 use crate::interrupt::{About, Kind};
 use crate::level::Level;

@@ -7,7 +7,7 @@ use super::input::{Ask, Rejection};
 use super::{Fact, Origin, foreign};
 use crate::actor::Role;
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{
     About, EXPIRED, Effect, Interrupt, Kind, LABELS, Offer, Opened, Outcome, Risk, on_expiry, option,
     withhold,

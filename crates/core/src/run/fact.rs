@@ -1,6 +1,6 @@
 //! What can happen in a run. Past tense; facts only, texts and arguments are the event's content.
 //!
-//! The content of each event is named beside it: `text` and `data` are the fields of [`crate::event::Content`].
+//! The content of each event is named beside it: `text` and `data` are the fields of [`crate::envelope::Content`].
 
 use std::collections::BTreeSet;
 

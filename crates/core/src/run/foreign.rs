@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::{Fact, Run};
 use crate::actor::{Actor, Whose};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::foreign::{ForeignCall, Gated, Votes};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;

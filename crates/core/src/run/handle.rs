@@ -8,7 +8,7 @@ use super::draft::{Decided, Draft};
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::actor::{Actor, Role};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{Cause, Decision, Outcome};
 use crate::json;
 use crate::limits;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step};
 use crate::asking::RECORD;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::interrupt::{About, Kind};
 use crate::level::Level;

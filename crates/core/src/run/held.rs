@@ -9,7 +9,7 @@ use super::draft::{Draft, Opening};
 use super::state::HeldResult;
 use super::{Call, CallEnd, Fact};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{About, Kind};
 use crate::tool::Held;
 

@@ -15,7 +15,7 @@ use super::draft::Draft;
 use super::request::result_text;
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::Judge;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::limits;
 use crate::message::{Message, Request};
 use crate::text::clip;

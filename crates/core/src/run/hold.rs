@@ -10,7 +10,7 @@ use super::external::unkeepable;
 use super::input::{Hold, Rejection};
 use super::{Fact, Origin, Run};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Comment, Interrupt, Kind, Offer, Outcome, option};
 use crate::limits;

@@ -10,7 +10,7 @@ use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
 use super::input::Rejection;
 use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Outcome};
 use crate::message::Stop;

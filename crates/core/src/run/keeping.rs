@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draft::Draft;
 use super::{Fact, Rejection, Run};
-use crate::event::{Content, Event};
+use crate::envelope::Content;
+use crate::event::Event;
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;

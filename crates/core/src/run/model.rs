@@ -7,7 +7,7 @@ use super::fact_part::Listed;
 use super::input::Rejection;
 use super::{CallEnd, Fact, ModelCall, StepRole};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::json;
 use crate::limits;
 use crate::message::{Arguments, Failure, FailureKind, Reply, RequestedCall, Stop, Usage};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::fact_part::Returned;
 use super::{Call, CallState, Entry, Fact, Run, gating};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 

@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::fact_part::Judgement;
 use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Judge, Smart};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, Source, smart};
 use crate::limits;
 use crate::message::{FailureKind, Message, Request};

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::{Fact, Run, StepEnd, StepRole};
-use crate::event::{self, Content, Event};
+use crate::envelope::Content;
+use crate::event::{self, Event};
 use crate::id::InterruptId;
 use crate::interrupt::{About, Kind};
 use crate::session;

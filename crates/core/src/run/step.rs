@@ -5,7 +5,7 @@ use serde_json::json;
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Limits, PhaseKind, StepGates};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{About, Cause, Kind, Outcome};
 use crate::json;
 use crate::level::Level;

@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::input::Rejection;
 use super::interruption::INTERRUPTED;
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
-use crate::event::Content;
+use crate::envelope::Content;
 
 /// The code of a call that a person stopped.
 pub(super) const STOPPED: &str = "stopped";

@@ -7,7 +7,7 @@ use super::Fact;
 use super::draft::Draft;
 use super::input::Rejection;
 use crate::actor::Actor;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{Escalation, Interrupt, Reminded, What};
 use crate::time::Timestamp;

@@ -14,7 +14,7 @@ use super::input::Rejection;
 use super::state::{Found, Trial};
 use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};
 use crate::changeset::{self, Change, Changeset};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, Source};
 use crate::interrupt::{About, Interrupt};
 use crate::limits;

@@ -13,7 +13,7 @@ use crate::asking::Asking;
 use crate::changeset::{Changeset, Composed, Entry};
 use crate::definition::{Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::RunId;
 use crate::interrupt::{Assignment, KEEP_SOME, Kind, Stage};
 use crate::limits;

@@ -5,7 +5,7 @@ use super::handle::check_text;
 use super::input::Rejection;
 use super::{Fact, Origin};
 use crate::digest::Digest;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::Verdict;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};

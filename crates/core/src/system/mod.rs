@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::{self, Actor, Role};
 use crate::digest::Digest;
-use crate::event::{self, Content, Event};
+use crate::envelope::Content;
+use crate::event::{self, Event};
 use crate::hours::Hours;
 use crate::id::{KeyId, PushId, StreamId, WebhookId};
 use crate::name::{form, is_same};

@@ -3,7 +3,8 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::conversation::{Turn, told};
-use holdshort_core::event::{self, Content, Event};
+use holdshort_core::envelope::Content;
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::limits::{EARLIER_BYTES, EARLIER_RESULT_BYTES, FRONT_RUNS};

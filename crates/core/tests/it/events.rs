@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::event::{self, Chain, Content, Error, Event, Sealed};
+use holdshort_core::envelope::{self, Chain, Content, Error, Sealed};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::interrupt::{Decision, Kind, Vote};
 use holdshort_core::json;
@@ -71,7 +72,7 @@ pub(crate) fn seal(log: &[Event]) -> Vec<Sealed> {
     let mut draw = draw(8);
     log.iter()
         .map(|event| {
-            event::seal(event, chains.entry(event.stream.clone()).or_insert(Chain::START), &mut draw)
+            envelope::seal(event, chains.entry(event.stream.clone()).or_insert(Chain::START), &mut draw)
         })
         .collect()
 }
@@ -358,7 +359,7 @@ fn without_content(world: &World) {
     let erased = open(&sealed).expect("the chain holds");
     assert!(erased.iter().all(|event| event.content == Content::none()));
     // What is gone is known to have been there.
-    let lost = |sealed: &Sealed| event::has_lost_content(sealed).expect("its head can be read");
+    let lost = |sealed: &Sealed| envelope::has_lost_content(sealed).expect("its head can be read");
     for (bare, whole) in sealed.iter().zip(seal(&world.log)) {
         assert_eq!((lost(bare), lost(&whole)), (whole.content.is_some(), false));
     }

@@ -2,7 +2,7 @@
 
 use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;
-use holdshort_core::event;
+use holdshort_core::envelope;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
@@ -225,7 +225,7 @@ fn erased_content_is_not_released() {
     let mut world = held();
     for event in &mut world.log {
         if event.fact.encode().0 == "result_held" {
-            event.content = event::Content::none();
+            event.content = envelope::Content::none();
         }
     }
     let mut replayed = World::new(reporting());

@@ -3,7 +3,8 @@
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{Definition, KindGate};
-use holdshort_core::event::{self, Content, Event};
+use holdshort_core::envelope::Content;
+use holdshort_core::event::{self, Event};
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::interrupt::{Assignment, Cause, Decision, Given, Kind, Refusal};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Sealed, SealedContent};
+use holdshort_core::envelope::{Sealed, SealedContent};
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::policy::RuleAction;

@@ -2,7 +2,8 @@
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Content, Event};
+use holdshort_core::envelope::{Chain, Content};
+use holdshort_core::event::{self, Event};
 use holdshort_core::gate::Release;
 use holdshort_core::id::StreamId;
 use holdshort_core::limits::EVENTS;

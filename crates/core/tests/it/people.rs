@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Content, Event};
+use holdshort_core::envelope::Content;
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::KeyId;
 use holdshort_core::people::{Away, PeopleSource, Person, Since};
 use holdshort_core::system::keys::NewKey;

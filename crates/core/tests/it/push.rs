@@ -2,7 +2,7 @@
 
 use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
 use holdshort_core::digest::Digest;
-use holdshort_core::event;
+use holdshort_core::envelope;
 use holdshort_core::id::PushId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::level::Level;
@@ -139,7 +139,7 @@ fn the_event_has_a_host_and_nothing_that_reaches_the_browser() {
     let members: Vec<&String> = facts["is"].as_object().unwrap().keys().collect();
     assert_eq!(members, ["person", "host", "endpoint"]);
     assert!(!facts.to_string().contains("secret"), "{facts}");
-    assert_eq!(event.content, event::Content::none());
+    assert_eq!(event.content, envelope::Content::none());
 }
 
 fn notice(people: &[&str], groups: &[&str], told: &[&str]) -> Notice {

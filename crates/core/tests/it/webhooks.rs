@@ -2,7 +2,7 @@
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::channel::{Channel, Via};
-use holdshort_core::event;
+use holdshort_core::envelope;
 use holdshort_core::id::WebhookId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::limits::WEBHOOKS;
@@ -90,5 +90,5 @@ fn the_event_has_a_host_and_nothing_that_lets_in() {
     let (_, facts) = event.fact.encode();
     let members: Vec<&String> = facts["is"].as_object().unwrap().keys().collect();
     assert_eq!(members, ["name", "kind", "host", "active"]);
-    assert_eq!(event.content, event::Content::none());
+    assert_eq!(event.content, envelope::Content::none());
 }

@@ -10,7 +10,8 @@ use holdshort_core::definition::{
     Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, StepGates,
 };
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Content, Event};
+use holdshort_core::envelope::Content;
+use holdshort_core::event::{self, Event};
 use holdshort_core::handoff;
 use holdshort_core::id::{Draw, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Opened};

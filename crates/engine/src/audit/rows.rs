@@ -1,6 +1,7 @@
 //! Rows that no event stands behind. Those of a stream that is there are compared with it in `streams`.
 
-use holdshort_core::event::{Chain, Fact};
+use holdshort_core::envelope::Chain;
+use holdshort_core::event::Fact;
 use holdshort_core::id::StreamId;
 use holdshort_core::projection::{GrantRow, SessionRow};
 use holdshort_core::session::{self, Session};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::event::{self, Chain, Event, Sealed};
+use holdshort_core::envelope::{self, Chain, Sealed};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, InterruptRow, RunRow};
 use holdshort_core::run::{Fact, Run};
@@ -54,10 +55,10 @@ struct Contents {
 }
 
 impl Contents {
-    fn met(&mut self, sealed: &Sealed) -> Result<(), event::Error> {
+    fn met(&mut self, sealed: &Sealed) -> Result<(), envelope::Error> {
         if sealed.content.is_some() {
             self.there.insert(sealed.seq);
-        } else if event::has_lost_content(sealed)? {
+        } else if envelope::has_lost_content(sealed)? {
             self.lost.insert(sealed.seq);
         }
         Ok(())

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use holdshort_core::event::{self, Chain};
+use holdshort_core::envelope::{self, Chain};
+use holdshort_core::event;
 use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::interrupt::{Assignment, Cause};
 use holdshort_core::projection::SessionRow;
@@ -61,7 +62,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         for event in events {
             match &event.fact {
                 event::Fact::Run(fact) => {
-                    run_events.push(event::seal(event, &mut run_chain, &mut draw));
+                    run_events.push(envelope::seal(event, &mut run_chain, &mut draw));
                     match fact {
                         Fact::RunStarted { .. } => starts = true,
                         Fact::InterruptOpened(opened) => {
@@ -181,7 +182,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     }
                 }
                 event::Fact::Session(_) => {
-                    session_events.push(event::seal(event, &mut new_session_chain, &mut draw));
+                    session_events.push(envelope::seal(event, &mut new_session_chain, &mut draw));
                 }
                 event::Fact::System(_) => {}
             }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::envelope::{self, Chain};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::json;
 use holdshort_core::message::Request;
@@ -68,7 +69,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 return replayed;
             }
             let found = replayed.map_or(0, |(_, chain)| chain.seq);
-            let source = event::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
+            let source = envelope::Error::Missing { stream: StreamId::Run(id.clone()), found, told };
             Err(Error::Damaged { run: id.to_string(), source })
         })
     }

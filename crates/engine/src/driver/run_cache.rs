@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use holdshort_core::event::Chain;
+use holdshort_core::envelope::Chain;
 use holdshort_core::id::{InterruptId, RunId};
 use holdshort_core::run::{Action, ActionId, Input, Run};
 use tokio::sync::MutexGuard;

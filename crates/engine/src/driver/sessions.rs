@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::envelope::Chain;
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Input, Rejection};

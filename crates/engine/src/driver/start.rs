@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Chain;
+use holdshort_core::envelope::Chain;
 use holdshort_core::id::{Draw, InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::{Ask, Config, FrontStart, Input, Origin, Run, Start};

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use holdshort_core::actor::Actor;
 use holdshort_core::delivery::Delivery;
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::envelope::{self, Chain};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{Id, SessionId, StreamId};
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::people::{PeopleSource, Roster};
@@ -316,7 +317,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let expected = chain.seq;
         let stream = events[0].stream.clone();
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
-        let sealed = events.iter().map(|event| event::seal(event, &mut chain, &mut draw)).collect();
+        let sealed = events.iter().map(|event| envelope::seal(event, &mut chain, &mut draw)).collect();
         let append = Append {
             streams: vec![StreamAppend { stream: stream.clone(), expected, events: sealed }],
             ..more

@@ -1,7 +1,8 @@
 //! A receipt: every event that concerns one interrupt, each with the proof that a checkpoint covers it.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Fact, Sealed};
+use holdshort_core::envelope::Sealed;
+use holdshort_core::event::{self, Fact};
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::About;
 use holdshort_core::run;

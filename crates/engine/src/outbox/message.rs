@@ -6,7 +6,8 @@ use std::pin::Pin;
 
 use holdshort_core::actor::LOCAL_OPERATOR;
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::event::{self, Fact};
+use holdshort_core::envelope;
+use holdshort_core::event::Fact;
 use holdshort_core::id::{InterruptId, PushId, StreamId};
 use holdshort_core::json;
 use holdshort_core::notice::{Notice, Recipient};
@@ -230,6 +231,6 @@ async fn title_of<J: Journal, C: Clock, E: Executor>(
     let Some(event) = event_at(&**driver.journal(), &stream, row.opened_seq).await? else { return Ok(None) };
     let is_it = matches!(&event.fact, Fact::Run(run::Fact::InterruptOpened(opened))
         if opened.interrupt == delivery.interrupt && opened.withhold.is_empty());
-    let event::Content { data, .. } = event.content;
+    let envelope::Content { data, .. } = event.content;
     Ok(data.get("title").and_then(|title| title.as_str()).filter(|_| is_it).and_then(title))
 }

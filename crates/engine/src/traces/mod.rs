@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use holdshort_core::event::{self, Chain};
+use holdshort_core::envelope::Chain;
+use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_store::Journal;
 use prometheus_client::metrics::counter::Counter;

@@ -464,7 +464,7 @@ fn first<const N: usize>(digest: &Digest) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use holdshort_core::actor::Actor;
-    use holdshort_core::event::Content;
+    use holdshort_core::envelope::Content;
     use holdshort_core::id::StreamId;
     use holdshort_core::message::{FailureKind, Stop, Usage};
     use holdshort_core::run::CallEnd;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Sealed};
+use holdshort_core::envelope::{self, Chain, Sealed};
+use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
 use holdshort_core::run::Fact;
@@ -65,7 +66,7 @@ impl<W: Write> Exporting<'_, W> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
         if found < row.seq {
-            Err(event::Error::Missing { stream, found, told: row.seq }.into())
+            Err(envelope::Error::Missing { stream, found, told: row.seq }.into())
         } else {
             Ok(())
         }
@@ -123,7 +124,7 @@ impl<W: Write> Exporting<'_, W> {
             self.blob(journal, definition).await?;
         }
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
-        let event = Event::of(sealed).ok_or(event::Error::WrongContent { stream, seq })?;
+        let event = Event::of(sealed).ok_or(envelope::Error::WrongContent { stream, seq })?;
         self.line(&Line::Event(event))?;
         self.moved.events += 1;
         Ok(())

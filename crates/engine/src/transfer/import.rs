@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, Seek};
 
-use holdshort_core::event::{self, Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
+use holdshort_core::event;
 use holdshort_core::id::StreamId;
 use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 

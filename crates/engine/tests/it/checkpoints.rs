@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Content, Event, Fact, seal};
+use holdshort_core::envelope::{Chain, Content, seal};
+use holdshort_core::event::{Event, Fact};
 use holdshort_core::head::Head;
 use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::system;

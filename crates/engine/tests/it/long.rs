@@ -1,6 +1,7 @@
 //! A run with as many events as one may have resumes, and ends with its reason.
 
-use holdshort_core::event::{self, Content, Event, Fact as Of};
+use holdshort_core::envelope::{self, Content};
+use holdshort_core::event::{Event, Fact as Of};
 use holdshort_core::id::{Draw, Seed, StreamId};
 use holdshort_core::limits::EVENTS;
 use holdshort_core::projection::Status;
@@ -28,7 +29,7 @@ async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upt
             content: Content::none(),
         };
         loaded.apply(&event);
-        events.push(event::seal(&event, &mut chain, &mut draw));
+        events.push(envelope::seal(&event, &mut chain, &mut draw));
     }
     let rows = Rows { run: loaded.row(), ..Rows::default() };
     let streams = vec![StreamAppend { stream, expected, events }];

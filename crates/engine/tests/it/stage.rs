@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
+use holdshort_core::envelope;
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
@@ -207,7 +208,7 @@ impl<J: Journal> Stage<J> {
     /// The run's events, verified from the first to the last.
     pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
         let sealed = self.driver.journal().read(&StreamId::Run(run.clone()), 0, usize::MAX >> 1).await;
-        let mut chain = event::Chain::START;
+        let mut chain = envelope::Chain::START;
         sealed.unwrap().iter().map(|sealed| event::open(sealed, &mut chain).unwrap()).collect()
     }
 

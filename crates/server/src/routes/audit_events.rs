@@ -5,7 +5,8 @@
 
 use axum::Json;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Sealed};
+use holdshort_core::envelope::Sealed;
+use holdshort_core::event;
 use holdshort_core::id::StreamId;
 use holdshort_core::time::Timestamp;
 use holdshort_protocol::{AuditRecord, Code, Event, List};

@@ -1,7 +1,7 @@
 //! The record of an interrupt as a page to keep, for people: what a receipt proves.
 
 use axum::response::Response;
-use holdshort_core::event::{self, Sealed};
+use holdshort_core::envelope::{self, Sealed};
 use holdshort_core::id::InterruptId;
 use holdshort_engine::Error;
 use holdshort_web::auth::Caller;
@@ -28,8 +28,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Resp
     let app = &caller.app;
     let asked = caller.interrupt(&id).await?;
     let (signed, receipt) = app.evidence.receipt(&app.driver, &asked.run, &id).await?;
-    let read = |sealed: &Sealed| -> Result<Recorded, event::Error> {
-        let (event, is_erased) = (view::event::of(sealed)?, event::has_lost_content(sealed)?);
+    let read = |sealed: &Sealed| -> Result<Recorded, envelope::Error> {
+        let (event, is_erased) = (view::event::of(sealed)?, envelope::has_lost_content(sealed)?);
         Ok(Recorded { event, hash: sealed.hash.to_string(), is_erased })
     };
     let events: Result<Vec<_>, _> = receipt.events.iter().map(|proved| read(&proved.event)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::envelope::Sealed;
 use holdshort_core::id::StreamId;
 use serde_json::Value;
 use tokio_postgres::Row;

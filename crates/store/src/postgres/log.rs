@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use tokio::sync::watch;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::id::StreamId;
 use tokio_postgres::Row;
 

@@ -2,7 +2,7 @@
 //! any other error the caller rolls the transaction back, so nothing here cleans up.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::envelope::Sealed;
 use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, params};

@@ -1,7 +1,7 @@
 //! The events in SQLite: appends go to the writer, reads to the pool.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use rusqlite::Connection;

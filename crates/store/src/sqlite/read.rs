@@ -1,7 +1,7 @@
 //! What the journal proper answers: events, chains, keys, blobs, streams. Lists of rows are in `list`.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::id::StreamId;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 

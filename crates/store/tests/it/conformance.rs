@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
+use holdshort_core::envelope::{self, Chain, Content, Sealed};
+use holdshort_core::event::{self, Event, Fact};
 use holdshort_core::head::Head;
 use holdshort_core::id::{Draw, Seed, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, SessionRow};
@@ -723,7 +724,7 @@ async fn real_events_open_as_they_were_sealed<S: Subject>() {
         content: Content::text(text),
     });
     let sealed: Vec<Sealed> =
-        events.iter().map(|event| event::seal(event, &mut written, &mut draw)).collect();
+        events.iter().map(|event| envelope::seal(event, &mut written, &mut draw)).collect();
     let part = StreamAppend { stream: stream.clone(), expected: 0, events: sealed };
     store.journal().append(Append { streams: vec![part], ..Append::default() }).await.unwrap();
     let found = store.journal().read(&stream, 0, 10).await.unwrap();

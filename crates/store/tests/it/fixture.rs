@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed, SealedContent};
+use holdshort_core::envelope::{Chain, Sealed, SealedContent};
 use holdshort_core::history;
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed, SessionId, StreamId};
 use holdshort_core::interrupt::Kind;

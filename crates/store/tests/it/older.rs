@@ -1,7 +1,7 @@
 //! Events as databases kept them before appends were packed: a row of `events` for each.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{Chain, Sealed};
+use holdshort_core::envelope::{Chain, Sealed};
 use holdshort_core::head::Head;
 use holdshort_core::id::StreamId;
 use holdshort_store::{CONTENT_INLINE_LIMIT, Error, Journal, Positioned};

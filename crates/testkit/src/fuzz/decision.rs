@@ -4,7 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain};
+use holdshort_core::envelope::{self, Chain};
+use holdshort_core::event;
 use holdshort_core::id::{Draw, InterruptId, Seed};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Timing};
 use holdshort_core::run::{Ask, Config, Context, Decided, Input, Origin, Rejection, Run, Start};
@@ -48,7 +49,7 @@ fn decide(interrupt: &InterruptId, decision: &Decision) {
     let (mut run, mut chain, mut again) = (before.clone(), Chain::START, Chain::START);
     let mut draw = Draw::new(Seed([1; 16]), NOW);
     for event in &decided.events {
-        let sealed = event::seal(event, &mut chain, &mut draw);
+        let sealed = envelope::seal(event, &mut chain, &mut draw);
         let opened = event::open(&sealed, &mut again).unwrap_or_else(|error| panic!("{decision:?}: {error}"));
         assert_eq!(opened, *event);
         run.apply(&opened);

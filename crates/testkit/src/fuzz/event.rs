@@ -4,7 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::{self, Chain, Fact, Sealed, SealedContent};
+use holdshort_core::envelope::{self, Chain, Sealed, SealedContent};
+use holdshort_core::event::{self, Fact};
 use holdshort_core::id::{Draw, RunId, Seed, StreamId};
 use holdshort_core::json;
 use holdshort_core::run::Run;
@@ -63,7 +64,7 @@ fn stored(raw: &Value, content: Option<&[u8]>) {
     // Written by this version it says the same.
     let mut chain = before;
     let mut draw = Draw::new(Seed([4; 16]), Timestamp::from_millis(0));
-    let again = event::seal(&event, &mut chain, &mut draw);
+    let again = envelope::seal(&event, &mut chain, &mut draw);
     let mut chain = before;
     let read = event::open(&again, &mut chain).unwrap_or_else(|error| panic!("{error}: {event:?}"));
     assert_eq!(read, event);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::{self, Chain, Content, Event};
+use holdshort_core::envelope::{self, Chain, Content};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::{Draw, StreamId};
 use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::system;
@@ -35,7 +36,7 @@ pub(super) fn made(site: &Site) -> Append {
         let fact = event::Fact::System(fact);
         let actor = Actor::admin("ada", "sim");
         let event = Event { stream: StreamId::System, at: now, actor, fact, content: Content::none() };
-        event::seal(&event, &mut chain, &mut draw)
+        envelope::seal(&event, &mut chain, &mut draw)
     });
     let part = StreamAppend { stream: StreamId::System, expected: 0, events: events.to_vec() };
     Append { streams: vec![part], ..Append::default() }

@@ -3,7 +3,8 @@
 //! Each is a twist in what stands around the driver: its journal, its executor, its clock and its start.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::event::{self, Chain, Event};
+use holdshort_core::envelope::{self, Chain};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::Draw;
 use holdshort_core::interrupt::{Assignment, Kind};
 use holdshort_core::run::Fact;
@@ -313,7 +314,7 @@ impl Site {
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
         // Each as it was written: what stands before it may be more or less than it was.
         let events = part.events.iter().filter_map(|sealed| event::decode(sealed).ok()).flat_map(by);
-        let events = events.map(|event| event::seal(&event, &mut chain, &mut draw)).collect();
+        let events = events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect();
         StreamAppend { stream: part.stream, expected, events }
     }
 }

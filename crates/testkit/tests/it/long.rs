@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures::future::try_join_all;
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::envelope::Sealed;
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::json;

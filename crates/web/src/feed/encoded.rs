@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
-use holdshort_core::event::{self, Sealed};
+use holdshort_core::envelope::{self, Sealed};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Interrupt;
 use holdshort_engine::Error;
@@ -107,7 +107,7 @@ impl EncodedEvent {
         self.numbered(view::event::of_interrupt(&self.sealed, interrupt, reader), count)
     }
 
-    fn numbered(&self, event: Result<Event, event::Error>, count: Count) -> Answer<Event> {
+    fn numbered(&self, event: Result<Event, envelope::Error>, count: Count) -> Answer<Event> {
         let mut event =
             event.map_err(|source| Error::Damaged { run: self.sealed.stream.to_string(), source })?;
         event.position = self.position.filter(|_| count == Count::Position).map(position::text);

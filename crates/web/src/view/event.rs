@@ -1,7 +1,8 @@
 //! Events and previews as clients see them.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::event::{self, Event, Sealed};
+use holdshort_core::envelope::{self, Sealed};
+use holdshort_core::event::{self, Event};
 use holdshort_core::id::StreamId;
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::Fact;
@@ -25,7 +26,7 @@ const TIMES: [&str; 9] = [
     "/until",
 ];
 
-pub fn of(sealed: &Sealed) -> Result<wire::Event, event::Error> {
+pub fn of(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
@@ -34,7 +35,7 @@ pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,
     reader: &Reader,
-) -> Result<wire::Event, event::Error> {
+) -> Result<wire::Event, envelope::Error> {
     let mut event = event::decode(sealed)?;
     reader.cover_event(interrupt, &mut event, sealed.seq);
     Ok(show(event, sealed.seq))

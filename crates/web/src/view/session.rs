@@ -1,6 +1,6 @@
 //! Sessions and grants as clients see them.
 
-use holdshort_core::event::Content;
+use holdshort_core::envelope::Content;
 use holdshort_core::gate::{Grant, Refusal};
 use holdshort_core::id::{SessionId, StreamId};
 use holdshort_core::projection::{RunRow, SessionRow};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{AppliedDecision, By, Draft, Effect, Fact, Interrupt, Rejection, check_response};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Decision, Given, Offer, Refusal, Seat, carried};
 use crate::schema::Problem;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::words::{answer, nonempty, refused, sentence, unanswered, why};
 use super::{AppliedDecision, By};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
 use crate::run::fact_part::{Authority, Returned};

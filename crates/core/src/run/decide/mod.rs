@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::draft::Draft;
 use super::input::Rejection;
 use super::{Fact, Run};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
     self, About, Cause, Checked, Decision, Effect, Given, Interrupt, Kind, Offer, Outcome, Refusal, Seat,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::AppliedDecision;
 use super::words::{limit_of, nonempty, unanswered, why};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt};
 use crate::plan;
 use crate::run::draft::Draft;

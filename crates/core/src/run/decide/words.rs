@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{AppliedDecision, By};
 use crate::asking::RECORD;
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::interrupt::{About, Interrupt, Kind};
 use crate::run::Fact;
 use crate::run::draft::Draft;

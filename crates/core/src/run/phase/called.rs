@@ -12,7 +12,7 @@ use super::super::{Call, CallEnd, CallState, Fact, Run, StepEnd};
 use crate::definition::{
     CheckpointPhase, Control, Copilot, Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates,
 };
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, Source, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};

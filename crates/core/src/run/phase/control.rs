@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::draft::Draft;
 use super::super::{Fact, PlanPart, Run, Step, StepEnd, StepRole};
 use crate::definition::{Control, Phase};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 

@@ -13,7 +13,7 @@ use super::super::fact_part::{RoutedBy, RoutedTask};
 use super::super::state::Rounds;
 use super::super::{Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Copilot, Phase};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Effect, Interrupt, Kind, Offer};
 use crate::limits;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::{CallEnd, CallState, Fact, Run, StepEnd, StepRole, interruption};
 use crate::definition::{CheckpointPhase, NoChannel, Phase, PhaseKind};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::draft::{Draft, Opening};
 use super::super::{Call, CallEnd, Fact, Node, Run, Step, StepEnd, StepRole};
 use crate::definition::{PlanGate, Planning};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::gate::{Reason, checkpoint};
 use crate::interrupt::{About, Effect, Kind};
 use crate::level::Level;

@@ -9,7 +9,7 @@ use super::super::draft::Draft;
 use super::super::input::Rejection;
 use super::super::{Fact, Planned, Run, Step, StepEnd};
 use crate::definition::{Control, Phase};
-use crate::event::Content;
+use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Outcome};
 use crate::plan::{self, Plan, Subtask};

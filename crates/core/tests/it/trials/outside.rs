@@ -1,7 +1,8 @@
 //! Whose words name what a call may change: those of people and of the plan, never those of the agent.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event::{Content, Event};
+use holdshort_core::envelope::Content;
+use holdshort_core::event::Event;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::session;
 use serde_json::{Value, json};

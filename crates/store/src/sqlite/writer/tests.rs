@@ -1,7 +1,7 @@
 //! One group, handed to the writer as it stands: who is refused, who is spared, who fails together.
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::envelope::Sealed;
 use holdshort_core::id::StreamId;
 use rusqlite::StatementStatus;
 use tempfile::TempDir;

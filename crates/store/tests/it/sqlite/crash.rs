@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use holdshort_core::event::Chain;
+use holdshort_core::envelope::Chain;
 use holdshort_core::id::StreamId;
 use holdshort_store::{Append, Log, Rows, Sqlite, StreamAppend, Tables};
 use tempfile::TempDir;

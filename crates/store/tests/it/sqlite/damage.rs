@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::event::{self, Chain, Content, Event, Fact, Sealed};
+use holdshort_core::envelope::{self, Chain, Content, Sealed};
+use holdshort_core::event::{self, Event, Fact};
 use holdshort_core::id::{Draw, Seed};
 use holdshort_core::run;
 use holdshort_store::{
@@ -167,7 +168,7 @@ fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
         fact: Fact::Run(run::Fact::MessageAdded),
         content: Content::text(text),
     });
-    events.map(|event| event::seal(&event, &mut chain, &mut draw)).collect()
+    events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect()
 }
 
 /// All that a store tells, its events as they are read.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Chain;
+use holdshort_core::envelope::Chain;
 use holdshort_core::head::Head;
 use holdshort_core::projection::SessionRow;
 use holdshort_store::{Error, GrantFilter, Leases, Log, RunFilter, SessionFilter, Sqlite, Tables};

@@ -3,7 +3,7 @@
 //! The rules are told here once more in other words than in the core.
 
 use holdshort_core::asking::{Deliver, Form, RECORD};
-use holdshort_core::event::Content;
+use holdshort_core::envelope::Content;
 use holdshort_core::history;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Opened, Outcome};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::event::Sealed;
+use holdshort_core::envelope::Sealed;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::json;
 use holdshort_store::postgres::{Config, Reach, Schema};

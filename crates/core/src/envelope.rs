@@ -1,0 +1,220 @@
+//! Envelope of an event: its head, its erasable content, and its place in the chain of its stream.
+//!
+//! Stored as `head` (facts: everything that replay needs) plus erasable `content` (texts, arguments,
+//! results), bound by `content_digest = SHA-256(salt ‖ content)` and chained per stream by
+//! `hash = SHA-256(prev ‖ head)`. Bytes are RFC 8785 JSON, verified as stored, never re-encoded.
+//! The envelope does not know which facts there are: [`crate::event`] does.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::actor::Actor;
+use crate::digest::Digest;
+use crate::id::{Draw, StreamId};
+use crate::json;
+use crate::time::Timestamp;
+
+/// The version of the head format that this binary writes. Reading a later one is an error, not a guess.
+pub const VERSION: u64 = 2;
+
+/// One thing that happened, with its facts in the form `F`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Envelope<F> {
+    pub stream: StreamId,
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub fact: F,
+    pub content: Content,
+}
+
+/// Type and facts of an event, as its head holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedFact {
+    pub kind: String,
+    /// Null where the type says it all.
+    pub facts: Value,
+}
+
+/// What may be erased later. Both fields may be absent, at once or after erasure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+}
+
+impl Content {
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), data: Value::Null }
+    }
+
+    pub fn maybe_text(text: Option<String>) -> Self {
+        Self { text, data: Value::Null }
+    }
+
+    pub fn data(data: Value) -> Self {
+        Self { text: None, data }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.is_none() && self.data.is_null()
+    }
+
+    pub fn as_text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+}
+
+/// Where a stream ends: the position and hash that the next event builds on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    pub seq: u64,
+    pub hash: Digest,
+}
+
+impl Chain {
+    pub const START: Self = Self { seq: 0, hash: Digest::ZERO };
+
+    /// Returns the chain after an event, verifying its place and its hash.
+    pub fn after(&self, sealed: &Sealed) -> Result<Self, Error> {
+        let (stream, seq) = (sealed.stream.clone(), sealed.seq);
+        if seq != self.seq + 1 {
+            return Err(Error::OutOfOrder { stream, seq, expected: self.seq + 1 });
+        }
+        let hash = Digest::of_parts(&[self.hash.as_bytes(), &sealed.head]);
+        if hash != sealed.hash {
+            return Err(Error::BrokenChain { stream, seq });
+        }
+        Ok(Self { seq, hash })
+    }
+}
+
+/// An event as the journal stores it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    pub stream: StreamId,
+    /// From 1, without a gap.
+    pub seq: u64,
+    pub head: Vec<u8>,
+    /// Absent where the event has none, and after erasure.
+    pub content: Option<SealedContent>,
+    pub hash: Digest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedContent {
+    pub salt: [u8; 16],
+    pub bytes: Vec<u8>,
+}
+
+/// Head as it is read. [`seal`] writes the same fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    /// Looked at before the rest is read.
+    #[serde(rename = "v")]
+    _version: u64,
+    #[serde(rename = "type")]
+    kind: String,
+    stream: StreamId,
+    seq: u64,
+    at: Timestamp,
+    actor: Actor,
+    #[serde(default)]
+    facts: Value,
+    #[serde(default)]
+    content_digest: Option<Digest>,
+}
+
+/// Why stored bytes are not an event of this stream.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(
+        "event {stream}/{seq} has format version {version}; this binary reads up to {VERSION}: update it"
+    )]
+    FromTheFuture { stream: StreamId, seq: u64, version: u64 },
+    #[error("event {stream}/{seq} is not readable: {source}")]
+    Unreadable { stream: StreamId, seq: u64, source: json::Error },
+    #[error("event {stream}/{seq} stands where {expected} belongs")]
+    OutOfOrder { stream: StreamId, seq: u64, expected: u64 },
+    #[error("the hash chain breaks at {stream}/{seq}: the journal was changed after it was written")]
+    BrokenChain { stream: StreamId, seq: u64 },
+    #[error("{stream} had {told} events and has {found}: the journal was changed after it was written")]
+    Missing { stream: StreamId, found: u64, told: u64 },
+    #[error("the content of {stream}/{seq} is not what was written")]
+    WrongContent { stream: StreamId, seq: u64 },
+}
+
+/// Encodes an event as the next of its stream and moves `chain` on. The facts bring their `type` along.
+pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Draw) -> Sealed {
+    #[derive(Serialize)]
+    struct Head<'a, F> {
+        actor: &'a Actor,
+        at: Timestamp,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_digest: Option<Digest>,
+        #[serde(flatten)]
+        fact: &'a F,
+        seq: u64,
+        stream: &'a StreamId,
+        v: u64,
+    }
+    let content = (!event.content.is_empty())
+        .then(|| SealedContent { salt: draw.salt(), bytes: json::canonical(&event.content) });
+    let Envelope { stream, at, actor, fact, .. } = event;
+    let (at, seq) = (*at, chain.seq + 1);
+    let content_digest = content.as_ref().map(SealedContent::digest);
+    let head = json::canonical(&Head { actor, at, content_digest, fact, seq, stream, v: VERSION });
+    let hash = Digest::of_parts(&[chain.hash.as_bytes(), &head]);
+    *chain = Chain { seq, hash };
+    Sealed { stream: stream.clone(), seq, head, content, hash }
+}
+
+/// Reads the envelope of one event by itself: its content is verified, its place in the chain is not.
+pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
+    let (stream, seq) = (&sealed.stream, sealed.seq);
+    let unreadable = |source| Error::Unreadable { stream: stream.clone(), seq, source };
+    let raw = json::parse(&sealed.head).map_err(unreadable)?;
+    let version = raw.get("v").and_then(Value::as_u64).unwrap_or(0);
+    if version > VERSION {
+        return Err(Error::FromTheFuture { stream: stream.clone(), seq, version });
+    }
+    if version == 0 {
+        let source: serde_json::Error = serde::de::Error::custom("there is no format version 0");
+        return Err(unreadable(source.into()));
+    }
+    let head: Head = serde_json::from_value(raw).map_err(|error| unreadable(error.into()))?;
+    if head.stream != *stream || head.seq != seq {
+        return Err(Error::BrokenChain { stream: stream.clone(), seq });
+    }
+    let content = match (&sealed.content, head.content_digest) {
+        (Some(content), Some(digest)) if content.digest() == digest => {
+            json::from_slice(&content.bytes).map_err(unreadable)?
+        }
+        (None, _) => Content::none(),
+        (Some(_), Some(_) | None) => return Err(Error::WrongContent { stream: stream.clone(), seq }),
+    };
+    let fact = EncodedFact { kind: head.kind, facts: head.facts };
+    Ok(Envelope { stream: head.stream, at: head.at, actor: head.actor, fact, content })
+}
+
+/// Returns true if the event was written with content that has been erased.
+pub fn has_lost_content(sealed: &Sealed) -> Result<bool, Error> {
+    if sealed.content.is_some() {
+        return Ok(false);
+    }
+    let unreadable = |source| Error::Unreadable { stream: sealed.stream.clone(), seq: sealed.seq, source };
+    Ok(json::parse(&sealed.head).map_err(unreadable)?.get("content_digest").is_some())
+}
+
+impl SealedContent {
+    fn digest(&self) -> Digest {
+        Digest::of_parts(&[&self.salt, &self.bytes])
+    }
+}
