@@ -1,0 +1,271 @@
+//! Counts the votes of the gates on a call: rules, checkpoints, findings, refusals and grants.
+
+use holdshort_command::Command;
+use holdshort_command::guarded::{self, Guarded};
+
+use super::{
+    Changes, Checkpoints, Grant, Matcher, Reason, RefusedBefore, Release, Source, Subject, Verdict, changes,
+    rule,
+};
+use crate::changeset::Changeset;
+use crate::policy::{GrantCovers, Rule, RuleAction};
+use crate::tool::Category;
+
+/// Voters beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// Rules of the installation.
+    pub system: &'a [Rule],
+    pub run: &'a [Rule],
+    pub workflow: &'a [Rule],
+    pub checkpoints: Checkpoints<'a>,
+    pub smart: &'a [Reason],
+    /// Grants that count. `None` if the gate offers no approval for the session.
+    pub grants: Option<&'a [&'a Grant]>,
+    /// What a grant would cover that is given now.
+    pub covers: GrantCovers,
+    /// Refusals of the session that the call meets.
+    pub refused: &'a RefusedBefore,
+}
+
+/// Counts the votes on one call.
+pub fn vote(subject: &Subject<'_>, rules: Rules<'_>) -> Verdict {
+    let lists =
+        [(Source::System, rules.system), (Source::Run, rules.run), (Source::Workflow, rules.workflow)];
+    let command = subject.command.map(holdshort_command::parse);
+    let command = command.as_ref();
+    let votes: Vec<(Source, usize, &Rule)> = lists
+        .into_iter()
+        .filter_map(|(source, list)| {
+            rule::first_match(list, subject, command).map(|(i, rule)| (source, i, rule))
+        })
+        .collect();
+    let by = |action: RuleAction| votes.iter().filter(move |(_, _, rule)| rule.action == action);
+
+    if let Some((source, i, rule)) = by(RuleAction::Forbid).next() {
+        return Verdict::Forbid(reason_of(*source, *i, rule, "forbidden by a rule"));
+    }
+    let mut asks: Vec<Reason> =
+        by(RuleAction::Ask).map(|(source, i, rule)| reason_of(*source, *i, rule, "a rule asks")).collect();
+
+    let mut mandatory = mandatory(subject, command);
+    let forbids = |by: fn(&Rule) -> bool| {
+        let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
+        lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
+    };
+    // By which commands are forbidden; where paths are, code may reach any of them. What was seen to leave nothing but
+    // caches was none of those commands, or did not succeed.
+    let by_words = !subject.changes.leave_nothing();
+    let any_forbidden =
+        forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
+    if let Some(command) = command.filter(|_| any_forbidden) {
+        if let Some(why) = command.unclear {
+            let text = format!("a rule forbids some, and nobody can tell whether this is one of them: {why}");
+            mandatory.push(found("unclear_command", text));
+        } else if command.unknown_option {
+            let text = "a rule forbids some, and an option that nobody knows may make it one of them";
+            asks.push(found("unclear_command", text.to_owned()));
+        } else if forbids(|rule| !rule.paths.is_empty()) && command.reaches_unknown() {
+            let text = "a rule forbids some paths, and nobody can tell which files it reaches";
+            asks.push(found("unclear_command", text.to_owned()));
+        }
+    }
+    let writes_and_runs = || command.is_some_and(Command::runs_what_it_writes);
+    if subject.changes == Changes::Untried
+        && asks_about_commands(&lists, subject, command)
+        && writes_and_runs()
+    {
+        let text = "a rule asks about certain commands, and this line runs a script that it writes itself: the \
+                    script may hold one of them";
+        asks.push(found("unclear_command", text.to_owned()));
+    }
+    let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();
+    if let Some(why) = command.filter(|command| command.computes_and_reads).and_then(|command| command.opaque)
+        && holds_back(&lists, subject, by_its_words)
+    {
+        let text = format!("a rule holds some back, and nobody can tell whether this is one of them: {why}");
+        mandatory.push(found("opaque_command", text));
+    }
+    if subject.changes == Changes::Untried && holds_back(&lists, subject, changes::speaks_of_changes) {
+        let text = "a rule speaks of changes, and nobody can tell which ones it makes".to_owned();
+        mandatory.push(found("changes_unknown", text));
+    }
+    if let Some(why) = subject.untried {
+        mandatory.push(found("untried", format!("it could not be tried before: {why}")));
+    }
+    mandatory.extend(rules.checkpoints.reasons(subject, command));
+    mandatory.extend_from_slice(rules.smart);
+    if !mandatory.is_empty() {
+        // A grant lifts none of these: offering one would promise too much.
+        let refused = rules.refused.reasons.iter().cloned();
+        let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
+        return Verdict::Ask { reasons, grantable: false };
+    }
+    // One for a whole category was given without a look at what a rule or a finding asks about here, and counts where
+    // the workflow has such grants.
+    let may_lift = |matcher: &Matcher| {
+        matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
+    };
+    let would_cover = |matcher: Matcher| may_lift(&matcher);
+    let grantable = rules.grants.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
+    if !rules.refused.reasons.is_empty() {
+        // A grant does not cover what a person refused, unless it is for this very call: then it takes the refusal back.
+        let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
+        return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
+    }
+    let mut grants = rules.grants.into_iter().flatten().filter(|grant| may_lift(&grant.matcher));
+    if let Some(grant) = grants.find(|grant| grant.matcher.covers_parsed(subject, command)) {
+        return Verdict::Allow(Release::Grant { grant: grant.id.clone() });
+    }
+    if !asks.is_empty() {
+        return Verdict::Ask { reasons: asks, grantable };
+    }
+    if let Some((source, i, _)) = by(RuleAction::Allow).next() {
+        return Verdict::Allow(Release::Rule { source: *source, rule: *i });
+    }
+    let text = "no rule covers this call".to_owned();
+    let default = Reason { source: Source::Default, code: "default".to_owned(), rule: None, text };
+    Verdict::Ask { reasons: vec![default], grantable }
+}
+
+/// Whether a rule that holds back, and that this is true of, may speak of the call.
+fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
+    let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
+    lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
+}
+
+/// Returns true if a rule that asks about commands comes before the first match of its list: what the line runs may be
+/// one of those commands.
+fn asks_about_commands(
+    lists: &[(Source, &[Rule])],
+    subject: &Subject<'_>,
+    command: Option<&Command>,
+) -> bool {
+    lists.iter().any(|(_, list)| {
+        let before = rule::first_match(list, subject, command).map_or(list.len(), |(at, _)| at);
+        let speaks = |rule: &&Rule| rule.action == RuleAction::Ask && rule::may_concern(rule, subject);
+        list[..before].iter().filter(speaks).any(|rule| !rule.commands.is_empty())
+    })
+}
+
+fn reason_of(source: Source, index: usize, rule: &Rule, fallback: &str) -> Reason {
+    let text = rule.reason.clone().unwrap_or_else(|| fallback.to_owned());
+    Reason { source, code: "rule".to_owned(), rule: Some(index), text }
+}
+
+fn found(code: &str, text: String) -> Reason {
+    Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
+}
+
+/// Findings that no grant and no rule lifts.
+fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
+    match subject.changes {
+        // The changeset of the trial says what the line did: the words of the line add nothing.
+        Changes::Tried { changes, ask_because, layer: _ } => {
+            mandatory_for_changes(subject, changes, ask_because)
+        }
+        Changes::Proposed(changes) => mandatory_for_changes(subject, changes, subject.ask_because),
+        Changes::Erased => {
+            vec![found("changes_unknown", "the changes of this call were erased from the journal".to_owned())]
+        }
+        Changes::Untried | Changes::Nothing => mandatory_for_words(subject, command),
+    }
+}
+
+/// Guards every changeset alike, whichever tool made it. A path is read with the folders of its workspace, which may
+/// lie in a guarded folder.
+fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
+    let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
+    let mut paths = changes.changes().iter().map(|change| change.path.as_str());
+    if let Some((path, guarded)) = paths.find_map(|path| Some((path, guarded(path)?))) {
+        let text = format!("it changes what your own tools run: `{path}`: {}", guarded.why);
+        reasons.push(found("guarded_path", text));
+    }
+    if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
+        reasons.push(found("ignores_changed", explain("ignores_changed").to_owned()));
+    }
+    reasons
+}
+
+/// Findings in the arguments of a call whose changes are unknown.
+fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
+    let asks = |code: &String| found(code, explain(code).to_owned());
+    let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
+    // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
+    if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
+        reasons
+            .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
+    }
+    if let Some(guarded) = guarded(subject, command) {
+        let text = format!("it may write to what your own tools run: `{}`: {}", guarded.name, guarded.why);
+        reasons.push(found("guarded_path", text));
+    }
+    reasons
+}
+
+/// Whether a call may write to what a person's own tools run by themselves.
+pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
+    guarded(subject, subject.command.map(holdshort_command::parse).as_ref()).is_some()
+}
+
+/// What the call may write to that a person's own tools run by themselves.
+fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> {
+    let through_links = || {
+        let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
+        resolved.find_map(|path| guarded::guards(path.split('/'))).copied()
+    };
+    match (command, subject.path) {
+        (Some(command), _) if command.is_read_only() => None,
+        (Some(command), _) => {
+            // What lies above the workspace is not the command's to choose.
+            let below = |folder: &str| {
+                let below = folder.strip_prefix(subject.workspace).unwrap_or(folder);
+                guarded::guards(below.split('/')).copied()
+            };
+            let here = || command.writes_from(subject.cwd).find_map(|folder| below(&folder));
+            command.own_tools(subject.cwd).or_else(here).or_else(through_links)
+        }
+        (None, Some(path)) if subject.category != Category::ReadOnly => {
+            let written = format!("{}/{path}", subject.workspace);
+            guarded::guards(written.split('/')).copied().or_else(through_links)
+        }
+        (None, Some(_) | None) => None,
+    }
+}
+
+fn explain(code: &str) -> &'static str {
+    match code {
+        "hard_link" => "the file has another name somewhere (more than one hard link)",
+        "bare_repository" => {
+            "it makes a folder a git repository, or changes configuration or hooks in a folder that git takes for a \
+             repository"
+        }
+        "link_out" => {
+            "it makes a symbolic link that leads out of the workspace, or whose target can not be told"
+        }
+        "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
+        "unread_arguments" => {
+            "it names a command, a path or an address in a form that the rules can not read: `command`, `path` and \
+             `url` of its arguments are read, as texts"
+        }
+        "unguarded" => {
+            "a command left something that your own tools run and that could not be set aside; look at the workspace"
+        }
+        "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
+        "undo" => "it takes back what was released before",
+        "merge" => {
+            "it puts ignored files that only the run has seen into the workspace, where your own tools find them"
+        }
+        "layer_full" => {
+            "the layer of the run has no more room for the ignored files that it writes, so they are changes of the \
+             workspace"
+        }
+        "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
+        "sandbox_none" => "this host can not confine commands: they can read and write what the server can",
+        "sandbox_partial" => {
+            "this host confines commands only in part: no private view of the file system, no network isolation"
+        }
+        _ => "the inspection asks for a person",
+    }
+}
