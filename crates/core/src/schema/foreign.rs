@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::positions::{self, Applies, KEYWORDS};
+use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
 /// Larger schemas cost more to check than a question is worth.
@@ -114,11 +114,6 @@ const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "a
 /// What may stand beside a reference and says nothing about the value.
 const BESIDE: [&str; 8] =
     ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
-
-/// The schema that a reference within `root` leads to. A schema that is checked may hold others: those lead nowhere.
-pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    root.pointer(reference.strip_prefix('#')?)
-}
 
 fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let Value::Object(map) = schema else { return Vec::new() };

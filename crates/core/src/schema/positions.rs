@@ -96,3 +96,8 @@ pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
 pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
+
+/// The schema that a reference within `root` leads to. A schema that is checked may hold others: those lead nowhere.
+pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    root.pointer(reference.strip_prefix('#')?)
+}

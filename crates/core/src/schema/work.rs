@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::foreign::target;
+use super::positions::target;
 
 /// Steps of one check: schemas, entries of their lists, and texts in pieces. So many take well under a second.
 const STEPS: usize = 200_000;
