@@ -1,6 +1,7 @@
 //! Calls in lines: a tool's name at the start of a line, perhaps behind a label, with arguments beside or below it.
 
-use super::{Finder, Known, objects};
+use super::finder::{Finder, Known};
+use super::objects;
 use crate::reply::prose;
 
 /// What stands before a tool's name, with a colon or an equals sign behind it. In small letters.

@@ -5,32 +5,17 @@
 //! stands beside it looks like arguments. Only names of the agent's own tools count, but for tags and keys that nothing
 //! else is written with. What stands in `inline code` is told, not called, and so is a tool's declaration.
 
+mod finder;
 mod lines;
 mod objects;
 mod tags;
 
-use serde_json::{Map, Value};
+pub use finder::Known;
+
+use finder::Finder;
 
 use super::prose::{self, Segment};
 use super::speech;
-
-/// A tool that the agent may call.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'t> {
-    pub name: &'t str,
-    /// JSON Schema of its arguments.
-    pub parameters: &'t Value,
-}
-
-impl Known<'_> {
-    fn properties(&self) -> Option<&Map<String, Value>> {
-        self.parameters.get("properties").and_then(Value::as_object)
-    }
-
-    fn takes(&self, key: &str) -> bool {
-        self.properties().is_some_and(|properties| properties.contains_key(key))
-    }
-}
 
 /// The tool that a text calls without calling it; where it names none, the tag.
 pub fn written_call(text: &str, tools: &[Known<'_>]) -> Option<String> {
@@ -52,15 +37,7 @@ pub fn written_call(text: &str, tools: &[Known<'_>]) -> Option<String> {
     })
 }
 
-struct Finder<'t> {
-    tools: &'t [Known<'t>],
-    /// There is nothing beside what is fenced.
-    is_all: bool,
-    /// The words beside what is fenced say that work is done: what is shown with them is its outcome.
-    reports: bool,
-}
-
-impl<'t> Finder<'t> {
+impl Finder<'_> {
     fn in_fence(&self, lines: &[&str]) -> Option<String> {
         let body = lines.join("\n");
         self.in_objects(&body, self.is_all)
@@ -84,18 +61,5 @@ impl<'t> Finder<'t> {
             .or_else(|| self.a_line_calls(lines))
             .or_else(|| self.as_element(&text))
             .or_else(|| self.as_patch(&text))
-    }
-
-    /// A tool by its name, also behind a namespace: `functions.`, `default_api:`, `functions/`.
-    fn known(&self, name: &str) -> Option<&'t Known<'t>> {
-        let name = name.trim().trim_matches(['`', '"', '\'', '*']);
-        let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
-        self.tools.iter().find(|tool| tool.name == name || tool.name == bare)
-    }
-
-    fn named_in(&self, text: &str) -> Option<String> {
-        let words = text.split(|each: char| !(each.is_alphanumeric() || each == '_' || each == '-'));
-        let mut found = words.filter_map(|word| self.tools.iter().find(|tool| tool.name == word));
-        found.next().map(|tool| tool.name.to_owned())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Finder, Known};
+use super::finder::{Finder, Known};
 
 /// Keys of a call's name. The first two are written for nothing else: with arguments beside them, any name counts.
 const NAMES: &[&str] =

@@ -1,6 +1,7 @@
 //! Calls in tags: those that some model's template should have taken out of the text, and elements named after a tool.
 
-use super::{Finder, Known, objects};
+use super::finder::{Finder, Known};
+use super::objects;
 
 const TAGS: &[&str] = &[
     "<tool_call",
