@@ -1,14 +1,16 @@
 //! Sessions: conversations with a person. Holds grants, refusals and whether runs may start; a run of the
 //! session reads them as its context. A session may have no event at all: then a run's start made it, and it is open.
 
+mod fact;
 mod front;
 mod memory;
+mod rows;
 mod state;
 mod undone;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use fact::Fact;
 pub use front::Front;
 pub(crate) use memory::Granters;
 pub use state::{Changed, End, Opened, State};
@@ -17,7 +19,7 @@ pub use undone::Undone;
 use crate::actor::{Actor, Role};
 use crate::envelope::Content;
 use crate::event::{self, Event};
-use crate::gate::{Grant, Matcher, Refusal, RefusedCall};
+use crate::gate::{Grant, Refusal};
 use crate::id::{GrantId, InterruptId, RunId, SessionId, StreamId};
 use crate::json;
 use crate::limits;
@@ -25,72 +27,6 @@ use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::shared::{SharedList, SharedMap};
 use crate::time::Timestamp;
-
-/// What happened in a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Fact {
-    /// A person allowed a kind of call for the rest of the session.
-    GrantAdded {
-        grant: GrantId,
-        matcher: Matcher,
-        run: RunId,
-        interrupt: InterruptId,
-        /// From then on it holds no longer; `None`: as long as the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        expires_at: Option<Timestamp>,
-    },
-    GrantRevoked {
-        grant: GrantId,
-    },
-    /// A person refused a call. It asks again until the refusal is revoked, whatever grant or rule allows it. text: the
-    /// call on one line.
-    RefusalAdded {
-        /// Interrupt that the person decided on. Names the refusal.
-        interrupt: InterruptId,
-        run: RunId,
-        call: RefusedCall,
-    },
-    RefusalRevoked {
-        interrupt: InterruptId,
-    },
-    /// Made by itself, before any run. Always the first event; its content is `{name?, config?}`.
-    SessionOpened {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        workflow: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        idle_ms: Option<u64>,
-    },
-    /// What somebody said begins this run, which has the front from here on: the one before it has ended.
-    FrontTaken {
-        run: RunId,
-        /// Who is in front with it, where somebody chose.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent: Option<String>,
-    },
-    /// Something was said in the conversation. The words are those of an event of the front run.
-    Said {
-        run: RunId,
-        seq: u64,
-        /// The agent that said it; `None`: a person, this event's actor.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent: Option<String>,
-        /// What it asks or answers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        interrupt: Option<InterruptId>,
-    },
-    /// A person took back what a run had changed. text: which files.
-    ChangesUndone {
-        run: RunId,
-        /// The run that did it.
-        by: RunId,
-    },
-    SessionSuspended,
-    SessionResumed,
-    SessionClosed {
-        reason: End,
-    },
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
@@ -330,6 +266,39 @@ impl Session {
         self.state = state;
         let first_at = self.changed.map_or(at, |changed| changed.first_at);
         self.changed = Some(Changed { first_at, last_at: at, last_seq: self.seq });
+    }
+
+    /// When it expires if nothing happens in it, as far as its own events tell: its runs may be younger.
+    fn idle_at(&self) -> Option<Timestamp> {
+        let idle_ms = self.opened.as_ref()?.idle_ms?;
+        Some(self.changed?.last_at.plus_ms(idle_ms))
+    }
+
+    /// Whether it is closed by itself once nothing happens in it.
+    pub fn expires(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
+    }
+
+    /// The front run, which may have ended.
+    pub fn front_run(&self) -> Option<&RunId> {
+        self.front.runs.last()
+    }
+
+    /// The front runs before this one, the newest first.
+    pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
+        let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
+        self.front.runs.iter().rev().skip(newer)
+    }
+
+    fn take_back(&mut self, of: &RunId, by: &RunId, text: &str) {
+        let front = self.front_run().cloned();
+        let undone = Undone { of: of.clone(), by: by.clone(), front, text: text.into() };
+        self.undone.push_back_mut(undone);
+    }
+
+    /// What a run is told: what was taken back of its own changes, and of any run's while it had the front.
+    pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
+        self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }
 
     /// Grants that still hold.

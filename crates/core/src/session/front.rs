@@ -1,7 +1,6 @@
 //! Who is in front of a session's conversation: the runs that were begun by what somebody said, and the agent that
 //! hears the next word. What is said stands in the events of those runs; the session's events say where.
 
-use super::Session;
 use crate::id::RunId;
 use crate::shared::SharedList;
 
@@ -12,17 +11,4 @@ pub struct Front {
     pub runs: SharedList<RunId>,
     /// The agent that the next run begins with; `None`: the one that its workflow begins with.
     pub agent: Option<String>,
-}
-
-impl Session {
-    /// The front run, which may have ended.
-    pub fn front_run(&self) -> Option<&RunId> {
-        self.front.runs.last()
-    }
-
-    /// The front runs before this one, the newest first.
-    pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
-        let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
-        self.front.runs.iter().rev().skip(newer)
-    }
 }

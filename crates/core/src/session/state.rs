@@ -1,10 +1,7 @@
-//! What state a session is in, and the rows that say so. Never who may change it: that is `session.rs`.
+//! States of a session. `session.rs` says who may change them.
 
 use serde::{Deserialize, Serialize};
 
-use super::Session;
-use crate::id::GrantId;
-use crate::projection::{GrantRow, SessionRow};
 use crate::time::Timestamp;
 
 /// Whether runs start in a session.
@@ -76,46 +73,5 @@ impl End {
             Self::Completed => "completed",
             Self::Expired => "expired",
         }
-    }
-}
-
-impl Session {
-    /// When it expires if nothing happens in it, as far as its own events tell: its runs may be younger.
-    pub(super) fn idle_at(&self) -> Option<Timestamp> {
-        let idle_ms = self.opened.as_ref()?.idle_ms?;
-        Some(self.changed?.last_at.plus_ms(idle_ms))
-    }
-
-    /// Whether it is closed by itself once nothing happens in it.
-    pub fn expires(&self) -> bool {
-        self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
-    }
-
-    /// The session's row, as its own events tell it; `None` before the first that does. Its runs bring another one
-    /// (see [`SessionRow::with`]).
-    pub fn row(&self) -> Option<SessionRow> {
-        let changed = self.changed?;
-        let opened = self.opened.as_ref();
-        Some(SessionRow {
-            session: self.id.clone(),
-            workflow: opened.and_then(|opened| opened.workflow.clone()),
-            state: self.state,
-            seq: changed.last_seq,
-            created_at: changed.first_at,
-            changed_at: changed.last_at,
-            idle_ms: opened.and_then(|opened| opened.idle_ms),
-            front_run: self.front_run().cloned(),
-            idle_since: changed.last_at,
-        })
-    }
-
-    pub fn grant_row(&self, id: &GrantId) -> Option<GrantRow> {
-        let grant = self.grants.get(id)?;
-        Some(GrantRow {
-            grant: grant.id.clone(),
-            session: self.id.clone(),
-            added_seq: grant.added_seq,
-            revoked: grant.revoked_at.is_some(),
-        })
     }
 }

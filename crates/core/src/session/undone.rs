@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Session;
 use crate::id::RunId;
 
 /// What one undo took back.
@@ -16,19 +15,6 @@ pub struct Undone {
     pub front: Option<RunId>,
     /// Which files; empty where the words were erased.
     pub text: Arc<str>,
-}
-
-impl Session {
-    pub(super) fn take_back(&mut self, of: &RunId, by: &RunId, text: &str) {
-        let front = self.front_run().cloned();
-        let undone = Undone { of: of.clone(), by: by.clone(), front, text: text.into() };
-        self.undone.push_back_mut(undone);
-    }
-
-    /// What a run is told: what was taken back of its own changes, and of any run's while it had the front.
-    pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
-        self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
-    }
 }
 
 impl Undone {

@@ -5,11 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fact, Rejection, System};
-use crate::id::WebhookId;
-use crate::limits::{NAME_BYTES, WEBHOOKS};
-use crate::name::is_name;
-use crate::schema::Problem;
 use crate::time::Timestamp;
 
 /// What is spoken at the other end.
@@ -59,34 +54,4 @@ pub struct Registered {
     pub is: Webhook,
     pub by: String,
     pub at: Timestamp,
-}
-
-impl System {
-    pub(super) fn register_webhook(&self, id: WebhookId, webhook: Webhook) -> Result<Fact, Rejection> {
-        let mut problems = Vec::new();
-        for (pointer, text) in [("/name", &webhook.name), ("/url", &webhook.host)] {
-            if !is_name(text, NAME_BYTES) {
-                problems
-                    .push(Problem::new(pointer, "is empty, too long, or holds characters that do not show"));
-            }
-        }
-        if self.webhooks.values().any(|known| known.is.name == webhook.name) {
-            problems.push(Problem::new("/name", format!("`{}` is registered already", webhook.name)));
-        }
-        if self.webhooks.len() >= WEBHOOKS {
-            problems.push(Problem::new("", format!("{WEBHOOKS} webhooks are registered: remove one first")));
-        }
-        if !problems.is_empty() {
-            return Err(Rejection::Invalid(problems));
-        }
-        Ok(Fact::WebhookRegistered { webhook: id, is: webhook })
-    }
-
-    pub(super) fn remove_webhook(&self, webhook: WebhookId) -> Result<Fact, Rejection> {
-        if self.webhooks.contains_key(&webhook) {
-            Ok(Fact::WebhookRemoved { webhook })
-        } else {
-            Err(Rejection::UnknownWebhook)
-        }
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fact, Rejection, System};
 use crate::hours::Hours;
 use crate::limits;
 use crate::name::is_name;
 use crate::people::PeopleSource;
 use crate::schema::Problem;
+use crate::system::{Fact, Rejection, System};
 
 impl System {
     /// What stands already is no event.

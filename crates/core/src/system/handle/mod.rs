@@ -1,0 +1,294 @@
+//! Decides on inputs: which role may change what of the installation, and the events of the change.
+
+mod hours;
+mod push;
+mod webhooks;
+
+use std::collections::BTreeSet;
+
+use crate::actor::{Actor, Role};
+use crate::envelope::Content;
+use crate::event::{self, Event};
+use crate::id::StreamId;
+use crate::name::{form, is_same};
+use crate::people::{Away, PeopleSource, Person};
+use crate::rights::{self, Extent, Permission};
+use crate::schema::Problem;
+use crate::system::freeze::Part;
+use crate::system::keys::NewKey;
+use crate::system::{Fact, Input, OF_PERSON, Rejection, System, checkpoint};
+use crate::time::Timestamp;
+
+impl System {
+    /// What changes nothing, such as freezing what is frozen, yields no event.
+    pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
+        self.require(actor, &input)?;
+        let at = self.last_at.map_or(now, |last| now.max(last));
+        let plain = |fact| (fact, Content::none());
+        let facts = match input {
+            Input::SetPolicy { rules } => {
+                (rules != self.rules).then_some(plain(Fact::PolicySet { rules })).into_iter().collect()
+            }
+            Input::Freeze { part, reason } => self.freeze(part, reason)?,
+            Input::Unfreeze { part } => {
+                let fact =
+                    |part: Option<Part>| part.map_or(Fact::Unfrozen, |part| Fact::PartUnfrozen { part });
+                let stands = self.freezes.of(part.as_ref()).is_some();
+                stands.then(|| plain(fact(part))).into_iter().collect()
+            }
+            Input::SetPerson { id, person } => self.set_person(id, person, at, &|_| false)?,
+            Input::RemovePerson { id } => {
+                self.may_change(&id, PeopleSource::Api)?.ok_or(Rejection::UnknownPerson)?;
+                vec![plain(Fact::PersonLeft { person: id })]
+            }
+            Input::SetPeople { source, people } => self.set_people(source, people, at)?,
+            Input::TakeUp { id, person } => {
+                self.take_up(id, Person { source: PeopleSource::Provider, ..person }, at)?
+            }
+            Input::SetAway { id, away } => self.set_away(id, away, at)?,
+            Input::SetHours { group, hours } => {
+                self.set_hours(group, hours)?.into_iter().map(plain).collect()
+            }
+            Input::UnsetHours { group } => vec![plain(self.unset_hours(group)?)],
+            Input::SetAllHours { source, hours } => {
+                self.set_all_hours(source, hours)?.into_iter().map(plain).collect()
+            }
+            Input::MakeLoginLink { person } => {
+                if self.people.signs_in(&person).is_empty() {
+                    let message = format!("nobody here is `{person}`");
+                    return Err(Rejection::Invalid(vec![Problem::new("/person", message)]));
+                }
+                vec![plain(Fact::LoginLinkMade { person })]
+            }
+            Input::SignOut { person } => {
+                if self.people.signs_in(&person).is_empty() {
+                    return Err(Rejection::UnknownPerson);
+                }
+                vec![plain(Fact::SignedOut { person })]
+            }
+            Input::SignOutByProvider { session, notice } => {
+                // Said again it ends nothing that has begun since.
+                let is_news = !self.signed_out_there.is_known(&notice);
+                is_news.then_some(plain(Fact::SignedOutByProvider { session, notice })).into_iter().collect()
+            }
+            Input::MakeKey(new) => vec![plain(self.make_key(new, at)?)],
+            Input::RotateKey { key, digest, overlap_ms } => {
+                let previous_until = self.keys.may_be_rotated(&key, &digest, overlap_ms, at)?;
+                vec![plain(Fact::KeyRotated { key, digest, previous_until })]
+            }
+            Input::SetCheckpointKey { public } => {
+                let is_news = !self.checkpoint_keys.contains(&public);
+                is_news.then_some(plain(Fact::CheckpointKeySet { public })).into_iter().collect()
+            }
+            Input::TellCheckpoint(checkpoint::Tell { covered, every_ms }) => {
+                let follows = |last: checkpoint::LastTold| last.is_followed(at, every_ms, covered.size);
+                let is_due = self.checkpoint_told.is_none_or(follows);
+                is_due.then_some(plain(Fact::CheckpointTold(covered))).into_iter().collect()
+            }
+            Input::RegisterWebhook { webhook, is } => vec![plain(self.register_webhook(webhook, is)?)],
+            Input::RemoveWebhook { webhook } => vec![plain(self.remove_webhook(webhook)?)],
+            Input::SubscribePush { push, is } => {
+                self.subscribe_push(push, is)?.into_iter().map(plain).collect()
+            }
+            Input::UnsubscribePush { push } => vec![plain(self.unsubscribe_push(push)?)],
+            Input::RevokeKey { key } => {
+                let is_news = self.keys.may_be_revoked(&key)?;
+                is_news.then_some(plain(Fact::KeyRevoked { key })).into_iter().collect()
+            }
+        };
+        let event = |(fact, content)| Event {
+            stream: StreamId::System,
+            at,
+            actor: actor.clone(),
+            fact: event::Fact::System(fact),
+            content,
+        };
+        Ok(facts.into_iter().map(event).collect())
+    }
+
+    /// What stands already stays as it was said first: the same reason again changes nothing, another one is refused.
+    fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let problems = self.freezes.check(part.as_ref(), &reason);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        if let Some(stands) = self.freezes.of(part.as_ref()) {
+            let is_same = stands.reason.as_deref() == Some(&*reason);
+            return if is_same { Ok(Vec::new()) } else { Err(Rejection::Frozen(stands.clone())) };
+        }
+        let fact = part.map_or(Fact::Frozen, |part| Fact::PartFrozen { part });
+        Ok(vec![(fact, Content::text(reason))])
+    }
+
+    fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
+        let permission = match input {
+            // Who is not there is told before what one may not.
+            Input::SetAway { id, .. } if self.people.get(id).is_none() => {
+                return Err(Rejection::UnknownPerson);
+            }
+            // Who is away says so themselves.
+            Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
+            Input::SignOut { person } if *person == actor.id => return Ok(()),
+            // Of their own browsers alone, and nobody else is told which there are.
+            Input::SubscribePush { is, .. } if is.person == actor.id => return Ok(()),
+            Input::SubscribePush { .. } => return Err(Rejection::Role),
+            Input::UnsubscribePush { push } => {
+                let is_theirs = self.push.get(push).is_some_and(|known| known.is.person == actor.id);
+                // A push service says that a browser is gone.
+                let may = is_theirs || actor.role == Role::Engine;
+                return if may { Ok(()) } else { Err(Rejection::UnknownPush) };
+            }
+            Input::SetPolicy { .. }
+            | Input::SetPerson { .. }
+            | Input::RemovePerson { .. }
+            | Input::SetPeople { .. }
+            | Input::SetAway { .. }
+            | Input::SignOut { .. }
+            | Input::SetHours { .. }
+            | Input::UnsetHours { .. }
+            | Input::SetAllHours { .. }
+            | Input::MakeKey(_)
+            | Input::RotateKey { .. }
+            | Input::RevokeKey { .. }
+            | Input::RegisterWebhook { .. }
+            | Input::RemoveWebhook { .. } => Permission::Administer,
+            Input::MakeLoginLink { .. } => Permission::SignIn,
+            // Nobody says so by a request.
+            Input::TakeUp { .. }
+            | Input::SetCheckpointKey { .. }
+            | Input::TellCheckpoint(_)
+            | Input::SignOutByProvider { .. } => {
+                return if actor.role == Role::Engine { Ok(()) } else { Err(Rejection::Role) };
+            }
+            Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
+        };
+        // The engine takes up what the files of people and rules and identity providers say.
+        let is_read = matches!(
+            input,
+            Input::SetPerson { .. }
+                | Input::SetPeople { .. }
+                | Input::SetPolicy { .. }
+                | Input::SetAllHours { .. }
+        );
+        // And it freezes what was restored from a backup.
+        let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
+        let may = (is_engines && actor.role == Role::Engine)
+            || rights::extent(actor.role, permission) == Extent::All;
+        if may { Ok(()) } else { Err(Rejection::Role) }
+    }
+
+    /// Somebody who is there, where this source may change them.
+    fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
+        let Some(person) = self.people.get(id) else { return Ok(None) };
+        match person.source {
+            PeopleSource::File if source != PeopleSource::File => {
+                Err(Rejection::OtherSource("the people file says who this is: change it there"))
+            }
+            PeopleSource::Api if source != PeopleSource::Api => {
+                Err(Rejection::OtherSource("an administrator set this person: remove them first"))
+            }
+            PeopleSource::File | PeopleSource::Api | PeopleSource::Provider => Ok(Some(person)),
+        }
+    }
+
+    fn make_key(&self, new: NewKey, at: Timestamp) -> Result<Fact, Rejection> {
+        self.keys.may_be_made(&new, at)?;
+        if let Some(who) = self.whose(&new.name, at) {
+            return Err(Rejection::NameTaken { name: new.name, who });
+        }
+        let NewKey { id, name, role, digest, expires_at } = new;
+        Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
+    }
+
+    /// `leaves`: who has left by then.
+    fn set_person(
+        &self,
+        id: String,
+        person: Person,
+        at: Timestamp,
+        leaves: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        if person.source == PeopleSource::Provider && self.people.is_removed(&id) {
+            return Err(Rejection::Removed(id));
+        }
+        let problems = self.people.check(&id, &person);
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        if self.people.get(&id).is_none()
+            && let Some(who) = self.taken(&id, at, leaves)
+        {
+            return Err(Rejection::NameTaken { name: id, who });
+        }
+        if self.may_change(&id, person.source)?.is_some_and(|before| before.is_as(&person)) {
+            return Ok(Vec::new());
+        }
+        let content = Content::data(person.content());
+        Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
+    }
+
+    /// Sets those that are other than before, and removes those of the source who are not named any more.
+    fn set_people(
+        &self,
+        source: PeopleSource,
+        people: Vec<(String, Person)>,
+        at: Timestamp,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let named: BTreeSet<String> = people.iter().map(|(id, _)| id.clone()).collect();
+        let mut facts = Vec::new();
+        let leaves =
+            |id: &str| self.people.get(id).is_some_and(|is| is.source == source) && !named.contains(id);
+        for (id, _) in self.people.iter().filter(|(id, _)| leaves(id)) {
+            facts.push((Fact::PersonLeft { person: id.to_owned() }, Content::none()));
+        }
+        let mut listed: BTreeSet<String> = BTreeSet::new();
+        for (id, person) in people {
+            // People whom an earlier version took twice stay.
+            if !listed.insert(form(&id).into_owned()) && self.people.get(&id).is_none() {
+                return Err(Rejection::NameTaken { name: id, who: OF_PERSON });
+            }
+            facts.extend(self.set_person(id, Person { source, ..person }, at, &leaves)?);
+        }
+        Ok(facts)
+    }
+
+    /// What the people file or an administrator says counts before a token, and a later token before an earlier one. A
+    /// token without a role says that they have left.
+    fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
+        match self.people.get(&id) {
+            Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),
+            _ if self.people.is_outdated(&id, person.issued_at) => Ok(Vec::new()),
+            Some(_) if person.roles.is_empty() => {
+                Ok(vec![(Fact::PersonLeft { person: id }, Content::none())])
+            }
+            Some(_) | None => self.set_person(id, person, at, &|_| false),
+        }
+    }
+
+    fn set_away(
+        &self,
+        id: String,
+        away: Option<Away>,
+        at: Timestamp,
+    ) -> Result<Vec<(Fact, Content)>, Rejection> {
+        let before = self.people.get(&id).ok_or(Rejection::UnknownPerson)?;
+        if before.away == away {
+            return Ok(Vec::new());
+        }
+        let mut problems = Vec::new();
+        if away.as_ref().and_then(|away| away.until).is_some_and(|until| until <= at) {
+            problems.push(Problem::new("/until", "is over already"));
+        }
+        if let Some(delegate) = away.as_ref().and_then(|away| away.delegate.as_deref()) {
+            if is_same(delegate, &id) {
+                problems.push(Problem::new("/delegate", "is the same person"));
+            } else if !self.people.can_decide(delegate) {
+                problems.push(Problem::new("/delegate", format!("nobody who may decide is `{delegate}`")));
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Rejection::Invalid(problems));
+        }
+        Ok(vec![(Fact::AwaySet { person: id, away }, Content::none())])
+    }
+}
