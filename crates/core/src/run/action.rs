@@ -1,14 +1,11 @@
 //! What the world should do now, derived from the state alone: a crash between commit and action derives
 //! it again.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Call, CallState, Run};
 use crate::time::Timestamp;
-use crate::tool::Runs;
 
 /// Something to do outside. Trials, tool and model calls need a committed `begin` first; looks do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,131 +51,4 @@ impl Action {
     pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }
-}
-
-impl Run {
-    /// In a fixed order: looks, trials, tools, models.
-    pub fn actions(&self) -> Vec<Action> {
-        if self.is_paused() || self.ended.is_some() {
-            return Vec::new();
-        }
-        let mut actions = Vec::new();
-        let open = self.open_calls();
-        for (id, call) in open.iter().copied() {
-            let here = self.runs_here(&call.tool);
-            match call.state {
-                CallState::Proposed if here && call.look.is_none() && !self.is_deferred(id, call) => {
-                    actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
-                }
-                CallState::Gated(_) if call.awaits_another_look() => {
-                    actions.push(Action::Inspect { call: id.clone(), revision: call.revision });
-                }
-                CallState::Proposed
-                | CallState::Gated(_)
-                | CallState::Authorised
-                | CallState::Started { .. }
-                | CallState::WithClient(_)
-                | CallState::Doubted(_)
-                | CallState::Ended(_) => {}
-            }
-        }
-        for (id, call) in open.iter().copied().filter(|(id, call)| self.wants_trial(id, call)) {
-            actions.push(Action::Try { call: id.clone(), attempt: call.trial.attempt + 1 });
-        }
-        let mut taken = self.writer().is_some();
-        for (id, call) in open {
-            let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
-            // Its trial comes before it, and is an action of its own.
-            if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
-                continue;
-            }
-            let writes = self.writes(&call.tool);
-            if writes && taken {
-                continue;
-            }
-            taken |= writes;
-            // What it was released on may have changed while it waited its turn.
-            actions.push(if call.look_again {
-                Action::Inspect { call: id.clone(), revision: call.revision }
-            } else {
-                Action::CallTool { call: id.clone(), attempt: call.attempt + 1 }
-            });
-        }
-        for (id, step) in self.steps.open() {
-            if self.wants_model(id) {
-                actions.push(Action::CallModel {
-                    step: id.clone(),
-                    turn: step.turn,
-                    attempt: step.failures + step.crashes + 1,
-                    not_before: step.retry_at,
-                });
-            }
-        }
-        if self.interrupted.is_some() {
-            actions.retain(|action| self.goes_on_interrupted(action));
-        }
-        actions
-    }
-
-    /// Everything whose answer would still be taken: what is not here may be dropped.
-    pub fn awaited(&self) -> BTreeSet<ActionId> {
-        if self.ended.is_some() {
-            return BTreeSet::new();
-        }
-        let mut awaited: BTreeSet<ActionId> = self.actions().iter().map(Action::id).collect();
-        awaited.extend(self.started().map(|(action, _)| action));
-        awaited
-    }
-
-    /// Whether a call of this tool is carried out by this program: not by the client, and not by opening something.
-    pub fn runs_here(&self, tool: &str) -> bool {
-        matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
-    }
-
-    /// Whether a call may start now: in its turn, and one side effect at a time in a workspace.
-    pub(super) fn may_start(&self, id: &str) -> bool {
-        let Some(call) = self.calls.get(id) else { return false };
-        !self.is_paused()
-            && (self.interrupted.is_none() || call.trial.commits > 0)
-            && self.ended.is_none()
-            && !self.is_held(call)
-            && !self.waits_its_turn(id, call)
-            && (!self.writes(&call.tool) || self.writer().is_none())
-    }
-
-    /// Whether a call may not begin for now, whatever released it.
-    pub(super) fn is_held(&self, call: &Call) -> bool {
-        // A commit that was cut off is written to its end.
-        let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
-        waits || self.is_blocked(&call.step)
-    }
-
-    fn is_blocked(&self, step: &str) -> bool {
-        self.steps
-            .get(step)
-            .is_none_or(|step| step.blocked.is_some() || step.closing.is_some() || step.end.is_some())
-    }
-
-    fn writer(&self) -> Option<&String> {
-        self.calls
-            .open()
-            .find(|(_, call)| matches!(call.state, CallState::Started { .. }) && self.writes(&call.tool))
-            .map(|(id, _)| id)
-    }
-
-    /// Returns the calls in the order in which they were proposed: `call_2` before `call_10`.
-    pub(super) fn calls_in_order(&self) -> Vec<(&String, &Call)> {
-        in_order(self.calls.iter().map(|(id, call)| (id, &**call)))
-    }
-
-    /// Returns the calls that have not ended, in the order in which they were proposed.
-    pub(super) fn open_calls(&self) -> Vec<(&String, &Call)> {
-        in_order(self.calls.open())
-    }
-}
-
-fn in_order<'r>(calls: impl Iterator<Item = (&'r String, &'r Call)>) -> Vec<(&'r String, &'r Call)> {
-    let mut calls: Vec<_> = calls.collect();
-    calls.sort_by_key(|(id, _)| (id.len(), id.as_str()));
-    calls
 }

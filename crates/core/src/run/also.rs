@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::fact_part::Authority;
+use super::fact::Authority;
 use super::{Call, CallState, Run};
 use crate::envelope::Content;
 use crate::gate::foreign::ForeignCall;

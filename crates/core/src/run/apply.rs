@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::apply_content::{changeset_of, drafted, found, layer_changes, routed};
 use super::fact::Fact;
-use super::fact_part::{Returned, RoutedTask};
-use super::history::{self, Summary};
+use super::fact::{CallEnd, StepRole};
+use super::fact::{Returned, RoutedTask};
+use super::history;
 use super::request::said_about;
-use super::state::{
-    Call, CallEnd, CallState, Entry, Found, ModelCall, Planned, Step, StepRole, Trial, Trouble, Used,
-};
+use super::state::Summary;
+use super::state::{Call, CallState, Entry, Found, ModelCall, Planned, Step, Trial, Trouble, Used};
 use super::{Called, Ended, Run, Started};
 use crate::definition::PhaseKind;
 use crate::event::{self, Event};

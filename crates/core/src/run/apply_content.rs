@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Run;
-use super::fact_part::{LayerDigest, Node};
+use super::fact::{LayerDigest, Node};
 use super::state::{Entry, Found};
 use crate::changeset::Changeset;
 use crate::digest::Digest;

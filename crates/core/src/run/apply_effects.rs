@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fact_part::Authority;
-use super::state::{CallState, HeldResult, ModelCall, Rounds, StepRole};
+use super::fact::Authority;
+use super::fact::StepRole;
+use super::state::{CallState, HeldResult, ModelCall, Rounds};
 use super::{Action, ActionId, Call, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;

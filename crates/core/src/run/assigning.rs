@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::draft::Draft;
 use super::handle::check_text;
 use super::input::{Ask, Rejection};
-use super::{Fact, Run};
+use super::{Fact, Reassigned, Run, Withdrawn};
 use crate::actor::Actor;
 use crate::definition::Definition;
 use crate::envelope::Content;
@@ -17,30 +15,6 @@ use crate::interrupt::{
 };
 use crate::people::{People, STARTER};
 use crate::schema::Problem;
-
-/// Why a vote counts no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Withdrawn {
-    /// They took it back.
-    TakenBack,
-    /// They have left, or may not decide any more.
-    Left,
-    /// Others decide now.
-    Reassigned,
-    /// Somebody has left, and too few would be there for another stage if this vote stood.
-    NeededElsewhere,
-}
-
-/// Why others decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reassigned {
-    /// Somebody said so.
-    Person,
-    /// Those who were asked are there no more, or too few of them.
-    Emptied,
-}
 
 impl Draft<'_> {
     /// Whoever sends the input, with what it depends on whether they may.

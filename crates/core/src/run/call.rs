@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact_part::{Authority, Returned};
+use super::fact::{Authority, Returned};
 use super::input::Rejection;
 use super::state::Found;
 use super::stop;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact_part::Authority;
+use super::fact::Authority;
 use super::input::Rejection;
 use super::{Call, CallEnd, CallState, Fact, Run};
 use crate::envelope::Content;

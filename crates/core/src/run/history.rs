@@ -7,8 +7,6 @@
 //!
 //! All of it is a projection: the journal keeps every word.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::draft::Draft;
@@ -44,40 +42,6 @@ const SHORT_BYTES: usize = 300;
 
 /// Arguments of a call that a person decided on, where they are no plan.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
-
-/// What a step's requests hold of its old turns, and what is known of how long they may be.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct History {
-    pub summary: Option<Summary>,
-    /// Turns up to this one were to be summed up, and could not be.
-    pub elided: u32,
-    /// What a provider's refusal says of the window.
-    pub narrowed: Option<u64>,
-    /// Input tokens of the last request, as its provider counted them; 0: it did not, or the next one begins otherwise.
-    pub counted: u64,
-    /// Something was left out of the request that is out, or was last.
-    pub shortened: bool,
-    /// The model that answered last, as its provider names it.
-    pub answered: Option<Arc<str>>,
-}
-
-/// What the turns up to one held.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    pub until: u32,
-    pub text: Arc<str>,
-}
-
-impl History {
-    /// Turns up to this one are not in requests as they were.
-    fn until(&self) -> u32 {
-        self.elided.max(self.summarised())
-    }
-
-    fn summarised(&self) -> u32 {
-        self.summary.as_ref().map_or(0, |summary| summary.until)
-    }
-}
 
 /// Whether a step's next request can be sent.
 #[derive(Debug, PartialEq, Eq)]

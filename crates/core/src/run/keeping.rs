@@ -1,25 +1,13 @@
 //! How long what a run said is kept: erased once it has ended, and held back from that.
 
-use serde::{Deserialize, Serialize};
-
 use super::draft::Draft;
-use super::{Fact, Rejection, Run};
+use super::{Erased, Fact, Rejection, Run};
 use crate::envelope::Content;
 use crate::event::Event;
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
 use crate::time::Timestamp;
-
-/// Why what a run said is kept no longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Erased {
-    /// Somebody asked for it.
-    Request,
-    /// It was kept as long as the installation keeps it.
-    Retention,
-}
 
 /// Nothing of what a run said is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

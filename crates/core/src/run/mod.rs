@@ -3,7 +3,7 @@
 //! `handle` decides: it returns the events and the next state, and changes nothing. `apply` is the only mutation,
 //! infallible, live and on replay alike;
 //! `actions` and `next_deadline` say what the world should do now. Read `state.rs` for what there is,
-//! `fact.rs` for what can happen, `advance.rs` for what follows by itself.
+//! `fact/` for what can happen, `advance.rs` for what follows by itself.
 
 mod action;
 mod advance;
@@ -23,7 +23,6 @@ mod effect;
 mod ending;
 mod external;
 mod fact;
-mod fact_part;
 mod foreign;
 mod frozen;
 mod gating;
@@ -39,6 +38,7 @@ mod interrupts;
 mod keeping;
 pub mod merge;
 mod model;
+mod next_actions;
 mod order;
 mod outside;
 mod oversight;
@@ -66,16 +66,18 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
-pub use assigning::{Reassigned, Withdrawn, undecidable};
+pub use assigning::undecidable;
 pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use draft::Decided;
 pub use external::unkeepable;
-pub use fact::Fact;
-pub use fact_part::{Authority, Judgement, Listed, Look, Node, PlanPart, Returned, RoutedBy, RoutedTask};
-pub use history::{History, SUMMARISER, Summary};
+pub use fact::{
+    Authority, CallEnd, Erased, Fact, Judgement, Listed, Look, Node, PlanPart, Reassigned, Returned,
+    RoutedBy, RoutedTask, StepEnd, StepRole, Withdrawn,
+};
+pub use history::SUMMARISER;
 pub use input::{Ask, Begin, Context, FrontStart, Hold, Input, Rejection, Start};
-pub use keeping::{Erased, Erasure, LegalHold};
+pub use keeping::{Erasure, LegalHold};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use phase::Called;
@@ -85,8 +87,8 @@ pub use request::{another_plan, said_about};
 pub use said::words;
 pub use spent::Spent;
 pub use state::{
-    Brief, Call, CallEnd, CallState, Entry, Found, HeldResult, ModelCall, Planned, Rounds, Step, StepEnd,
-    StepRole, Trial, Trouble, Used,
+    Brief, Call, CallState, Entry, Found, HeldResult, History, ModelCall, Planned, Rounds, Step, Summary,
+    Trial, Trouble, Used,
 };
 pub use work::{Doing, Work};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact_part::Listed;
+use super::fact::Listed;
 use super::input::Rejection;
 use super::{CallEnd, Fact, ModelCall, StepRole};
 use crate::digest::Digest;

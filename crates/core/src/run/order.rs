@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact_part::Returned;
+use super::fact::Returned;
 use super::{Call, CallState, Entry, Fact, Run, gating};
 use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact_part::Judgement;
+use super::fact::Judgement;
 use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Judge, Smart};
 use crate::envelope::Content;

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fact_part::{Authority, Judgement, Look};
-use super::history::History;
+use super::fact::{Authority, CallEnd, Judgement, Look, StepEnd, StepRole};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::gate::Reason;
@@ -18,52 +16,6 @@ use crate::routing::Routed;
 use crate::shared::{Open, SharedList, SharedMap};
 use crate::time::Timestamp;
 use crate::tool::{CommandEffect, LayerChanges};
-
-/// How a phase or a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepEnd {
-    Completed,
-    Skipped,
-    /// It could not be done, and the run goes on without it.
-    Failed,
-}
-
-/// What a step is for in its phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepRole {
-    #[default]
-    Worker,
-    /// Says the task better.
-    Improver,
-    /// Drafts the plan, and drafts it anew.
-    Planner,
-    /// Judges what the planner or the maker wrote.
-    Judge,
-    /// Has ideas.
-    Maker,
-    /// Carries out one subtask of a plan.
-    Subtask,
-    /// Judges whether a person must decide about a call.
-    Overseer,
-    /// Says how a copilot's task is done.
-    Router,
-    /// Says in short what the old turns of another step held.
-    Summariser,
-}
-
-impl StepRole {
-    /// Whether it helps another step, and does none of its phase's work.
-    pub(super) fn is_aside(self) -> bool {
-        match self {
-            Self::Overseer | Self::Router | Self::Summariser => true,
-            Self::Worker | Self::Improver | Self::Planner | Self::Judge | Self::Maker | Self::Subtask => {
-                false
-            }
-        }
-    }
-}
 
 /// What became of a step's last failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -457,21 +409,38 @@ pub enum CallState {
     Ended(CallEnd),
 }
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallEnd {
-    Done,
-    Failed,
-    /// By a rule, a person, or because nobody decided in time.
-    Refused,
-    /// A person's text is its result.
-    Answered,
-    Skipped,
-    /// The run ended before it started.
-    Cancelled,
-    /// The run ended while it ran.
-    Unknown,
+/// What a step's requests hold of its old turns, and what is known of how long they may be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    pub summary: Option<Summary>,
+    /// Turns up to this one were to be summed up, and could not be.
+    pub elided: u32,
+    /// What a provider's refusal says of the window.
+    pub narrowed: Option<u64>,
+    /// Input tokens of the last request, as its provider counted them; 0: it did not, or the next one begins otherwise.
+    pub counted: u64,
+    /// Something was left out of the request that is out, or was last.
+    pub shortened: bool,
+    /// The model that answered last, as its provider names it.
+    pub answered: Option<Arc<str>>,
+}
+
+/// What the turns up to one held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub until: u32,
+    pub text: Arc<str>,
+}
+
+impl History {
+    /// Turns up to this one are not in requests as they were.
+    pub(super) fn until(&self) -> u32 {
+        self.elided.max(self.summarised())
+    }
+
+    pub(super) fn summarised(&self) -> u32 {
+        self.summary.as_ref().map_or(0, |summary| summary.until)
+    }
 }
 
 /// The rounds of a copilot phase.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact_part::{Authority, LayerDigest, Returned};
+use super::fact::{Authority, LayerDigest, Returned};
 use super::input::Rejection;
 use super::state::{Found, Trial};
 use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};

@@ -12,7 +12,7 @@ use super::{AppliedDecision, By};
 use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
-use crate::run::fact_part::{Authority, Returned};
+use crate::run::fact::{Authority, Returned};
 use crate::run::state::HeldResult;
 use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;

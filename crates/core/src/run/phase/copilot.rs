@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
-use super::super::fact_part::{RoutedBy, RoutedTask};
+use super::super::fact::{RoutedBy, RoutedTask};
 use super::super::state::Rounds;
 use super::super::{Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
 use crate::definition::{Copilot, Phase};

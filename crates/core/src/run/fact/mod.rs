@@ -2,18 +2,21 @@
 //!
 //! The content of each event is named beside it: `text` and `data` are the fields of [`crate::envelope::Content`].
 
+mod call;
+mod reason;
+mod step;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use call::LayerDigest;
+pub use call::{Authority, CallEnd, Judgement, Listed, Look, Returned};
+pub use reason::{Erased, Reassigned, Withdrawn};
+pub use step::{Node, PlanPart, RoutedBy, RoutedTask, StepEnd, StepRole};
+
 use super::action::ActionId;
-use super::assigning::{Reassigned, Withdrawn};
 use super::config::{Config, Origin};
-use super::fact_part::{
-    Authority, Judgement, LayerDigest, Listed, Look, Node, PlanPart, Returned, RoutedTask, is_worker,
-};
-use super::keeping::Erased;
-use super::state::{CallEnd, StepEnd, StepRole};
 use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
@@ -93,7 +96,7 @@ pub enum Fact {
         step: String,
         phase: String,
         agent: String,
-        #[serde(default, skip_serializing_if = "is_worker")]
+        #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
         /// What it carries out of a plan. Older journals do not name it: there it follows from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]

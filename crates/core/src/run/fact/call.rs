@@ -1,35 +1,11 @@
-//! What facts are made of, where that has fields or words of its own.
+//! Calls in facts: what was looked at, who released them, how they ended.
 
-use super::state::StepRole;
+use serde::{Deserialize, Serialize};
+
 use crate::digest::Digest;
 use crate::gate::Release;
 use crate::id::InterruptId;
-use crate::json::is_default;
-use crate::routing::Route;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
-use serde::{Deserialize, Serialize};
-
-/// A subtask without its words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Node {
-    pub id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub depends_on: Vec<String>,
-}
-
-/// A subtask, and its place in the plan when its step started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanPart {
-    pub id: String,
-    /// From 1.
-    pub number: usize,
-    /// How many there were.
-    pub of: usize,
-}
 
 /// A call as a reply lists it; its arguments are content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,26 +32,6 @@ pub struct Look {
     pub places: Vec<ResolvedPath>,
 }
 
-/// Route of a copilot's next task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RoutedTask {
-    pub phase: String,
-    pub by: RoutedBy,
-    /// Step of the router, if one was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<String>,
-    pub route: Route,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complexity: Option<u8>,
-    /// Agent that begins, if it is not the phase's own agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    /// True if no checkpoints of steps apply.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub simple: bool,
-}
-
 /// Changes of a run's layer, as an event names them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,7 +43,7 @@ pub struct LayerDigest {
 }
 
 impl LayerDigest {
-    pub(super) fn from_changes(layer: &LayerChanges) -> Self {
+    pub(in crate::run) fn from_changes(layer: &LayerChanges) -> Self {
         Self { changeset: layer.changes.digest(), changed: layer.changes.changes().len() }
     }
 }
@@ -111,16 +67,6 @@ pub enum Judgement {
     Unheard,
 }
 
-/// Who routed a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoutedBy {
-    /// A router agent.
-    Router,
-    /// The rules of [`routing`](crate::routing), because no router is configured, or it could not be heard.
-    Rules,
-}
-
 /// Why a call goes back to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -135,7 +81,19 @@ pub enum Returned {
     Rerun,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
-pub(super) fn is_worker(role: &StepRole) -> bool {
-    *role == StepRole::Worker
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnd {
+    Done,
+    Failed,
+    /// By a rule, a person, or because nobody decided in time.
+    Refused,
+    /// A person's text is its result.
+    Answered,
+    Skipped,
+    /// The run ended before it started.
+    Cancelled,
+    /// The run ended while it ran.
+    Unknown,
 }

@@ -1,0 +1,110 @@
+//! Steps in facts: their roles, their ends, their subtasks and their routes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::is_default;
+use crate::routing::Route;
+
+/// How a phase or a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEnd {
+    Completed,
+    Skipped,
+    /// It could not be done, and the run goes on without it.
+    Failed,
+}
+
+/// What a step is for in its phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepRole {
+    #[default]
+    Worker,
+    /// Says the task better.
+    Improver,
+    /// Drafts the plan, and drafts it anew.
+    Planner,
+    /// Judges what the planner or the maker wrote.
+    Judge,
+    /// Has ideas.
+    Maker,
+    /// Carries out one subtask of a plan.
+    Subtask,
+    /// Judges whether a person must decide about a call.
+    Overseer,
+    /// Says how a copilot's task is done.
+    Router,
+    /// Says in short what the old turns of another step held.
+    Summariser,
+}
+
+impl StepRole {
+    /// Whether it helps another step, and does none of its phase's work.
+    pub(in crate::run) fn is_aside(self) -> bool {
+        match self {
+            Self::Overseer | Self::Router | Self::Summariser => true,
+            Self::Worker | Self::Improver | Self::Planner | Self::Judge | Self::Maker | Self::Subtask => {
+                false
+            }
+        }
+    }
+}
+
+/// A subtask without its words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+/// A subtask, and its place in the plan when its step started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanPart {
+    pub id: String,
+    /// From 1.
+    pub number: usize,
+    /// How many there were.
+    pub of: usize,
+}
+
+/// Route of a copilot's next task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoutedTask {
+    pub phase: String,
+    pub by: RoutedBy,
+    /// Step of the router, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    pub route: Route,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complexity: Option<u8>,
+    /// Agent that begins, if it is not the phase's own agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// True if no checkpoints of steps apply.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub simple: bool,
+}
+
+/// Who routed a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutedBy {
+    /// A router agent.
+    Router,
+    /// The rules of [`routing`](crate::routing), because no router is configured, or it could not be heard.
+    Rules,
+}
+
+/// Returns true for the role that facts leave out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+pub(super) fn is_worker(role: &StepRole) -> bool {
+    *role == StepRole::Worker
+}
