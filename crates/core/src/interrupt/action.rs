@@ -1,18 +1,12 @@
 //! Actions of people on an interrupt that resolve nothing: claim it, release it, comment on it, withdraw a vote, delegate
 //! it or reassign it.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::{Assignment, Interrupt, Refusal, Voter};
+use super::{Assignment, Delegation, Holder, Interrupt, Refusal, Voter};
 use crate::actor::Role;
-use crate::digest::Digest;
 use crate::limits;
 use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
-use crate::text::clip;
-use crate::time::Timestamp;
 
 /// Whom an interrupt is handed on to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,65 +15,6 @@ pub enum HandedTo {
     Names { approvers: Vec<String>, groups: Vec<String> },
     /// Stages and quorums of its own.
     Whole(Assignment),
-}
-
-/// Somebody asked somebody else to decide in their place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Delegation {
-    pub from: String,
-    pub to: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Timestamp>,
-}
-
-/// Somebody is at it. A claim keeps nobody from deciding; of a call that a client runs it says which client has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    pub by: String,
-    /// Which client of theirs has it, where that matters: two windows of one person are two.
-    pub holder: Option<Holder>,
-    pub at: Timestamp,
-    /// The event that says so.
-    pub seq: u64,
-}
-
-/// One connection of a client: the node that it is connected to, and its number there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Holder {
-    /// The first epoch that the node drew.
-    pub node: u64,
-    pub number: u64,
-}
-
-/// What somebody said about an interrupt, beside any decision. The text is `None` once it is erased.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comment {
-    pub by: String,
-    /// In which role they came.
-    pub role: Role,
-    pub text: Option<String>,
-    /// `{title, payload}` of what a service found, which the text says; null where it is a person's.
-    pub found: Value,
-    pub at: Timestamp,
-    pub seq: u64,
-}
-
-impl Comment {
-    /// Renders `{title, payload}` of a finding as the text of a comment. A hold may be larger than a comment: then the text
-    /// holds the beginning, the length of the whole and its digest. Findings that begin alike stay distinct.
-    pub(crate) fn describe_finding(found: &Value) -> String {
-        let title = found["title"].as_str().unwrap_or_default();
-        let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
-        let whole = format!("{title}\n\n{payload}");
-        if whole.len() <= limits::TEXT_BYTES {
-            return whole;
-        }
-        let (len, digest) = (whole.len(), Digest::of(whole.as_bytes()));
-        let note = format!("\n\n(Cut: this is the beginning of {len} bytes, whose SHA-256 is {digest}.)");
-        clip(&whole, limits::TEXT_BYTES - note.len() - '…'.len_utf8()) + &note
-    }
 }
 
 impl Interrupt {

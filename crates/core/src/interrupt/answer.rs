@@ -2,40 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, Vote};
-use crate::id::InterruptId;
-use crate::time::Timestamp;
-
-/// An answer: words, or data where the question had a schema, with the words that came beside it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
-    pub text: Option<String>,
-    /// Null: the text is the answer.
-    pub edit: Value,
-}
-
-impl Given {
-    /// The answer as a person reads it: data as JSON.
-    pub fn shown(&self) -> String {
-        if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
-    }
-
-    /// As a decision for this option.
-    pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
-        let option = option.to_owned();
-        Decision { option, text: self.text, edit: self.edit, from, ..Decision::default() }
-    }
-}
-
-/// What became of an answer after it was given.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
-    /// What counts instead of it, and since when.
-    pub corrected: Option<(Given, Timestamp)>,
-    /// The events that hold it beside the decision: its corrections, and what an agent was told of it.
-    pub copies: Vec<u64>,
-    pub erased: bool,
-}
+use super::{Cause, Effect, Given, Interrupt, Kind, Offer, Outcome, Vote};
 
 impl Interrupt {
     /// Whether an option of it gives the answer to a question.

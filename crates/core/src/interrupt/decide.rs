@@ -1,46 +1,9 @@
 //! Who may decide what: the order of refusals of the design, part 4, in one function.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::{Carry, Effect, Interrupt, Kind, Offer, Outcome, Seat, Voter, option};
-use crate::id::InterruptId;
+use super::{Carry, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Seat, Voter, option};
 use crate::json;
 use crate::limits;
 use crate::schema::Problem;
-
-/// One person's vote on an interrupt.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decision {
-    pub option: String,
-    #[serde(default)]
-    pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output. Null is no edit.
-    #[serde(default)]
-    pub edit: Value,
-    /// The version of the interrupt that was decided on.
-    #[serde(default)]
-    pub version: Option<u64>,
-    /// The answer to an earlier question that this one was taken from.
-    #[serde(default)]
-    pub from: Option<InterruptId>,
-    /// How long it was shown to whoever decides, as their client says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub viewed_ms: Option<u64>,
-    /// For whom they decide, as their client says. A claim: nobody has checked it, and it releases nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_behalf_of: Option<String>,
-    /// Open interrupts to release with the grant that the decision gives. The person saw them listed and kept them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<InterruptId>,
-    /// Open interrupts that their client listed, as it says.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also_shown: Vec<InterruptId>,
-    /// It came from a page of ours that showed what is asked, as it is: a look of whoever decides is noted with it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub from_page: bool,
-}
 
 /// A decision that was checked: it may be taken, or was taken before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,44 +12,6 @@ pub enum Checked {
     New(Offer, Seat),
     /// The same decision by the same person: nothing changes, the standing result is the answer.
     Repeat,
-}
-
-/// Why a decision is not taken. The interrupt is as it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("this role may not decide")]
-    Role,
-    #[error("whoever is asked names a delegate for themselves: an admin or an operator does so for others")]
-    OfAnother,
-    #[error("this interrupt is for others to decide")]
-    NotAnApprover,
-    #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
-    OwnWork,
-    #[error(
-        "you started the run or wrote what is asked about, and `self_approval` is false: only somebody else may \
-         reassign or delegate this interrupt, such as an admin"
-    )]
-    OwnHandOver,
-    #[error("it is at stage {stage} now, which is for others to decide")]
-    NotYourStage { stage: usize },
-    #[error("too few people would be left for another stage: somebody else has to agree at this one")]
-    NeededElsewhere,
-    #[error("you have no vote on it")]
-    NoVote,
-    #[error("nobody decided in time: the interrupt has expired")]
-    Expired,
-    #[error("the interrupt is resolved already")]
-    AlreadyResolved,
-    #[error("the interrupt changed since it was read: it has version {current} now")]
-    Stale { current: u64 },
-    #[error("`{by}` has claimed it")]
-    Claimed { by: String },
-    #[error("the limit `{name}` of {limit} is reached")]
-    Limit { name: &'static str, limit: u64 },
-    #[error("the decision does not fit the interrupt")]
-    Invalid(Vec<Problem>),
-    #[error("the edit changes what is withheld from whoever sent it")]
-    Withheld(Vec<Problem>),
 }
 
 /// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, what it carries. `seq`: the

@@ -3,10 +3,67 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{About, Assignment, Due, EXPIRED, Kind, Offer, Risk, Timing, Withhold};
+use super::{Assignment, Due, EXPIRED, Kind, Offer, Timing, Withhold};
 use crate::digest::Digest;
+use crate::gate::Reason;
 use crate::id::InterruptId;
+use crate::level::Level;
 use crate::time::Timestamp;
+
+/// How much is at stake, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Risk {
+    pub level: Level,
+    pub reasons: Vec<Reason>,
+}
+
+/// What an interrupt is about: where its resolution takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum About {
+    Call(String),
+    BeforeStep(String),
+    AfterStep(String),
+    Phase(String),
+    /// The plan of a planning phase.
+    Plan(String),
+    /// A step failed.
+    Failure(String),
+    /// A step reached a limit.
+    Limit(String),
+    /// A question that a step printed instead of asking.
+    Printed(String),
+    /// A reply of a step that is no honest end.
+    Ending(String),
+    /// Before a round of a copilot, or after it.
+    Round(String),
+    /// A person interrupted the run.
+    Interruption,
+    /// A service holds the run until somebody has looked at it.
+    Hold,
+    /// An agent of another framework asks.
+    External,
+}
+
+impl About {
+    /// The phase, where it is about one as a whole and not about a step of it.
+    pub fn phase(&self) -> Option<&str> {
+        match self {
+            Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
+            Self::Call(_)
+            | Self::BeforeStep(_)
+            | Self::AfterStep(_)
+            | Self::Failure(_)
+            | Self::Limit(_)
+            | Self::Printed(_)
+            | Self::Ending(_)
+            | Self::Interruption
+            | Self::Hold
+            | Self::External => None,
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]

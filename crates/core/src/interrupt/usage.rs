@@ -3,18 +3,10 @@
 
 use serde_json::Value;
 
-use super::{About, Interrupt, Outcome};
+use super::{About, Interrupt, Outcome, Usage};
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::time::Timestamp;
-
-/// That an approval was used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
-    pub by: String,
-    pub at: Timestamp,
-    pub digest: Digest,
-}
 
 /// Why an approval can not be used. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,16 +1,9 @@
-//! Votes: the decisions on an interrupt, and which of them settles it.
-//!
-//! A vote that stops work or replaces it settles at once. Votes that release work settle it once they meet every stage of
-//! the assignment. They must be for the same effect and the same edit. A person's later vote replaces their earlier one.
-//! A question that several people are to answer is settled once enough of them have, whatever they say.
-
-use std::collections::BTreeMap;
+//! Votes: decisions as they stand in the journal.
 
 use serde_json::Value;
 
-use super::assignment::{Ballot, Seat};
-use super::{Cause, Effect, Interrupt, Kind, Offer};
-use crate::actor::{self, Actor, Role, Whose};
+use super::Seat;
+use crate::actor::{self, Role, Whose};
 use crate::id::InterruptId;
 use crate::name;
 use crate::time::Timestamp;
@@ -43,16 +36,6 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// What an interrupt is settled by.
-#[derive(Clone, Debug)]
-pub struct Settled<'a> {
-    pub vote: &'a Vote,
-    /// The option of that vote, which takes effect.
-    pub offer: &'a Offer,
-    /// Those that agree, in the order in which they were cast.
-    pub agreed: Vec<&'a Vote>,
-}
-
 impl Vote {
     /// Whose vote it is: of whoever cast it, or whom they stood in for.
     pub fn principal(&self) -> &str {
@@ -70,157 +53,12 @@ impl Vote {
 
     /// Returns true if one person may have cast both votes: their names are the same, or one signed in with a login
     /// link that the other one made.
-    fn is_of_one_hand(&self, other: &Self) -> bool {
+    pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())
             || name::is_same(self.hand(), other.principal())
             || name::is_same(self.principal(), other.hand());
         let is_one_name = self.by != other.by && name::is_same(&self.by, &other.by);
         is_one_name || ((is_let_in(self) || is_let_in(other)) && is_same)
-    }
-}
-
-impl Interrupt {
-    /// What the newest vote settles. `None`: more people have to agree.
-    pub fn settles(&self) -> Option<Settled<'_>> {
-        let newest = self.votes.last()?;
-        let chosen = self.offers(&newest.option)?;
-        let is_gathered = self.is_gathered(chosen);
-        if !chosen.effect.lets_go_on() && !is_gathered {
-            return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
-        }
-        let agreed = self.agreeing(chosen, newest.edit_of);
-        if self.assignment.stage(&self.counted(&agreed)).is_some() {
-            return None;
-        }
-        // Who allowed it once has not allowed it for the session.
-        let offer = |vote: &Vote| self.offers(&vote.option);
-        let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
-        let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
-        Some(Settled { vote, offer: offer(vote)?, agreed })
-    }
-
-    /// Whether several people are to give answers of their own.
-    pub fn is_gathered(&self, offer: &Offer) -> bool {
-        let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
-        answers && !self.assignment.takes_one()
-    }
-
-    /// The votes that agree with an option and an edit.
-    pub(super) fn agreeing(&self, chosen: &Offer, edit_of: Option<u64>) -> Vec<&Vote> {
-        let is_gathered = self.is_gathered(chosen);
-        let says_so = |vote: &&Vote| {
-            let agrees = |offer: &Offer| offer.effect.agrees_with(chosen.effect);
-            (is_gathered || vote.edit_of == edit_of) && self.offers(&vote.option).is_some_and(agrees)
-        };
-        self.votes.iter().filter(says_so).collect()
-    }
-
-    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one
-    /// person who signed in as several only the first vote.
-    pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
-        let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
-        let is_own = |vote: &Vote| {
-            let whose = [vote.by.as_str(), vote.principal(), vote.hand()];
-            whose.into_iter().any(|id| self.wrote(id, vote.edit_of))
-        };
-        let mut counted: Vec<&Vote> = Vec::new();
-        for vote in agreed.iter().copied().filter(|vote| may_be_own || !is_own(vote)) {
-            let is_once_more = |other: &&Vote| {
-                (self.assignment.distinct || other.seat.stage == vote.seat.stage)
-                    && vote.is_of_one_hand(other)
-            };
-            if !counted.iter().any(is_once_more) {
-                counted.push(vote);
-            }
-        }
-        counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
-    }
-
-    /// Whether somebody wrote this edit, or let in whoever did; without one, what is asked about.
-    pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
-    }
-
-    /// Authors of what is asked about, and of the edits that somebody stands for.
-    pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
-        let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
-        self.written_by.iter().chain(edits)
-    }
-
-    pub(super) fn author(&self, edit_of: Option<u64>) -> Option<&Actor> {
-        edit_of.map_or(self.written_by.as_ref(), |seq| self.authors.get(&seq))
-    }
-}
-
-impl Interrupt {
-    /// Adds a vote to those that stand.
-    pub fn cast(&mut self, vote: Vote) {
-        let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        // Who agreed before there was this edit has agreed to something else.
-        let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
-        let replaces = |other: &Vote| {
-            other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
-        };
-        self.votes.retain(|other| !replaces(other) && !resets(other));
-        if let Some(seq) = vote.edit_of {
-            let (id, let_in_by) = (vote.by.clone(), vote.let_in_by.clone());
-            self.authors.entry(seq).or_insert(Actor { id, role: vote.role, via: None, let_in_by });
-        }
-        self.votes.push(vote);
-    }
-
-    /// What a decision with this edit says that it agrees with, were it written as the event `seq`.
-    pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
-        let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
-        let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
-        (!edit.is_null()).then(|| first().unwrap_or(seq))
-    }
-
-    /// The vote that settled it, where a decision did.
-    pub fn settled_by(&self) -> Option<&Vote> {
-        let seq = self.resolution.as_ref()?.decision?;
-        self.votes.iter().find(|vote| vote.seq == seq)
-    }
-
-    /// What those who agreed said with it.
-    pub fn said(&self) -> Option<String> {
-        let agreed = self.agreed();
-        let said: Vec<&str> =
-            agreed.iter().filter_map(|vote| vote.text.as_deref()).filter(|text| !text.is_empty()).collect();
-        (!said.is_empty()).then(|| said.join("\n"))
-    }
-
-    /// Who decided it; nobody where nobody did. Whoever gave a grant decided with it what it covers.
-    pub fn decided_by(&self) -> Vec<String> {
-        let Some(resolution) = &self.resolution else { return Vec::new() };
-        match resolution.cause {
-            Cause::Decision => self.agreed().iter().map(|vote| vote.by.clone()).collect(),
-            Cause::Grant(_) | Cause::Withdrawn => vec![resolution.by.clone()],
-            Cause::Expiry
-            | Cause::Unasked
-            | Cause::Rule { .. }
-            | Cause::Reused(_)
-            | Cause::Superseded
-            | Cause::RunEnded => Vec::new(),
-        }
-    }
-
-    /// For whom those decided who decided for somebody, as their clients say: by who decided.
-    pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
-        let agreed = self.agreed().into_iter();
-        agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
-    }
-
-    /// Who made the links that those had signed in with who decided and were let in by somebody else: by who decided.
-    pub fn let_in_by(&self) -> BTreeMap<String, String> {
-        let agreed = self.agreed().into_iter();
-        agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
-    }
-
-    /// Who agreed on how it was settled, in the order in which they did.
-    pub fn agreed(&self) -> Vec<&Vote> {
-        let by_votes = self.settled_by().is_some();
-        self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()
     }
 }

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{mark, place, sees_as};
+use super::payload::mark;
+use super::{place, sees_as};
 use crate::actor::Role;
 use crate::digest::Digest;
 use crate::gate::Source;

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{cover, mark, sees_as};
+use super::payload::mark;
+use super::{cover, sees_as};
 use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 

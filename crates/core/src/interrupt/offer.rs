@@ -1,0 +1,84 @@
+//! Options as they are offered, and the one that an expiry takes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Carry, Effect, Kind, Outcome, Row};
+use crate::schema;
+
+/// One option as offered: a row of the table, perhaps relabelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    pub id: String,
+    pub label: String,
+    pub effect: Effect,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_text: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_edit: bool,
+}
+
+impl Offer {
+    pub fn of(row: &Row) -> Self {
+        Self {
+            id: row.id.to_owned(),
+            label: row.label.to_owned(),
+            effect: row.effects[0],
+            needs_text: row.text == Carry::Must,
+            needs_edit: row.edit == Carry::Must,
+        }
+    }
+
+    /// Returns true if an expiry may take the option: it needs neither a text nor an edit, and is not a grant.
+    pub fn applies_alone(&self) -> bool {
+        !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
+    }
+
+    /// The same option where what it takes is data: an edit, not a text.
+    pub fn of_data(self) -> Self {
+        Self { needs_text: false, needs_edit: true, ..self }
+    }
+
+    /// The same where a question says what form its answer has: an answer that is no text is data.
+    pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
+        let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
+        if kind == Kind::Question && self.effect == Effect::Respond && is_data {
+            self.of_data()
+        } else {
+            self
+        }
+    }
+
+    /// Whether it lets work go on that was held back. Of the options of a kind at least one must not.
+    pub fn releases(&self) -> bool {
+        self.effect.outcome() == Outcome::Approved
+    }
+
+    /// Whether it stops work, and releases none.
+    pub fn stops(&self) -> bool {
+        matches!(self.effect.outcome(), Outcome::Rejected | Outcome::Cancelled)
+    }
+}
+
+/// What is offered of its own options where a workflow names those that it wants, in their order. Without one that
+/// does not release work a person could only agree: then all of them stay.
+pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
+    let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
+    let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
+    if left.iter().all(Offer::releases) { own } else { left }
+}
+
+/// Value of `on_expiry` if an expiry takes no option. Never the id of an option.
+pub const EXPIRED: &str = "expired";
+
+/// Id of the option that an expiry takes: the configured one, else that of the kind, else the last one that stops work.
+/// Options that are not offered or do not apply alone are passed over. [`EXPIRED`] if none is left.
+pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
+    let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
+    configured
+        .and_then(find)
+        .or_else(|| kind.row().on_expiry.and_then(find))
+        .or_else(|| offered.iter().rev().find(|offer| offer.stops() && offer.applies_alone()))
+        .map_or_else(|| EXPIRED.to_owned(), |offer| offer.id.clone())
+}

@@ -1,0 +1,88 @@
+//! Interrupts that wait: what is due, who is waited for, and who put it off.
+
+use std::collections::BTreeSet;
+
+use super::{Escalation, Interrupt, Refusal, Voter};
+use crate::limits;
+use crate::people::People;
+use crate::schema::Problem;
+use crate::time::Timestamp;
+
+/// What is due at a moment, the earliest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    Escalate,
+    Remind,
+    Wake,
+}
+
+impl Interrupt {
+    /// What is due first, where that is by now. What is due at the same time goes in the order of [`What`].
+    pub fn due_by(&self, now: Timestamp) -> Option<What> {
+        let snoozed = self.snoozes.values().min().copied();
+        let all = [
+            (self.due.escalate_at, What::Escalate),
+            (self.due.remind_at, What::Remind),
+            (snoozed, What::Wake),
+        ];
+        let due = all.into_iter().filter_map(|(at, what)| Some((at.filter(|at| *at <= now)?, what)));
+        due.min().map(|(_, what)| what)
+    }
+
+    /// When something happens to it although nobody comes.
+    pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
+        let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
+        own.into_iter().flatten().chain(self.snoozes.values().copied())
+    }
+
+    /// The step of the chain that is taken next.
+    pub fn next_step(&self) -> Option<&Escalation> {
+        self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
+    }
+
+    /// Until when somebody has put it off, for themselves.
+    pub fn snoozed_until(&self, id: &str) -> Option<Timestamp> {
+        self.snoozes.get(id).copied()
+    }
+
+    /// Those who are to be told that it waits: who may agree in the stage that it is at, and has not voted. Of whoever is
+    /// away their delegate; beside whoever gave it to somebody, that one.
+    pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
+        let at = self.stage_now();
+        let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
+        let has_voted = |id: &str| {
+            let counts = |stage| self.assignment.distinct || stage == at;
+            self.votes.iter().any(|vote| (vote.by == id || vote.principal() == id) && counts(vote.seat.stage))
+        };
+        let mut told = BTreeSet::new();
+        for id in people.deciding().filter(|id| stage.is_for(id, people) && !has_voted(id)) {
+            let given = self.delegations.iter();
+            let given = given.filter(|one| one.from == id && one.until.is_none_or(|until| until > now));
+            told.extend(given.map(|one| one.to.clone()));
+            told.insert(people.standing_in(id, now).to_owned());
+        }
+        told.retain(|id| !self.assignment.is_own(id, starter) && !has_voted(id) && people.can_decide(id));
+        told
+    }
+
+    /// Whether putting it off is news. `until`: `None` takes it back.
+    pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
+        self.may_act(voter)?;
+        let before = self.snoozes.get(&voter.actor.id);
+        let Some(until) = until else { return Ok(before.is_some()) };
+        let refused = |why: String| Err(Refusal::Invalid(vec![Problem::new("/until", why)]));
+        if until <= voter.now {
+            return refused("is over already".to_owned());
+        }
+        if let Some(expires_at) = self.opened.expires_at.filter(|at| until > *at) {
+            return refused(format!("is after it expires, at {expires_at}"));
+        }
+        if until > voter.now.plus_ms(limits::SNOOZE_MS) {
+            return refused(format!("is more than {} days ahead", limits::SNOOZE_MS / 86_400_000));
+        }
+        if before.is_none() && self.snoozes.len() >= limits::SNOOZES {
+            return Err(Refusal::Limit { name: "snoozes", limit: limits::SNOOZES as u64 });
+        }
+        Ok(before != Some(&until))
+    }
+}

@@ -1,0 +1,56 @@
+//! Payloads and edits in one form, and the marks in them.
+
+use serde_json::{Value, json};
+
+use crate::actor::Role;
+use crate::interrupt::{Effect, Interrupt};
+
+impl Effect {
+    /// Whether whoever chooses it has to see what is made of the payload: what a grant covers, what a trial did.
+    pub fn is_of_what_is_made(self) -> bool {
+        matches!(self, Self::Grant | Self::ProceedWithSome)
+    }
+}
+
+impl Interrupt {
+    /// The places that are withheld from whoever sees as this role.
+    pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
+        let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
+        rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
+    }
+
+    /// The member of the payload that an edit takes the place of; `None`: it takes the place of all of it.
+    pub(super) fn edited_member(&self) -> Option<&'static str> {
+        let member = self.opened.kind.row().edits?;
+        let payload = self.content.get("payload")?;
+        payload.get(member).filter(|member| !member.is_null()).map(|_| member)
+    }
+
+    /// An edit in the form of the payload, so that a place means the same in both.
+    pub(crate) fn as_payload(&self, edit: Value) -> Value {
+        match self.edited_member() {
+            Some(member) => json!({ member: edit }),
+            None => edit,
+        }
+    }
+
+    /// The edit again.
+    pub(super) fn as_edit(&self, mut payload: Value) -> Value {
+        match self.edited_member() {
+            Some(member) => payload.get_mut(member).map(Value::take).unwrap_or_default(),
+            None => payload,
+        }
+    }
+
+    pub(super) fn payload(&self) -> Value {
+        self.content.get("payload").cloned().unwrap_or_default()
+    }
+}
+
+/// What stands in the place of a value that is withheld: the place where it was, and of an edit the decision that brought it.
+pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
+    match edit_of {
+        Some(seq) => json!({ "withheld": place, "edit_of": seq }),
+        None => json!({ "withheld": place }),
+    }
+}
