@@ -1,4 +1,6 @@
-//! Excerpts of texts.
+//! Texts for people and models: excerpts, and values as texts.
+
+use serde_json::Value;
 
 /// Cuts a text after so many bytes, at a character boundary, and marks the cut with `…`.
 pub(crate) fn clip(text: &str, bytes: usize) -> String {
@@ -10,4 +12,14 @@ pub(crate) fn clip(text: &str, bytes: usize) -> String {
         end -= 1;
     }
     format!("{}…", &text[..end])
+}
+
+/// A value as a text that a person or a model reads.
+pub(crate) fn readable(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
+    }
 }

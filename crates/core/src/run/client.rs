@@ -4,45 +4,14 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
 use super::fact::Authority;
-use super::input::Rejection;
-use super::{Call, CallEnd, CallState, Fact, Run};
+use super::input::{ClientOutcome, Rejection};
+use super::{Call, CallState, Fact, Run};
 use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Decision, Kind, Refusal};
 use crate::level::Level;
 use crate::schema::Problem;
 use crate::tool::{Inspection, Runs};
-
-/// What the client says of a call that it ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientOutcome {
-    Done { text: String },
-    Failed { text: String },
-}
-
-impl ClientOutcome {
-    fn option(&self) -> &'static str {
-        match self {
-            Self::Done { .. } => "result",
-            Self::Failed { .. } => "error",
-        }
-    }
-
-    fn end(&self) -> CallEnd {
-        match self {
-            Self::Done { .. } => CallEnd::Done,
-            Self::Failed { .. } => CallEnd::Failed,
-        }
-    }
-
-    /// A failure says something, if the client does not.
-    fn text(&self) -> &str {
-        match self {
-            Self::Failed { text } if text.trim().is_empty() => "it failed",
-            Self::Done { text } | Self::Failed { text } => text,
-        }
-    }
-}
 
 impl Draft<'_> {
     /// Nobody here can look at what the client would touch: the gates vote on the arguments alone.

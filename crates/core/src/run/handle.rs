@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::draft::{Decided, Draft};
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
@@ -347,16 +345,6 @@ impl Draft<'_> {
             }
         }
         Ok(())
-    }
-
-    /// A value as a text that a person or a model reads.
-    pub(super) fn readable(value: &Value) -> String {
-        match value {
-            Value::String(text) => text.clone(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                serde_json::to_string_pretty(value).unwrap_or_default()
-            }
-        }
     }
 }
 

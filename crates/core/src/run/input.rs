@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::LegalHold;
 use super::action::ActionId;
-use super::client::ClientOutcome;
 use super::config::{Config, Origin};
-use super::fact::Erased;
-use super::keeping::LegalHold;
+use super::fact::{CallEnd, Erased};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
@@ -405,4 +404,35 @@ pub enum Rejection {
     SessionSuspended,
     #[error("the session is closed ({}): nothing starts in it any more", .0.as_str())]
     SessionClosed(session::End),
+}
+
+/// What the client says of a call that it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientOutcome {
+    Done { text: String },
+    Failed { text: String },
+}
+
+impl ClientOutcome {
+    pub(super) fn option(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "result",
+            Self::Failed { .. } => "error",
+        }
+    }
+
+    pub(super) fn end(&self) -> CallEnd {
+        match self {
+            Self::Done { .. } => CallEnd::Done,
+            Self::Failed { .. } => CallEnd::Failed,
+        }
+    }
+
+    /// A failure says something, if the client does not.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Failed { text } if text.trim().is_empty() => "it failed",
+            Self::Done { text } | Self::Failed { text } => text,
+        }
+    }
 }

@@ -1,37 +1,12 @@
 //! How long what a run said is kept: erased once it has ended, and held back from that.
 
 use super::draft::Draft;
-use super::{Erased, Fact, Rejection, Run};
+use super::{Erased, Erasure, Fact, LegalHold, Rejection, Run};
 use crate::envelope::Content;
 use crate::event::Event;
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
-use crate::time::Timestamp;
-
-/// Nothing of what a run said is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Erasure {
-    pub by: String,
-    pub at: Timestamp,
-    pub because: Erased,
-}
-
-/// Somebody holds what a run said from being erased.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LegalHold {
-    pub by: String,
-    pub at: Timestamp,
-    /// `None` once it is erased.
-    pub reason: Option<String>,
-}
-
-impl LegalHold {
-    /// The reason, as the rest of a sentence that says who and when.
-    pub(super) fn why(&self) -> String {
-        self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
-    }
-}
 
 impl Draft<'_> {
     /// Erases the next part of what a run that has ended said: its answers, which are kept per subject, too, then the content

@@ -24,6 +24,7 @@ mod ending;
 mod external;
 mod fact;
 mod foreign;
+mod found;
 mod frozen;
 mod gating;
 mod given;
@@ -67,7 +68,6 @@ use serde_json::Value;
 
 pub use action::{Action, ActionId};
 pub use assigning::undecidable;
-pub use client::ClientOutcome;
 pub use config::{Config, Gates, Origin};
 pub use draft::Decided;
 pub use external::unkeepable;
@@ -76,19 +76,16 @@ pub use fact::{
     RoutedBy, RoutedTask, StepEnd, StepRole, Withdrawn,
 };
 pub use history::SUMMARISER;
-pub use input::{Ask, Begin, Context, FrontStart, Hold, Input, Rejection, Start};
-pub use keeping::{Erasure, LegalHold};
+pub use input::{Ask, Begin, ClientOutcome, Context, FrontStart, Hold, Input, Rejection, Start};
 pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
-pub use phase::Called;
 pub use progress::Progress;
 pub use reader::{Part, StepActivity};
 pub use request::{another_plan, said_about};
 pub use said::words;
-pub use spent::Spent;
 pub use state::{
-    Brief, Call, CallState, Entry, Found, HeldResult, History, ModelCall, Planned, Rounds, Step, Summary,
-    Trial, Trouble, Used,
+    Brief, Call, CallState, Called, Entry, Found, HeldResult, History, ModelCall, Planned, Rounds, Spent,
+    Step, Summary, Trial, Trouble, Used,
 };
 pub use work::{Doing, Work};
 
@@ -98,6 +95,7 @@ use crate::id::{InterruptId, RunId, SessionId};
 use crate::interrupt::{About, Interrupt};
 use crate::projection::Status;
 use crate::shared::{OpenMap, SharedList, SharedMap};
+use crate::text::readable;
 use crate::time::Timestamp;
 use crate::tool;
 
@@ -183,6 +181,30 @@ pub struct Ended {
     pub result: Value,
 }
 
+/// Nothing of what a run said is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    pub by: String,
+    pub at: Timestamp,
+    pub because: Erased,
+}
+
+/// Somebody holds what a run said from being erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LegalHold {
+    pub by: String,
+    pub at: Timestamp,
+    /// `None` once it is erased.
+    pub reason: Option<String>,
+}
+
+impl LegalHold {
+    /// The reason, as the rest of a sentence that says who and when.
+    pub(super) fn why(&self) -> String {
+        self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    }
+}
+
 impl Run {
     /// A run before its first event.
     pub fn new(id: RunId, definition: Arc<Definition>) -> Self {
@@ -257,7 +279,7 @@ impl Run {
         let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
         match input.get("task").and_then(Value::as_str) {
             Some(task) => task.into(),
-            None => draft::Draft::readable(input).into(),
+            None => readable(input).into(),
         }
     }
 

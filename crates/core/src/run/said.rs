@@ -4,13 +4,13 @@
 
 use serde_json::Value;
 
-use super::draft::Draft;
 use super::{Fact, Run, StepEnd, StepRole};
 use crate::envelope::Content;
 use crate::event::{self, Event};
 use crate::id::InterruptId;
 use crate::interrupt::{About, Kind};
 use crate::session;
+use crate::text::readable;
 
 /// Who said something, and about what.
 struct Words {
@@ -162,7 +162,7 @@ impl Run {
 /// The words of an event that is noted as said; `None` where they were erased.
 pub fn words(event: &Event) -> Option<String> {
     let Content { text, data } = &event.content;
-    let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(Draft::readable);
+    let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(readable);
     match &event.fact {
         event::Fact::Run(Fact::RunStarted { .. }) => of(data.get("task").or(Some(data))),
         event::Fact::Run(Fact::InterruptOpened(_)) => {

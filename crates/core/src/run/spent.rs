@@ -3,26 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Run, StepEnd};
+use super::{Run, Spent, StepEnd};
 use crate::message::Usage;
 use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, in_words};
-
-/// Counted from the events; a fresh budget for a step takes nothing away.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Replies of models.
-    pub requests: u64,
-    /// Calls that were tried: each time that one was started, and those that failed before they could.
-    pub calls: u64,
-    pub tokens: u64,
-    /// Of these, what went in; the others came out.
-    pub input_tokens: u64,
-    /// By the prices of the workflow.
-    pub cost: Cost,
-    /// Replies of models that have no price there.
-    pub unpriced: u64,
-}
 
 impl Run {
     /// For the payload, and in words.

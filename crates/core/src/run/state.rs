@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::fact::{Authority, CallEnd, Judgement, Look, StepEnd, StepRole};
 use crate::changeset::Changeset;
+use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::gate::Reason;
 use crate::id::InterruptId;
@@ -542,4 +543,31 @@ impl Rounds {
         let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
         before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()
     }
+}
+
+/// A phase that a call began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    pub phase: Phase,
+    pub call: String,
+    /// Which of a chain it is, from 0.
+    pub nth: usize,
+    /// Why it ended, where it did not end well.
+    pub why: Option<String>,
+}
+
+/// Counted from the events; a fresh budget for a step takes nothing away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Replies of models.
+    pub requests: u64,
+    /// Calls that were tried: each time that one was started, and those that failed before they could.
+    pub calls: u64,
+    pub tokens: u64,
+    /// Of these, what went in; the others came out.
+    pub input_tokens: u64,
+    /// By the prices of the workflow.
+    pub cost: Cost,
+    /// Replies of models that have no price there.
+    pub unpriced: u64,
 }

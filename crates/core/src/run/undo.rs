@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::found::some;
 use super::gating::title;
-use super::trial::some;
 use super::{Call, CallEnd, CallState, Fact, Found, Run};
 use crate::asking::Asking;
 use crate::changeset::{Changeset, Composed, Entry};

@@ -16,6 +16,7 @@ use crate::run::fact::{Authority, Returned};
 use crate::run::state::HeldResult;
 use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;
+use crate::text::readable;
 
 impl Draft<'_> {
     pub(super) fn call_effect(
@@ -178,7 +179,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Answered, Some("approved"), text);
             }
             Effect::ProceedWithEdit => {
-                let plan = Self::readable(taken.edit);
+                let plan = readable(taken.edit);
                 let text = format!(
                     "The plan is approved with changes. Carry out this one instead:\n{plan}{}",
                     why(taken)

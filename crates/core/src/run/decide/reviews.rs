@@ -8,6 +8,7 @@ use crate::id::InterruptId;
 use crate::interrupt::{Effect, Interrupt};
 use crate::run::draft::Draft;
 use crate::run::{Call, StepEnd};
+use crate::text::readable;
 
 impl Draft<'_> {
     /// What was released is what the agent brought, where the workflow wants it so: nobody says anything else after that
@@ -17,7 +18,7 @@ impl Draft<'_> {
             return;
         }
         let released = self.run.released.last().and_then(|released| released.get("content"));
-        let output = Self::readable(released.unwrap_or(&Value::Null));
+        let output = readable(released.unwrap_or(&Value::Null));
         self.tell_run(taken.text);
         self.close_step(&call.step, StepEnd::Completed, &output);
     }

@@ -14,6 +14,7 @@ use crate::interrupt::{Effect, Interrupt};
 use crate::plan;
 use crate::run::draft::Draft;
 use crate::run::{Fact, StepEnd, StepRole, another_plan};
+use crate::text::readable;
 
 impl Draft<'_> {
     /// The plan of a planning phase, or a newer version of one that is carried out already.
@@ -68,7 +69,7 @@ impl Draft<'_> {
             Effect::ProceedWithEdit => {
                 self.emit(
                     Fact::StepInputReplaced { step: step.to_owned() },
-                    Content::text(Self::readable(taken.edit)),
+                    Content::text(readable(taken.edit)),
                 );
                 self.guide(interrupt, step, taken.text);
             }
@@ -117,7 +118,7 @@ impl Draft<'_> {
                 };
                 match said {
                     Some(changes) => {
-                        let changes = Self::readable(&changes);
+                        let changes = readable(&changes);
                         self.tell_run(&format!(
                             "A person wants this to be different{}:\n{changes}",
                             why(taken)

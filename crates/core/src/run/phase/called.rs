@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
-use super::super::{Call, CallEnd, CallState, Fact, Run, StepEnd};
+use super::super::{Call, CallEnd, CallState, Called, Fact, Run, StepEnd};
 use crate::definition::{
     CheckpointPhase, Control, Copilot, Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates,
 };
@@ -18,19 +18,8 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 use crate::level::Level;
 use crate::limits;
-use crate::text::clip;
+use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
-
-/// A phase that a call began.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Called {
-    pub phase: Phase,
-    pub call: String,
-    /// Which of a chain it is, from 0.
-    pub nth: usize,
-    /// Why it ended, where it did not end well.
-    pub why: Option<String>,
-}
 
 /// What stands for the result of the phase before in a chain.
 const PREVIOUS: &str = "$previous";
@@ -168,7 +157,7 @@ impl Draft<'_> {
         });
         let (end, code) =
             if went_well { (CallEnd::Done, None) } else { (CallEnd::Failed, Some("phase_failed")) };
-        self.finish_call(&called.call, end, code, Self::readable(&result));
+        self.finish_call(&called.call, end, code, readable(&result));
     }
 
     /// What can not be done in a phase fails the run; in one that a call began it fails the phase, and the model that called

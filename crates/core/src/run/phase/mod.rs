@@ -8,7 +8,6 @@ mod planning;
 mod replan;
 mod rounds;
 
-pub use called::Called;
 pub(super) use planning::improver;
 
 use std::sync::Arc;
