@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::rule::{full, plain, ways};
-use super::stakes;
 use super::{
     Changes, Checkpoints, Grant, Matcher, Reason, Refusal, RefusalRecord, RefusedBefore, Rules, Subject,
-    Verdict, rule, vote,
+    Verdict, rule, stakes, vote,
 };
 use crate::level::Level;
 use crate::limits;

@@ -5,15 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply_content::{changeset_of, drafted, found, layer_changes, routed};
-use super::fact::Fact;
-use super::fact::{CallEnd, StepRole};
-use super::fact::{Returned, RoutedTask};
-use super::history;
-use super::request::said_about;
-use super::state::Summary;
-use super::state::{Call, CallState, Entry, Found, ModelCall, Planned, Step, Trial, Trouble, Used};
-use super::{Called, Ended, Run, Started};
+use super::apply_content::{changeset_of, drafted, found, layer_changes, routed, said_about};
+use super::fact::{CallEnd, Fact, Returned, RoutedTask, StepRole};
+use super::state::{Call, CallState, Entry, Found, ModelCall, Planned, Step, Summary, Trial, Trouble, Used};
+use super::{Called, Ended, Run, Started, step_ids};
 use crate::definition::PhaseKind;
 use crate::event::{self, Event};
 use crate::interrupt::{About, Cause, Interrupt, Kind};
@@ -88,7 +83,8 @@ impl Run {
                 new.model_at = event.at;
                 let part = || self.part_to_carry_out(phase, step);
                 new.subtask = subtask.clone().or_else(part).map(|part| part.id);
-                new.summarises = (*role == StepRole::Summariser).then(|| history::summarised(step)).flatten();
+                new.summarises =
+                    (*role == StepRole::Summariser).then(|| step_ids::summarised(step)).flatten();
                 new.judges = self.call_to_judge(step).filter(|_| *role == StepRole::Overseer);
                 self.steps.insert(step.clone(), new);
             }

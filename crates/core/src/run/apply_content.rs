@@ -121,3 +121,8 @@ impl Run {
         }
     }
 }
+
+/// What later steps are told of words that came with a decision about this one.
+pub fn said_about(step: &str, text: &str) -> String {
+    format!("A person said about `{step}`: {text}")
+}

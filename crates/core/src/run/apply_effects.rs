@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fact::Authority;
-use super::fact::StepRole;
+use super::fact::{Authority, StepRole};
 use super::state::{CallState, HeldResult, ModelCall, Rounds};
-use super::{Action, ActionId, Call, Run};
+use super::{Action, ActionId, Call, Erased, Erasure, LegalHold, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;
 use crate::envelope::Content;
+use crate::event::Event;
 use crate::gate::Reason;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Kind, Outcome};
+use crate::message::Usage;
 use crate::tool::Runs;
 
 impl Run {
@@ -152,5 +153,41 @@ impl Run {
         }
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
+    }
+    /// The event itself says nothing that could be erased. The first event of a run is erased last.
+    pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: Erased) {
+        if from == 1 {
+            self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
+        }
+        self.erased_to = self.erased_to.max(to);
+        if self.erased_to + 1 == self.seq {
+            self.erased_to = self.seq;
+        }
+    }
+
+    pub(super) fn legal_hold_placed(&mut self, event: &Event) {
+        let reason = event.content.text.clone();
+        self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
+    }
+
+    /// Counts a reply. What a summary takes is taken from the budget of the step that needs it.
+    pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let price =
+            self.terms(self.model_of(id).as_deref(), Some(answered)).and_then(|terms| terms.price.as_ref());
+        let cost = price.map(|price| price.of(usage));
+        let most = self.prices().map(|price| price.of(usage)).max();
+        let spent = &mut self.spent;
+        spent.requests += 1;
+        spent.tokens = spent.tokens.saturating_add(tokens);
+        spent.input_tokens = spent.input_tokens.saturating_add(usage.input_tokens);
+        spent.cost = spent.cost.plus(cost.unwrap_or_default());
+        spent.unpriced += u64::from(cost.is_none());
+        let payer =
+            self.steps.get(id).and_then(|step| step.summarises.clone()).unwrap_or_else(|| id.to_owned());
+        self.step(&payer, |step| {
+            step.used.tokens = step.used.tokens.saturating_add(tokens);
+            step.used.cost = step.used.cost.plus(cost.or(most).unwrap_or_default());
+        });
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::draft::Draft;
 use super::handle::check_text;
 use super::input::{Ask, Rejection};
-use super::{Fact, Reassigned, Run, Withdrawn};
-use crate::actor::Actor;
+use super::{Fact, Reassigned, Withdrawn};
 use crate::definition::Definition;
 use crate::envelope::Content;
 use crate::id::InterruptId;
@@ -210,16 +209,4 @@ pub fn undecidable(definition: &Definition, people: &People, starter: Option<&st
         told.extend(problems.into_iter().map(line));
     }
     told
-}
-
-impl Run {
-    /// Who started it.
-    pub fn starter(&self) -> Option<&str> {
-        self.begun_by().map(|by| by.id.as_str())
-    }
-
-    /// The same, as they were let in.
-    pub fn begun_by(&self) -> Option<&Actor> {
-        self.started.as_ref().map(|started| &started.by)
-    }
 }

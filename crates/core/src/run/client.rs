@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::fact::Authority;
 use super::input::{ClientOutcome, Rejection};
-use super::{Call, CallState, Fact, Run};
+use super::{Call, CallState, Fact};
 use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Decision, Kind, Refusal};
 use crate::level::Level;
 use crate::schema::Problem;
-use crate::tool::{Inspection, Runs};
+use crate::tool::Inspection;
 
 impl Draft<'_> {
     /// Nobody here can look at what the client would touch: the gates vote on the arguments alone.
@@ -116,11 +116,5 @@ impl Draft<'_> {
             ..Decision::default()
         };
         self.decide_for(handed_out, &answer, false)
-    }
-}
-
-impl Run {
-    pub(super) fn is_client_call(&self, call: &Call) -> bool {
-        matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 }

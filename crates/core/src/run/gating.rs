@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::state::Trial;
-use super::{Authority, Call, CallState, Look, Run};
-use super::{merge, undo};
+use super::{Authority, Call, CallState, Look, Run, merge, undo};
 use crate::actor::Actor;
 use crate::definition::{KindGate, SameAction};
 use crate::digest::Digest;

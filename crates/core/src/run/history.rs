@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::request::result_text;
-use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
-use crate::definition::Judge;
+use super::{Call, CallEnd, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole, step_ids};
 use crate::envelope::Content;
 use crate::limits;
 use crate::message::{Message, Request};
@@ -55,16 +54,6 @@ enum Room {
     },
 }
 
-/// The step that sums up the turns of another one. No phase's name holds a colon: it is nobody else's.
-fn step_id(step: &str, until: u32) -> String {
-    format!("summarise:{step}:{until}")
-}
-
-/// The step whose turns the step of this id sums up.
-pub(super) fn summarised(id: &str) -> Option<String> {
-    Some(id.strip_prefix("summarise:")?.rsplit_once(':')?.0.to_owned())
-}
-
 impl Draft<'_> {
     /// Sees to it that the step's next request fits. Whether something followed.
     pub(super) fn make_room(&mut self, id: &str) -> bool {
@@ -72,7 +61,7 @@ impl Draft<'_> {
             Room::Fits => false,
             Room::Summarise(until) => {
                 let Some(phase) = self.run.steps.get(id).map(|step| step.phase.clone()) else { return false };
-                self.start_step(&phase, &step_id(id, until), SUMMARISER, StepRole::Summariser);
+                self.start_step(&phase, &step_ids::summarising(id, until), SUMMARISER, StepRole::Summariser);
                 true
             }
             Room::TooLong { tokens, window } => {
@@ -122,26 +111,6 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// The model that the step's requests name.
-    pub fn model_of(&self, id: &str) -> Option<String> {
-        let step = self.steps.get(id)?;
-        let own = match step.role {
-            StepRole::Overseer => match self.smart().map(|smart| smart.judge) {
-                Some(Judge::Model(name)) => Some(name),
-                Some(Judge::Run | Judge::Off) | None => None,
-            },
-            StepRole::Summariser => return self.model_of(step.summarises.as_deref()?),
-            StepRole::Worker
-            | StepRole::Improver
-            | StepRole::Planner
-            | StepRole::Judge
-            | StepRole::Maker
-            | StepRole::Router
-            | StepRole::Subtask => self.definition.agents.get(&step.agent)?.model.clone(),
-        };
-        own.or_else(|| self.config().and_then(|config| config.model.clone()))
-    }
-
     /// Tokens that the step's model takes at once, as far as anybody knows.
     fn window(&self, id: &str) -> u64 {
         let history = self.steps.get(id).map(|step| &step.history);

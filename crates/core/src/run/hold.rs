@@ -95,11 +95,4 @@ impl Run {
     pub(super) fn is_unreviewed(&self) -> bool {
         self.config().is_some_and(|config| config.unreviewed)
     }
-
-    /// The first interrupt but this one that holds the whole run.
-    pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
-        let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
-        let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
-        open.next().map(|(id, _)| id.clone())
-    }
 }

@@ -1,9 +1,8 @@
 //! How long what a run said is kept: erased once it has ended, and held back from that.
 
 use super::draft::Draft;
-use super::{Erased, Erasure, Fact, LegalHold, Rejection, Run};
+use super::{Erased, Fact, Rejection};
 use crate::envelope::Content;
-use crate::event::Event;
 use crate::id::InterruptId;
 use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
@@ -61,23 +60,5 @@ impl Draft<'_> {
         if self.run.held.is_some() {
             self.emit(Fact::LegalHoldLifted, Content::none());
         }
-    }
-}
-
-impl Run {
-    /// The event itself says nothing that could be erased. The first event of a run is erased last.
-    pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: Erased) {
-        if from == 1 {
-            self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
-        }
-        self.erased_to = self.erased_to.max(to);
-        if self.erased_to + 1 == self.seq {
-            self.erased_to = self.seq;
-        }
-    }
-
-    pub(super) fn legal_hold_placed(&mut self, event: &Event) {
-        let reason = event.content.text.clone();
-        self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 }

@@ -37,6 +37,7 @@ mod input;
 mod interruption;
 mod interrupts;
 mod keeping;
+mod lookups;
 pub mod merge;
 mod model;
 mod next_actions;
@@ -52,6 +53,7 @@ mod said;
 mod spent;
 mod state;
 mod step;
+mod step_ids;
 mod stop;
 mod summary;
 mod task;
@@ -67,6 +69,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use action::{Action, ActionId};
+pub use apply_content::said_about;
 pub use assigning::undecidable;
 pub use config::{Config, Gates, Origin};
 pub use draft::Decided;
@@ -81,7 +84,7 @@ pub use order::{Lack, Mending};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
 pub use reader::{Part, StepActivity};
-pub use request::{another_plan, said_about};
+pub use request::another_plan;
 pub use said::words;
 pub use state::{
     Brief, Call, CallState, Called, Entry, Found, HeldResult, History, ModelCall, Planned, Rounds, Spent,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::{Action, ActionId, Call, CallState, Run};
-use crate::tool::Runs;
 
 impl Run {
     /// In a fixed order: looks, trials, tools, models.
@@ -77,11 +76,6 @@ impl Run {
         let mut awaited: BTreeSet<ActionId> = self.actions().iter().map(Action::id).collect();
         awaited.extend(self.started().map(|(action, _)| action));
         awaited
-    }
-
-    /// Whether a call of this tool is carried out by this program: not by the client, and not by opening something.
-    pub fn runs_here(&self, tool: &str) -> bool {
-        matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
 
     /// Whether a call may start now: in its turn, and one side effect at a time in a workspace.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::fact::Judgement;
-use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole};
-use crate::definition::{Judge, Smart};
+use super::{Call, CallState, Entry, Fact, ModelCall, Run, Step, StepEnd, StepRole, step_ids};
+use crate::definition::Judge;
 use crate::envelope::Content;
 use crate::gate::{Reason, Source, smart};
 use crate::limits;
@@ -40,11 +40,6 @@ Answer with JSON alone: {\"escalate\": true or false, \"reasons\": [\"…\"]}, e
 const REASONS: usize = 5;
 const REASON_BYTES: usize = 300;
 
-/// The step that judges a call. No phase's name holds a colon: it is nobody else's.
-fn step_id(call: &str) -> String {
-    format!("oversee:{call}")
-}
-
 fn response_schema() -> Value {
     json!({
         "type": "object",
@@ -63,7 +58,7 @@ impl Draft<'_> {
         if !self.run.needs_judgement(call) {
             return false;
         }
-        let overseer = step_id(id);
+        let overseer = step_ids::judging(id);
         if let (Some(step), false) = (self.run.steps.get(&call.step), self.run.steps.contains_key(&overseer))
         {
             let phase = step.phase.clone();
@@ -120,16 +115,6 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// What smart approval looks for here: the workflow's, and what the run adds.
-    pub(super) fn smart(&self) -> Option<Smart> {
-        let own = self.definition.gates.smart.clone();
-        let added = self.config().and_then(|config| config.gates.smart.clone());
-        match (own, added) {
-            (Some(own), Some(added)) => Some(together(own, added)),
-            (own, added) => own.or(added),
-        }
-    }
-
     /// Why a person should decide about this call; nothing where it only reads.
     pub(super) fn smart_reasons(&self, call: &Call, said: &str, category: Category) -> Vec<Reason> {
         let Some(smart) = self.smart().filter(|_| self.acts(call, category)) else { return Vec::new() };
@@ -214,11 +199,6 @@ impl Run {
         rows.into_values().max().unwrap_or_default()
     }
 
-    /// The call whose judging step has this id.
-    pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
-        self.calls.keys().find(|call| step_id(call) == step).cloned()
-    }
-
     /// The call that a step judges, while it still waits for that.
     fn overseen(&self, step: &str) -> Option<(&str, &Call)> {
         let id = self.steps.get(step)?.judges.as_deref()?;
@@ -277,16 +257,6 @@ impl Run {
 /// Nobody judges what is not seen whole.
 fn is_too_long(call: &Call) -> bool {
     call.arguments.to_string().len() > limits::JUDGED_BYTES / 2
-}
-
-/// A run adds words to its workflow's, and a judge where there is none.
-fn together(mut own: Smart, added: Smart) -> Smart {
-    let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
-    own.keywords.extend(new);
-    if own.judge == Judge::Off {
-        own.judge = added.judge;
-    }
-    own
 }
 
 /// The judgement as a reason. What the model said of it is content, and stands on the card.

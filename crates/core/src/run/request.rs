@@ -175,8 +175,3 @@ pub(super) fn result_text(call: &Call) -> String {
 pub fn another_plan(text: &str) -> String {
     format!("A person wants another plan: {text}")
 }
-
-/// What later steps are told of words that came with a decision about this one.
-pub fn said_about(step: &str, text: &str) -> String {
-    format!("A person said about `{step}`: {text}")
-}

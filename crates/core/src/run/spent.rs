@@ -34,27 +34,6 @@ impl Run {
         (value, words)
     }
 
-    /// Counts a reply. What a summary takes is taken from the budget of the step that needs it.
-    pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
-        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-        let price =
-            self.terms(self.model_of(id).as_deref(), Some(answered)).and_then(|terms| terms.price.as_ref());
-        let cost = price.map(|price| price.of(usage));
-        let most = self.prices().map(|price| price.of(usage)).max();
-        let spent = &mut self.spent;
-        spent.requests += 1;
-        spent.tokens = spent.tokens.saturating_add(tokens);
-        spent.input_tokens = spent.input_tokens.saturating_add(usage.input_tokens);
-        spent.cost = spent.cost.plus(cost.unwrap_or_default());
-        spent.unpriced += u64::from(cost.is_none());
-        let payer =
-            self.steps.get(id).and_then(|step| step.summarises.clone()).unwrap_or_else(|| id.to_owned());
-        self.step(&payer, |step| {
-            step.used.tokens = step.used.tokens.saturating_add(tokens);
-            step.used.cost = step.used.cost.plus(cost.or(most).unwrap_or_default());
-        });
-    }
-
     /// What a reply to this step cost, and in which currency; `None`: the workflow has no price for it.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
@@ -71,7 +50,7 @@ impl Run {
         }
     }
 
-    fn prices(&self) -> impl Iterator<Item = &Price> {
+    pub(super) fn prices(&self) -> impl Iterator<Item = &Price> {
         self.definition.models.values().filter_map(|terms| terms.price.as_ref())
     }
 

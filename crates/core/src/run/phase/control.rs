@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::draft::Draft;
-use super::super::{Fact, PlanPart, Run, Step, StepEnd, StepRole};
+use super::super::{Fact, Run, Step, StepEnd, StepRole, step_ids};
 use crate::definition::{Control, Phase};
 use crate::envelope::Content;
 use crate::limits;
@@ -18,10 +18,6 @@ enum Turn<'p> {
     NotYet,
     /// What it needs has failed, or was not run because of a failure.
     Never(&'p str),
-}
-
-fn step_of(phase: &Phase, subtask: &str) -> String {
-    format!("{}/{subtask}", phase.id)
 }
 
 impl Draft<'_> {
@@ -42,7 +38,7 @@ impl Draft<'_> {
         }
         let at_work = self.run.at_work(phase);
         for subtask in chosen(&plan, control).filter(|_| !held) {
-            let step = step_of(phase, &subtask.id);
+            let step = step_ids::carrying_out(phase, &subtask.id);
             if self.run.steps.contains_key(&step) {
                 continue;
             }
@@ -108,16 +104,9 @@ impl Run {
     }
 
     pub(super) fn step_with_id(&self, phase: &Phase, subtask: &str) -> Option<(&str, &Step)> {
-        self.steps.get_key_value(&step_of(phase, subtask)).map(|(id, step)| (id.as_str(), &**step))
-    }
-
-    /// The subtask whose step has this id, in a phase that carries out a plan.
-    pub(in super::super) fn part_to_carry_out(&self, phase: &str, step: &str) -> Option<PlanPart> {
-        let phase = self.phase(phase)?;
-        let plan = self.settled(phase.kind.control()?)?;
-        let mut numbered = (1..).zip(&plan.subtasks);
-        let (number, subtask) = numbered.find(|(_, subtask)| step_of(phase, &subtask.id) == step)?;
-        Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
+        self.steps
+            .get_key_value(&step_ids::carrying_out(phase, subtask))
+            .map(|(id, step)| (id.as_str(), &**step))
     }
 
     /// The step that carries out a subtask of this planning phase, with its id.
@@ -232,10 +221,6 @@ impl Run {
         }
         parts.reverse();
         parts.join("\n\n")
-    }
-
-    fn settled(&self, control: &Control) -> Option<&Plan> {
-        self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
 }
 

@@ -4,8 +4,6 @@
 //! a router agent, by rules where that one can not be read, or not at all. After it the person may have a turn. Every
 //! round hears what was said in the rounds before it.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Opening};
@@ -267,13 +265,7 @@ fn offer((i, proposal): (usize, &Proposal)) -> Offer {
     }
 }
 
-static NO_ROUNDS: LazyLock<Rounds> = LazyLock::new(Rounds::default);
-
 impl Run {
-    pub(in super::super) fn rounds_of(&self, phase: &str) -> &Rounds {
-        self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
-    }
-
     fn is_at_work_in(&self, phase: &str) -> bool {
         self.steps.open().any(|(_, step)| step.phase == phase)
     }
