@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::Draft;
-use super::handle::check_text;
-use super::input::{Ask, Rejection};
+use super::input::{Ask, Rejection, check_text};
 use super::{Fact, Reassigned, Withdrawn};
 use crate::definition::Definition;
 use crate::envelope::Content;

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Decided, Draft};
-use super::input::{Begin, Context, FrontStart, Input, Rejection, Start};
-use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
+use super::input::{Begin, Context, FrontStart, Input, Rejection, Start, check_text};
+use super::{Action, ActionId, Fact, Run};
 use crate::actor::{Actor, Role};
 use crate::envelope::Content;
-use crate::interrupt::{Cause, Decision, Outcome};
 use crate::json;
 use crate::limits;
 use crate::rights::{self, Extent, Permission};
@@ -212,23 +211,6 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
-        if text.trim().is_empty() {
-            return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
-        }
-        check_text(&text)?;
-        // Where the person has the turn, what they say is their turn. One who may not decide is heard all the same.
-        if let Some(turn) = self.run.open_turn() {
-            let decision =
-                Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };
-            if self.decide(&turn, &decision).is_ok() {
-                return Ok(());
-            }
-        }
-        self.emit(Fact::MessageAdded, Content::text(text));
-        Ok(())
-    }
-
     /// Pausing what is paused, and resuming what runs, is no event.
     fn pause(&mut self, pause: bool) {
         if self.run.paused != pause {
@@ -285,49 +267,6 @@ impl Draft<'_> {
         }
     }
 
-    /// Ends everything that is open, before the run itself ends.
-    pub(super) fn wind_up(&mut self) {
-        let may_have_run = |call: &Call| match call.state {
-            CallState::Ended(_) => None,
-            // Of one that waits to start again, what was done before is as unknown as of one that runs.
-            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
-                Some(call.lost == Some(call.attempt))
-            }
-            CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => Some(true),
-        };
-        let open: Vec<(String, CallEnd)> = self
-            .run
-            .calls
-            .open()
-            .filter_map(|(id, call)| {
-                let is_unknown = may_have_run(call)? && self.run.writes(&call.tool);
-                Some((id.clone(), if is_unknown { CallEnd::Unknown } else { CallEnd::Cancelled }))
-            })
-            .collect();
-        for (call, end) in open {
-            self.emit(Fact::ToolFinished { call, end, code: Some("run_ended".to_owned()) }, Content::none());
-        }
-        let open: Vec<_> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
-        for interrupt in open {
-            self.resolve(&interrupt, Outcome::Cancelled, None, Cause::RunEnded);
-        }
-    }
-
-    /// Every failure of a run goes through here: what it says ends with what was achieved and spent.
-    pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
-        if self.is_over() {
-            return;
-        }
-        self.wind_up();
-        let mut text = text.into();
-        // Of an agent that runs elsewhere nothing is counted here.
-        if !self.run.definition.phases.is_empty() {
-            let (_, spent) = self.run.spent_so_far(self.now());
-            text = format!("{text}\n{spent}");
-        }
-        self.emit(Fact::RunFailed { reason: reason.to_owned() }, Content::text(text));
-    }
-
     /// Writes down that actions are about to happen. What is no longer due is left out.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
@@ -346,12 +285,4 @@ impl Draft<'_> {
         }
         Ok(())
     }
-}
-
-pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
-    if text.len() > limits::TEXT_BYTES {
-        let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
-        return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));
-    }
-    Ok(())
 }

@@ -16,6 +16,7 @@ use crate::interrupt::{
     Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
 };
 use crate::level::Level;
+use crate::limits;
 use crate::message::{Failure, Reply};
 use crate::projection::Status;
 use crate::rights::Permission;
@@ -435,4 +436,13 @@ impl ClientOutcome {
             Self::Done { text } | Self::Failed { text } => text,
         }
     }
+}
+
+/// Rejects a text that is longer than the limit.
+pub(super) fn check_text(text: &str) -> Result<(), Rejection> {
+    if text.len() > limits::TEXT_BYTES {
+        let message = format!("is longer than {} bytes", limits::TEXT_BYTES);
+        return Err(Rejection::Invalid(vec![Problem::new("/text", message)]));
+    }
+    Ok(())
 }

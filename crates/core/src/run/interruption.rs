@@ -8,12 +8,13 @@
 
 use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
-use super::input::Rejection;
+use super::input::{Rejection, check_text};
 use super::{Action, Call, CallEnd, CallState, Entry, Fact, ModelCall, Origin, Run, Step, StepEnd, StepRole};
 use crate::envelope::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Outcome};
+use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome};
 use crate::message::Stop;
+use crate::schema::Problem;
 
 /// The code of a call that an interruption ended.
 pub(super) const INTERRUPTED: &str = "interrupted";
@@ -27,6 +28,24 @@ const ENDED: &str = "Ended by a person who had interrupted it.";
 const NOBODY: &str = "It was interrupted, and nobody said in time how to go on.";
 
 impl Draft<'_> {
+    /// Takes what a person says to the run. A person who has the turn takes it with that.
+    pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
+        if text.trim().is_empty() {
+            return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
+        }
+        check_text(&text)?;
+        // Where the person has the turn, what they say is their turn. One who may not decide is heard all the same.
+        if let Some(turn) = self.run.open_turn() {
+            let decision =
+                Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };
+            if self.decide(&turn, &decision).is_ok() {
+                return Ok(());
+            }
+        }
+        self.emit(Fact::MessageAdded, Content::text(text));
+        Ok(())
+    }
+
     /// Interrupting what is interrupted, or waits for its person's turn, is no event. `text`: the words, where they are
     /// known already.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {

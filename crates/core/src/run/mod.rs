@@ -61,6 +61,7 @@ mod timing;
 mod trial;
 pub mod undo;
 mod usage;
+mod wind_up;
 mod work;
 
 use std::borrow::Cow;

@@ -1,8 +1,7 @@
 //! What an agent that runs elsewhere does with what it has asked: it uses an approval, or withdraws the question.
 
 use super::draft::Draft;
-use super::handle::check_text;
-use super::input::Rejection;
+use super::input::{Rejection, check_text};
 use super::{Fact, Origin};
 use crate::digest::Digest;
 use crate::envelope::Content;

@@ -1,0 +1,51 @@
+//! End of a run: what is open ends first, and a failure says what was achieved.
+
+use super::draft::Draft;
+use super::{Call, CallEnd, CallState, Fact};
+use crate::envelope::Content;
+use crate::interrupt::{Cause, Outcome};
+
+impl Draft<'_> {
+    /// Ends everything that is open, before the run itself ends.
+    pub(super) fn wind_up(&mut self) {
+        let may_have_run = |call: &Call| match call.state {
+            CallState::Ended(_) => None,
+            // Of one that waits to start again, what was done before is as unknown as of one that runs.
+            CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
+                Some(call.lost == Some(call.attempt))
+            }
+            CallState::Started { .. } | CallState::WithClient(_) | CallState::Doubted(_) => Some(true),
+        };
+        let open: Vec<(String, CallEnd)> = self
+            .run
+            .calls
+            .open()
+            .filter_map(|(id, call)| {
+                let is_unknown = may_have_run(call)? && self.run.writes(&call.tool);
+                Some((id.clone(), if is_unknown { CallEnd::Unknown } else { CallEnd::Cancelled }))
+            })
+            .collect();
+        for (call, end) in open {
+            self.emit(Fact::ToolFinished { call, end, code: Some("run_ended".to_owned()) }, Content::none());
+        }
+        let open: Vec<_> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
+        for interrupt in open {
+            self.resolve(&interrupt, Outcome::Cancelled, None, Cause::RunEnded);
+        }
+    }
+
+    /// Every failure of a run goes through here: what it says ends with what was achieved and spent.
+    pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
+        if self.is_over() {
+            return;
+        }
+        self.wind_up();
+        let mut text = text.into();
+        // Of an agent that runs elsewhere nothing is counted here.
+        if !self.run.definition.phases.is_empty() {
+            let (_, spent) = self.run.spent_so_far(self.now());
+            text = format!("{text}\n{spent}");
+        }
+        self.emit(Fact::RunFailed { reason: reason.to_owned() }, Content::text(text));
+    }
+}
