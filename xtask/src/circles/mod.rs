@@ -84,7 +84,7 @@ mod tests {
 
     /// Sizes of all circles of more than three files, by crate. Lower the numbers when a circle shrinks.
     const LARGE: [(&str, &[usize]); 13] = [
-        ("cli", &[36, 36]),
+        ("cli", &[36, 35]),
         ("coach", &[8, 4, 4]),
         ("command", &[22, 7]),
         ("core", &[48]),
