@@ -29,7 +29,7 @@ pub struct Card<'a> {
     pub title: Cow<'a, str>,
     /// Author of the title.
     pub title_by: TitleBy,
-    /// Who asks, where, why and until when.
+    /// Facts about any interrupt: its agent, its place, its reasons and its deadlines.
     pub facts: Vec<Fact>,
     /// Traps for the reader's eye, such as look-alike letters.
     pub warnings: Vec<String>,
@@ -52,7 +52,7 @@ pub enum TitleBy {
     Runtime,
     /// The speaker of the card.
     Speaker,
-    /// Nobody needs it: facts and parts hold everything that it says.
+    /// Absent: facts and parts repeat the title.
     Repeated,
 }
 

@@ -65,7 +65,7 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
     texts.into_iter().chain([diff(payload), plan(payload), rest]).flatten().collect()
 }
 
-/// Returns the text of a review. What a tool holds back is released as it is shown.
+/// Returns the text of a review. It is exact if it is the result that a tool holds back.
 fn content(payload: &Value) -> Option<Part<'_>> {
     let text = text(payload, "content");
     let is_exact = payload.get("digest").is_some();

@@ -80,7 +80,7 @@ fn nothing_of_an_agent_elsewhere_is_left_out() {
     }
 }
 
-/// A call that the gates read is a fact, and what the agent says beside it is not.
+/// A call that the gates read is a fact. Other data of the agent is not.
 #[test]
 fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     let payload = json!({"tool": "run_command", "arguments": {"command": "rm -r build"}, "sandbox": "full", "cwd": "/srv"});

@@ -1,4 +1,4 @@
-//! What people are shown as a specification: cards as data, and pages of text.
+//! Specification of cards as data, and of pages of text.
 
 mod card;
 mod document;
