@@ -48,12 +48,14 @@ pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -
     (Vec::new(), parts.into_iter().flatten().collect())
 }
 
+/// Texts that an agent elsewhere may send, each with its label.
+const TEXTS: [(&str, &str); 3] = [("question", "Question"), ("context", "Context"), ("content", "Content")];
+
 /// Returns everything that an agent elsewhere sends: its texts, its drawings, and the rest as data.
 fn external(payload: &Value) -> Vec<Part<'_>> {
-    let texts = [quote(payload, "question", "Question"), quote(payload, "context", "Context")];
-    let is_shown = |(name, value): &(&String, &Value)| {
-        matches!(name.as_str(), "question" | "context") && value.is_string()
-    };
+    let texts = TEXTS.into_iter().filter_map(|(key, label)| quote(payload, key, label));
+    let is_shown =
+        |(name, value): &(&String, &Value)| TEXTS.iter().any(|(key, _)| key == name) && value.is_string();
     let rest = match payload {
         Value::Object(members) => {
             let rest = members.iter().filter(|member| !is_shown(member));
@@ -62,7 +64,7 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
         }
         other => labelled("Details", other),
     };
-    texts.into_iter().chain([diff(payload), plan(payload), rest]).flatten().collect()
+    texts.chain([diff(payload), plan(payload), rest].into_iter().flatten()).collect()
 }
 
 /// Returns the text of a review. It is exact if it is the result that a tool holds back.

@@ -68,14 +68,15 @@ fn each_kind_has_its_parts() {
 /// Everything that an agent elsewhere sends is shown, and a text that has a part of its own is shown once.
 #[test]
 fn nothing_of_an_agent_elsewhere_is_left_out() {
-    let payload = json!({"question": "Which?", "context": ["a", "b"], "more": {"deep": true}});
+    let payload =
+        json!({"question": "Which?", "context": ["a", "b"], "content": "All of it.", "more": {"deep": true}});
     let mut asked = interrupt("question", &payload);
     asked.origin = holdshort_protocol::Origin::External;
     let card = Card::of(&asked, SETTING);
     let found: Vec<String> = card.parts.iter().map(named).collect();
-    assert_eq!(found, ["Question", "Details"]);
+    assert_eq!(found, ["Question", "Content", "Details"]);
     let text = card.text().0.join("\n");
-    for each in ["Which?", "\"context\"", "\"deep\": true"] {
+    for each in ["Which?", "All of it.", "\"context\"", "\"deep\": true"] {
         assert_eq!(text.matches(each).count(), 1, "{each}: {text}");
     }
 }
