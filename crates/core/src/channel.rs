@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::hold::Hold;
 use crate::id::WebhookId;
 use crate::interrupt::Kind;
 use crate::level::Level;
 use crate::notice::{Notice, Occasion, Recipient};
 use crate::people::People;
+use crate::quiet_hours::Hold;
 use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;

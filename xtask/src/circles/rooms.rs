@@ -51,7 +51,7 @@ const ROOMS: &[Room] = &[
             "web",
         ],
     ),
-    ("interrupt", &["hold", "interrupt", "risk"]),
+    ("interrupt", &["quiet_hours", "interrupt", "risk"]),
     (
         "run",
         &[

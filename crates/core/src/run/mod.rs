@@ -30,7 +30,7 @@ mod gating;
 mod given;
 mod handle;
 mod handoff;
-mod held;
+mod held_result;
 mod history;
 mod hold;
 mod input;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::hold::{Digest, Hold, Quiet};
 use holdshort_core::hours::Day;
 use holdshort_core::hours::minute;
 use holdshort_core::level::Level;
+use holdshort_core::quiet_hours::{Digest, Hold, Quiet};
 use holdshort_core::time::Timestamp;
 
 fn quiet(from: &str, to: &str, days: &str) -> Quiet {

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use holdshort_core::channel::{Channel, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::hold::{Digest, Hold};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::json;
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
+use holdshort_core::quiet_hours::{Digest, Hold};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::outbox::gather::{Sorted, sort};
 

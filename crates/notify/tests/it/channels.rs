@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use holdshort_core::channel::{self, Rule, Source, To, Via};
-use holdshort_core::hold::Hold;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
+use holdshort_core::quiet_hours::Hold;
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channels, Error, Message, Way};
 

@@ -12,10 +12,10 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use holdshort_core::channel::{Channel, Rule, Source, To, Via};
 use holdshort_core::delivery::{Delivery, DeliveryState};
-use holdshort_core::hold::{Digest, Hold, Quiet};
 use holdshort_core::hours::Day;
 use holdshort_core::id::{DeliveryId, InterruptId, PushId};
 use holdshort_core::notice::Occasion;
+use holdshort_core::quiet_hours::{Digest, Hold, Quiet};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::outbox::{

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::channel::Via;
-use holdshort_core::hold::{Digest, Hold, Quiet};
 use holdshort_core::hours::Day;
 use holdshort_core::hours::{is_zone, minute};
 use holdshort_core::name::is_name;
+use holdshort_core::quiet_hours::{Digest, Hold, Quiet};
 
 use crate::bounds::{CHANNEL_DIGEST_LEAST_MS, CHANNEL_DIGEST_MS, CHANNEL_PERSONAL, CHANNEL_QUIET, NAME};
 use crate::duration;
