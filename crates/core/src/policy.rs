@@ -30,6 +30,29 @@ pub struct Rule {
     pub reason: Option<String>,
 }
 
+impl Rule {
+    /// Returns true if the rule covers every call, of one agent or of all.
+    pub fn covers_every_call(&self) -> bool {
+        let Self {
+            tools,
+            commands,
+            paths,
+            urls,
+            categories,
+            agents: _,
+            changes,
+            deletes,
+            action: _,
+            reason: _,
+        } = self;
+        (tools.is_empty() || tools.iter().any(|tool| tool == "*"))
+            && [commands, paths, urls].into_iter().all(Vec::is_empty)
+            && categories.is_empty()
+            && changes.is_none()
+            && deletes.is_none()
+    }
+}
+
 /// Changes that a rule covers. A rule that allows covers calls whose changes all lie in the scope. A rule that holds back
 /// covers calls with one change in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Rules: what they match, and what they see of a command and of a path.
 
 use holdshort_core::gate::Subject;
-use holdshort_core::policy::Rule;
 use holdshort_core::policy::RuleAction;
+use holdshort_core::policy::{ChangeScope, Rule};
 use holdshort_core::tool::{Category, ResolvedPath};
 
 use super::{command, file, one};
@@ -639,4 +639,24 @@ fn what_lies_below_is_met_through_links_and_in_other_folders() {
         .map(|(subject, _)| subject.command)
         .collect();
     assert_eq!(wrong, []);
+}
+
+/// A rule with any criterion covers some calls alone. An agent is none: it says whose calls are meant.
+#[test]
+fn a_rule_without_criteria_covers_every_call() {
+    let words = || vec!["a".to_owned()];
+    for every in [allow(&[]), allow(&["*"]), Rule { agents: words(), ..allow(&["*"]) }] {
+        assert!(every.covers_every_call(), "{every:?}");
+    }
+    for some in [
+        allow(&["read_file"]),
+        Rule { commands: words(), ..allow(&["*"]) },
+        Rule { paths: words(), ..allow(&["*"]) },
+        Rule { urls: words(), ..allow(&["*"]) },
+        Rule { categories: vec![Category::Bash], ..allow(&["*"]) },
+        Rule { changes: Some(ChangeScope::None), ..allow(&["*"]) },
+        Rule { deletes: Some(2), ..allow(&["*"]) },
+    ] {
+        assert!(!some.covers_every_call(), "{some:?}");
+    }
 }

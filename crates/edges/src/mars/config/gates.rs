@@ -47,6 +47,7 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     ];
     definition.gates.grants.covers = GrantCovers::Category;
     let rules = &mut definition.gates.rules;
+    let frees_every_call = |rule: &Rule| rule.action == RuleAction::Allow && rule.covers_every_call();
     match reader.one_of("tool_approval", &words).unwrap_or(words[0].1) {
         Some(reason) => {
             for rule in rules.iter_mut().filter(|rule| frees_every_call(rule)) {
@@ -55,16 +56,6 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
         }
         None => rules.retain(|rule| !frees_every_call(rule)),
     }
-}
-
-/// Whatever the tool; of one agent or of all.
-fn frees_every_call(rule: &Rule) -> bool {
-    rule.action == RuleAction::Allow
-        && (rule.tools.is_empty() || rule.tools.iter().any(|tool| tool == "*"))
-        && rule.commands.is_empty()
-        && rule.paths.is_empty()
-        && rule.urls.is_empty()
-        && rule.categories.is_empty()
 }
 
 /// The second layer, which is off unless it is switched on (contracts A2, A3).
