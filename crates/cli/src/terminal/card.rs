@@ -48,13 +48,6 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     };
     out.extend(facts(card.facts.iter().filter(is_shown), paint));
     out.push(String::new());
-    let schema = interrupt
-        .response_schema
-        .as_ref()
-        .filter(|_| interrupt.kind == Kind::Question && interrupt.origin == Origin::External);
-    // The server checks an edit; an answer has only its schema to go by.
-    let schema =
-        schema.map_or_else(Vec::new, |schema| quote(&readable(schema), "  answer that fits", cap, paint));
     let mut grant = facts(&card.grant, paint);
     if !grant.is_empty() {
         grant.extend(also::list(&interrupt.also_covers, paint));
@@ -63,7 +56,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
         .warnings
         .iter()
         .flat_map(|text| paint.fold(&format!("  {}", paint.red(&format!("! {text}"))), 4));
-    for section in [said(&card, view, cap), subject(&card, view, cap), schema, grant, warnings.collect()] {
+    let [said, subject, schema] = words(&card, interrupt, view, cap);
+    for section in [said, subject, schema, grant, warnings.collect()] {
         if !section.is_empty() {
             out.extend(section);
             out.push(String::new());
@@ -78,7 +72,7 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = JudgedCall::of(interrupt);
     let card = Card::of(interrupt, setting(judged.as_ref()));
-    let lines = |cap| [quote(card.said, &lead(&card), cap, view.paint), subject(&card, view, cap)].concat();
+    let lines = |cap| words(&card, interrupt, view, cap).concat();
     let (cut, whole) = (lines(PART), lines(Cap::None));
     if cut == whole {
         return 0;
@@ -194,6 +188,9 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
         let label = if is_repeated { String::new() } else { lower(fact.label) };
         let text = match (fact.name, fact.tone) {
             (FactName::Id, _) => paint.dim(&fact.text),
+            (FactName::Tool | FactName::Host, _) => paint.bold(&fact.text),
+            (FactName::Risk, Tone::Alarm) if fact.text == "critical" => paint.red("CRITICAL"),
+            (FactName::Risk, Tone::Plain) if fact.text == "medium" => paint.yellow(&fact.text),
             (_, Tone::Plain) => fact.text.clone(),
             (_, Tone::Notice) => paint.yellow(&fact.text),
             (_, Tone::Alarm) => paint.red(&fact.text),
@@ -207,27 +204,32 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the message of the agent, unless it stands above the card.
-fn said(card: &Card<'_>, view: View<'_>, cap: Cap) -> Vec<String> {
+/// Returns everything that a cap shortens: the message of the agent, the subject of the card, and the schema of an answer.
+fn words(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
-    if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) }
+    let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
+    let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;
+    let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
+    // The server checks an edit; an answer has only its schema to go by.
+    let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
+    // The output of a turn is what the agent said last.
+    let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };
+    [said, subject(card, above, cap, view.paint), schema.unwrap_or_default()]
 }
 
 fn lead(card: &Card<'_>) -> String {
     format!("  {}", card.speaker)
 }
 
-/// Returns what the card is about: its title, the call, and the parts.
-fn subject(card: &Card<'_>, view: View<'_>, cap: Cap) -> Vec<String> {
-    let paint = view.paint;
+/// Returns what the card is about: its title, the call, and the parts. `above`: a text that is not repeated.
+fn subject(card: &Card<'_>, above: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let title = match card.title_by {
-        TitleBy::Runtime => vec![format!("  {}", paint.bold(&card.title))],
+        TitleBy::Runtime => paint.fold(&format!("  {}", paint.bold(&card.title)), 2),
         TitleBy::Speaker => quote(&card.title, &lead(card), cap, paint),
         TitleBy::Repeated => Vec::new(),
     };
     let call = facts(&card.call, paint);
-    let is_above =
-        |part: &&Part<'_>| matches!(part, Part::Quote { text, .. } if text.trim() == view.said.trim());
+    let is_above = |part: &&Part<'_>| matches!(part, Part::Quote { text, .. } if !above.is_empty() && text.trim() == above);
     let parts = card.parts.iter().filter(|part| !is_above(part)).map(|each| part(each, cap, paint));
     let mut out = Vec::new();
     for section in [title, call].into_iter().chain(parts).filter(|section| !section.is_empty()) {
@@ -248,12 +250,13 @@ fn part(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
             let head = format!("  {}{more}", paint.bold(path));
             std::iter::once(head).chain(quote(text, "  ", cap, paint)).collect()
         }
-        Part::Diff { path, is_new, is_outside, diff, unseen } => {
+        Part::Diff { path, is_new, is_outside, is_quoted, diff, unseen } => {
             let kind = if *is_new { "new file" } else { "changed" };
             let mut lines = vec![diff::head(path, kind, diff, *is_outside, paint)];
             lines.extend(diff::hunks(diff, cap, paint));
             lines.extend(unseen.as_deref().map(|unseen| paint.red(unseen)));
-            lines.into_iter().map(|line| format!("  {line}")).collect()
+            let lead = if *is_quoted { format!("  {} ", paint.dim("│")) } else { "  ".to_owned() };
+            lines.into_iter().map(|line| format!("{lead}{line}")).collect()
         }
         Part::Plan { subtasks } => subtasks.iter().flat_map(|each| subtask(each, cap, paint)).collect(),
         Part::Proposals { proposals } => {

@@ -60,7 +60,8 @@ pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
 fn coloured(op: &str, text: &str, paint: Paint) -> String {
     let text = plain::text(text);
     // A line of a diff is one line, whatever is in it.
-    let line = format!("{} {}", plain::line(op), text.replace('\n', "\\n").replace('\t', "    "));
+    let op = if matches!(op, "+" | "-") { op } else { " " };
+    let line = format!("{op} {}", text.replace('\n', "\\n").replace('\t', "    "));
     match op {
         "+" => paint.green(&line),
         "-" => paint.red(&line),

@@ -42,7 +42,7 @@ pub struct ForeignCall {
     pub after: Option<String>,
 }
 
-/// Voters on a call of an agent that runs elsewhere.
+/// Inputs of the vote on a call of an agent that runs elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Votes<'a> {
     /// Rules of the installation.

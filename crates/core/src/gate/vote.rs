@@ -11,7 +11,7 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Voters beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
+/// Inputs of the vote beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     /// Rules of the installation.

@@ -1,4 +1,4 @@
-//! Decisions that a session remembers, as the gates take them: grants that count for a call, and refusals.
+//! Grants and refusals of a session that count for a call.
 
 use serde_json::{Value, json};
 

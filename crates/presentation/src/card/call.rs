@@ -32,17 +32,15 @@ pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
 }
 
 fn fetch(fetch: FetchCard<'_>) -> Vec<Fact> {
-    let fact = |(label, text): (&str, String)| {
-        let name = match label {
-            "host" => FactName::Host,
-            "path" => FactName::Path,
-            "query" => FactName::Query,
-            _ => FactName::By,
-        };
-        let is_notice = name == FactName::By && fetch.is_open();
-        if is_notice { Fact::notice(name, text) } else { Fact::new(name, text) }
+    let fact = |(label, text): (&str, String)| match label {
+        "host" => Some(Fact::new(FactName::Host, text)),
+        "path" => Some(Fact::new(FactName::Path, text)),
+        "query" => Some(Fact::new(FactName::Query, text)),
+        "by" if fetch.is_open() => Some(Fact::notice(FactName::By, text)),
+        "by" => Some(Fact::new(FactName::By, text)),
+        _ => None,
     };
-    fetch.parts().into_iter().map(fact).collect()
+    fetch.parts().into_iter().filter_map(fact).collect()
 }
 
 /// Returns what a command may reach, and for how long.
@@ -81,19 +79,24 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
     let trial = TrialCard::of(payload).map(tried);
+    let note = note.map(|text| Part::Note { text: plain::lines(text) });
     let mut parts = Vec::new();
     if let Some(command) = command(payload) {
         parts.push(Part::Command { text: plain::lines(command) });
+        parts.extend(note);
         parts.extend(trial);
         parts.extend(Script::all(payload).map(|script| Part::Script {
             path: plain::line(script.path),
             text: script.text.unwrap_or("(no text)"),
             truncated: script.truncated,
         }));
-    } else if let Some(trial) = trial {
+        return parts;
+    }
+    parts.extend(note);
+    if let Some(trial) = trial {
         parts.push(trial);
     } else if let Some(change) = Diff::of(payload) {
-        parts.extend(diff(payload));
+        parts.extend(diff(payload, false));
         // A call still has everything that it would write where its change is cut.
         parts.extend(match change.new_text(payload) {
             Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
@@ -103,7 +106,6 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     } else {
         parts.extend(data(payload, "arguments", "Arguments"));
     }
-    parts.extend(note.map(|text| Part::Note { text }));
     parts
 }
 

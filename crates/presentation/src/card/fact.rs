@@ -1,8 +1,8 @@
-//! One line of a card that the runtime vouches for.
+//! One line of a card, in the words of the runtime.
 
 use serde::Serialize;
 
-/// One line of a card that the runtime vouches for.
+/// One line of a card, in the words of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: FactName,
@@ -23,7 +23,7 @@ pub enum Tone {
     Alarm,
 }
 
-/// Names of facts, in the order in which a card lists them.
+/// Names of facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactName {

@@ -1,14 +1,14 @@
 //! Facts about an interrupt of any kind: who asks, where, why, and until when.
 
 use holdshort_protocol::{
-    AskedLine, Covered, Interrupt, Involved, Level, Quorum, asked_people, plain, withheld_words,
+    AskedLine, Covered, Interrupt, Involved, Level, Origin, Quorum, asked_people, plain, withheld_words,
 };
-use serde_json::Value;
 
 use super::Setting;
 use super::fact::{Fact, FactName};
 
-pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>) -> Vec<Fact> {
+/// Returns the facts about an interrupt. `call`: the facts about its call.
+pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
     let time = setting.time;
     let mut facts = Vec::new();
     if setting.is_rehearsal {
@@ -19,10 +19,10 @@ pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>) -> Vec<Fact> {
     if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
         facts.push(Fact::new(FactName::Task, plain::line(task)));
     }
-    let directory = interrupt.payload.get("cwd").and_then(Value::as_str);
-    if let Some(folder) = interrupt.workspace.as_deref().filter(|folder| Some(*folder) != directory) {
-        facts.push(Fact::new(FactName::Workspace, plain::line(folder)));
-    }
+    let is_directory =
+        |folder: &str| call.iter().any(|fact| fact.name == FactName::Directory && fact.text == folder);
+    let folder = interrupt.workspace.as_deref().map(plain::line).filter(|folder| !is_directory(folder));
+    facts.extend(folder.map(|folder| Fact::new(FactName::Workspace, folder)));
     facts.push(Fact::new(FactName::AskedBy, interrupt.asker()));
     facts.extend(interrupt.risk.reasons.iter().map(|reason| {
         let (text, source) = (plain::line(&reason.text), plain::line(&reason.source));
@@ -75,8 +75,11 @@ pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
 fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(at) = &interrupt.expires_at {
-        let option = option_label(interrupt, &interrupt.on_expiry);
-        facts.push(Fact::new(FactName::Expires, format!("{}, then: {}", time(at), plain::line(option))));
+        let label = plain::line(option_label(interrupt, &interrupt.on_expiry));
+        // An agent elsewhere chooses its labels.
+        let does = interrupt.offer(&interrupt.on_expiry).filter(|_| interrupt.origin == Origin::External);
+        let does = does.map(|offer| format!(" ({})", plain::line(offer.does()))).unwrap_or_default();
+        facts.push(Fact::new(FactName::Expires, format!("{}, then: {label}{does}", time(at))));
     }
     if let Some(at) = &interrupt.remind_at {
         facts.push(Fact::new(FactName::Reminder, time(at)));
@@ -97,10 +100,9 @@ pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
     let Some(covered) = grant else { return Vec::new() };
-    let here = interrupt.payload.get("workspace").and_then(Value::as_str);
     let past =
         covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();
-    let text = format!("{}{past}", covered.sentence(here));
+    let text = format!("{}{past}", covered.sentence(None));
     let refused = covered.refused().map(|refused| format!("refused before: {refused}"));
     std::iter::once(Fact::new(FactName::Grant, text))
         .chain(refused.map(|refused| Fact::new(FactName::NotCovered, refused)))

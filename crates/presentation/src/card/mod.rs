@@ -1,8 +1,8 @@
 //! The card of an interrupt: everything that a person is shown of it, built once as data.
 //!
 //! A surface draws the card in its own form and adds no words to it: the terminal, the page without scripts, the
-//! form in Slack. Facts are known to the runtime, and are made plain already. Parts may be written by an agent; exact
-//! values in them are made plain already, prose is made plain where it is printed.
+//! form in Slack. Facts are one line each, and plain already. Parts may be written by an agent: commands, paths, names
+//! and JSON in them are plain already; prose, lines of a change, scripts and output are made plain where they are printed.
 
 mod call;
 mod end;
@@ -20,7 +20,7 @@ pub use self::end::{End, outcome};
 pub use self::fact::{Fact, FactName, Tone};
 pub use self::facts::people;
 pub use self::part::{Part, Proposal, Subtask, TriedChange};
-pub use self::parts::{exact, readable};
+pub use self::parts::readable;
 
 /// Everything that a person is shown of an interrupt.
 #[derive(Debug, Serialize)]
@@ -52,7 +52,7 @@ pub enum TitleBy {
     Runtime,
     /// The speaker of the card.
     Speaker,
-    /// Absent: facts and parts repeat the title.
+    /// The title repeats the call, the plan or the text below it, in part in the agent's words.
     Repeated,
 }
 
@@ -74,14 +74,18 @@ impl<'a> Card<'a> {
         // The title of a question is its text, cut to one line.
         let is_title = |part: &Part<'_>| matches!(part, Part::Quote { label: "Question", text, .. } if *text == interrupt.title);
         let title_by = title_by(interrupt, parts.iter().any(is_title));
+        let title = match title_by {
+            TitleBy::Runtime => plain::line(&interrupt.title),
+            TitleBy::Speaker | TitleBy::Repeated => interrupt.plain_title(),
+        };
         parts.retain(|part| !is_title(part));
         let repeats =
             parts.iter().any(|part| matches!(part, Part::Quote { text, .. } if text.trim() == said));
         Self {
             kind: kind(interrupt.kind),
-            title: interrupt.plain_title(),
+            title,
             title_by,
-            facts: facts::of(interrupt, setting),
+            facts: facts::of(interrupt, setting, &call),
             warnings: interrupt
                 .warnings
                 .iter()
@@ -147,14 +151,13 @@ fn title_by(interrupt: &Interrupt, is_question: bool) -> TitleBy {
         return TitleBy::Speaker;
     }
     match interrupt.kind {
-        Kind::ToolApproval | Kind::PlanApproval | Kind::Question | Kind::Review => TitleBy::Repeated,
-        Kind::Checkpoint
-        | Kind::Error
-        | Kind::Choice
-        | Kind::Turn
-        | Kind::Escalation
-        | Kind::Continuation
+        Kind::ToolApproval
+        | Kind::UnknownOutcome
         | Kind::ClientCall
-        | Kind::UnknownOutcome => TitleBy::Runtime,
+        | Kind::PlanApproval
+        | Kind::Question
+        | Kind::Review => TitleBy::Repeated,
+        Kind::Escalation => TitleBy::Speaker,
+        Kind::Checkpoint | Kind::Error | Kind::Choice | Kind::Turn | Kind::Continuation => TitleBy::Runtime,
     }
 }

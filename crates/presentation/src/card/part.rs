@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
 
-/// Something to read. Exact values, such as commands, paths, names and data, are plain already. Prose is not.
+/// Something to read. Commands, paths, names, JSON and notes are plain already. Prose, lines of a change, scripts and
+/// output are not.
 #[derive(Debug, Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part<'a> {
@@ -36,6 +37,8 @@ pub enum Part<'a> {
         is_new: bool,
         /// True if the task does not name this path.
         is_outside: bool,
+        /// True if an agent elsewhere drew it: nothing compares it with a file.
+        is_quoted: bool,
         diff: Diff,
         /// Counts of the lines that are not shown.
         unseen: Option<String>,
@@ -61,7 +64,7 @@ pub enum Part<'a> {
     },
     /// Consequence of a decision, in the runtime's words.
     Note {
-        text: &'a str,
+        text: Cow<'a, str>,
     },
 }
 
@@ -90,7 +93,8 @@ pub struct Subtask<'a> {
 /// One way to go, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
-    pub title: &'a str,
+    /// One line, made plain.
+    pub title: Cow<'a, str>,
     pub description: &'a str,
     pub pros: Vec<&'a str>,
     pub cons: Vec<&'a str>,
@@ -120,7 +124,7 @@ impl<'a> Part<'a> {
                 all.collect::<Vec<_>>().join("\n")
             }
             Self::Script { path, text, .. } => format!("Runs {path}:\n{text}"),
-            Self::Diff { path, is_new, is_outside, diff, unseen } => {
+            Self::Diff { path, is_new, is_outside, is_quoted: _, diff, unseen } => {
                 let kind = if *is_new { "New file" } else { "Change" };
                 diff_text(kind, path, *is_outside, diff, unseen.as_deref())
             }
@@ -132,18 +136,19 @@ impl<'a> Part<'a> {
                 format!("Plan:\n{}", subtasks.iter().map(line).collect::<Vec<_>>().join("\n"))
             }
             Self::Proposals { proposals } => {
-                let line = |proposal: &Proposal<'_>| {
+                let line = |(number, proposal): (usize, &Proposal<'_>)| {
                     let Proposal { title, description, pros, cons } = proposal;
                     let pros = pros.iter().map(|text| format!("+ {text}"));
                     let cons = cons.iter().map(|text| format!("- {text}"));
-                    let lines = [*title, *description].map(str::to_owned).into_iter().chain(pros).chain(cons);
+                    let head = [format!("{number}. {title}"), (*description).to_owned()];
+                    let lines = head.into_iter().chain(pros).chain(cons);
                     lines.collect::<Vec<_>>().join("\n")
                 };
-                proposals.iter().map(line).collect::<Vec<_>>().join("\n\n")
+                format!("Proposals:\n{}", (1..).zip(proposals).map(line).collect::<Vec<_>>().join("\n\n"))
             }
             Self::Quote { label, text, .. } => format!("{label}:\n{text}"),
             Self::Data { label, text } => format!("{label}:\n{text}"),
-            Self::Note { text } => (*text).to_owned(),
+            Self::Note { text } => format!("Note: {text}"),
         }
     }
 

@@ -64,7 +64,7 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
         }
         other => labelled("Details", other),
     };
-    texts.chain([diff(payload), plan(payload), rest].into_iter().flatten()).collect()
+    texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
 
 /// Returns the text of a review. It is exact if it is the result that a tool holds back.
@@ -74,11 +74,13 @@ fn content(payload: &Value) -> Option<Part<'_>> {
     (!text.is_empty()).then(|| Part::Quote { label: "Content", text: text.into(), is_exact })
 }
 
-pub(super) fn diff(payload: &Value) -> Option<Part<'_>> {
+/// Returns the change of a payload. `is_quoted`: an agent elsewhere drew it.
+pub(super) fn diff(payload: &Value, is_quoted: bool) -> Option<Part<'_>> {
     let diff = Diff::of(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
     let path = plain::line(text(payload, "path"));
-    Some(Part::Diff { path, is_new, is_outside: is_outside(payload), unseen: diff.unseen(), diff })
+    let is_outside = !is_quoted && is_outside(payload);
+    Some(Part::Diff { path, is_new, is_outside, is_quoted, unseen: diff.unseen(), diff })
 }
 
 fn plan(payload: &Value) -> Option<Part<'_>> {
@@ -95,7 +97,7 @@ fn plan(payload: &Value) -> Option<Part<'_>> {
 fn proposals(payload: &Value) -> Option<Part<'_>> {
     let proposals = payload.get("proposals")?.as_array()?;
     let proposal = |proposal| Proposal {
-        title: text(proposal, "title"),
+        title: plain::line(text(proposal, "title")),
         description: text(proposal, "description"),
         pros: texts(proposal, "pros"),
         cons: texts(proposal, "cons"),
@@ -137,7 +139,7 @@ fn listed(value: &Value) -> Option<String> {
 }
 
 /// Returns a text as it is, and other data as JSON that is made plain.
-pub fn exact(value: &Value) -> String {
+fn exact(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => plain::lines(&readable(other)).into_owned(),

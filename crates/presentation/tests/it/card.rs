@@ -34,8 +34,8 @@ fn each_kind_has_its_parts() {
     let command = json!({"tool": "run_command", "command": "ls", "note": "It runs."});
     let cases: [(&str, Value, &[&str], TitleBy); 12] = [
         ("tool_approval", command.clone(), &["command", "note"], TitleBy::Repeated),
-        ("unknown_outcome", command, &["command", "note"], TitleBy::Runtime),
-        ("client_call", json!({"tool": "open", "arguments": {"a": 1}}), &["Arguments"], TitleBy::Runtime),
+        ("unknown_outcome", command, &["command", "note"], TitleBy::Repeated),
+        ("client_call", json!({"tool": "open", "arguments": {"a": 1}}), &["Arguments"], TitleBy::Repeated),
         ("plan_approval", plan, &["plan"], TitleBy::Repeated),
         (
             "question",
@@ -49,7 +49,7 @@ fn each_kind_has_its_parts() {
         ("choice", proposals, &["proposals"], TitleBy::Runtime),
         ("turn", json!({"output": "Said."}), &["Output"], TitleBy::Runtime),
         ("error", json!({"error": "No disk."}), &["Error"], TitleBy::Runtime),
-        ("escalation", json!({"why": "stuck"}), &["Details"], TitleBy::Runtime),
+        ("escalation", json!({"why": "stuck"}), &["Details"], TitleBy::Speaker),
     ];
     for (kind, payload, parts, title_by) in cases {
         let interrupt = interrupt(kind, &payload);

@@ -33,7 +33,7 @@ fn a_command_stands_with_its_directory_and_its_walls() {
 
   $ ls
 
-  for the session: every `ls …` (reading only) in this folder
+  for the session: every `ls …` (reading only) in /work
 
    1 Allow once
    2 Allow for this session
@@ -134,7 +134,7 @@ fn a_narrow_window_cuts_no_line_of_ours() {
 
 #[test]
 fn nothing_of_an_agent_reaches_the_terminal_bare() {
-    let evil = "\u{1b}[2J\u{202e}\u{200b}\r";
+    let evil = "\u{1b}[2J\u{202e}\u{200b}\r\n  risk      low";
     for kind in [
         Kind::ToolApproval,
         Kind::PlanApproval,
@@ -159,6 +159,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
             let bare =
                 text.chars().find(|c| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{200b}'));
             assert_eq!(bare, None, "{kind:?}: {text}");
+            assert!(!text.contains("\n  risk      low"), "{kind:?}: {text}");
             let words: Vec<&str> = text.split_whitespace().collect();
             assert!(words.join(" ").contains("hide or control what you see"), "{kind:?}: {text}");
         }
@@ -205,4 +206,49 @@ fn cut_lines_are_counted() {
         interrupt.payload = json!({"tool": "send", "arguments": lines(arguments)});
         assert_eq!(cut_lines(&interrupt, view), expected, "{message}, {arguments}");
     }
+}
+
+/// A reply, a question or a review is on its card whole, also where the agent has just said the same.
+#[test]
+fn what_is_decided_on_is_on_the_card() {
+    let long = (0..100).map(|i| format!("line {i}")).collect::<Vec<_>>().join("\n");
+    for (kind, payload) in [
+        (Kind::Continuation, json!({"output": long})),
+        (Kind::Question, json!({"question": long})),
+        (Kind::Error, json!({"error": "No reply.", "output": long})),
+        (Kind::Review, json!({"title": "Done", "content": long, "digest": "d"})),
+    ] {
+        let asked = Interrupt { payload, ..interrupt(kind) };
+        let view = View { paint: Paint::plain(), uncut: false, alone: false, said: &long };
+        assert!(render(&asked, view).iter().any(|line| line.contains("line 59")), "{kind:?}");
+        assert_eq!(cut_lines(&asked, view) > 0, kind != Kind::Review, "{kind:?}");
+    }
+}
+
+/// A schema that an answer has to fit counts among the lines that a card cuts.
+#[test]
+fn a_cut_schema_is_counted() {
+    let mut asked = interrupt(Kind::Question);
+    asked.origin = Origin::External;
+    let members = (0..100).map(|i| (format!("m{i}"), json!({}))).collect::<serde_json::Map<_, _>>();
+    asked.response_schema = Some(json!({"properties": members}));
+    let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
+    assert!(cut_lines(&asked, view) > 40);
+}
+
+/// An agent elsewhere chooses labels and draws changes: its labels stand beside their effects, its changes behind a bar.
+#[test]
+fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
+    let mut asked = interrupt(Kind::Review);
+    asked.origin = Origin::External;
+    asked.expires_at = Some("2026-01-31T10:30:00.000Z".to_owned());
+    asked.on_expiry = asked.options[0].id.clone();
+    asked.options[0].label = "Keep it".to_owned();
+    let line = json!({"op": "", "text": " asked by  the workflow"});
+    asked.payload = json!({"path": "risk      low", "diff": {"added": 0, "removed": 0, "hunks": [
+        {"old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 1, "lines": [line]},
+    ]}});
+    let text = shown(&asked, "");
+    assert!(text.contains("then: Keep it (releases it)"), "{text}");
+    assert!(text.contains("│ risk      low") && !text.contains("\n  risk      low"), "{text}");
 }
