@@ -35,7 +35,7 @@ pub struct EncodedFact {
     pub facts: Value,
 }
 
-/// What may be erased later. Both fields may be absent, at once or after erasure.
+/// Content of an event, which an erasure removes. Both fields may be absent, at once or after erasure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
@@ -71,7 +71,7 @@ impl Content {
     }
 }
 
-/// Where a stream ends: the position and hash that the next event builds on.
+/// End of a stream: the position and hash that the next event builds on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     pub seq: u64,

@@ -274,7 +274,7 @@ impl Session {
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
-    /// Whether it is closed by itself once nothing happens in it.
+    /// Returns true if it is closed after a time without events.
     pub fn expires(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
@@ -296,7 +296,7 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// What a run is told: what was taken back of its own changes, and of any run's while it had the front.
+    /// Returns the undone changes that a run is told: its own, and those of any run while it had the front.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::rule::{full, plain, ways};
 use super::{
-    Changes, Checkpoints, Grant, Matcher, Reason, Refusal, RefusalRecord, RefusedBefore, Rules, Subject,
-    Verdict, rule, stakes, vote,
+    Changes, Checkpoints, Grant, Matcher, Reason, Refusal, RefusalRecord, RefusedBefore, Subject, Verdict,
+    VoteInputs, rule, stakes, vote,
 };
 use crate::level::Level;
 use crate::limits;
@@ -44,7 +44,7 @@ pub struct ForeignCall {
 
 /// Inputs of the vote on a call of an agent that runs elsewhere.
 #[derive(Clone, Debug)]
-pub(crate) struct Votes<'a> {
+pub(crate) struct ForeignInputs<'a> {
     /// Rules of the installation.
     pub(crate) rules: &'a [Rule],
     /// Grants that count. `None` if no single person decides on the call.
@@ -322,7 +322,7 @@ impl ForeignCall {
     }
 
     /// Counts the votes on it.
-    pub(crate) fn vote(&self, agent: &str, votes: &Votes<'_>) -> Gated {
+    pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
         let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
@@ -333,7 +333,7 @@ impl ForeignCall {
         let grants = votes.grants.as_deref().filter(|_| stakes.is_empty() && !runs_files && self.stays());
         let none = BTreeSet::new();
         let refusals = votes.refusals.iter().copied();
-        let rules = Rules {
+        let rules = VoteInputs {
             system: votes.rules,
             run: &[],
             workflow: &[],

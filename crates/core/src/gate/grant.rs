@@ -19,9 +19,9 @@ use holdshort_command::{Command, Part, normal};
 pub struct Grant {
     pub id: GrantId,
     pub matcher: Matcher,
-    /// Whoever gave it.
+    /// Person who gave the grant.
     pub owner: String,
-    /// Whoever made the link that they had signed in with, where that is somebody else.
+    /// Person who made the sign-in link of the owner, if that is somebody else.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -32,12 +32,12 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Whose it is to have given it.
+    /// Returns the person who answers for the grant.
     pub fn whose(&self) -> Whose<'_> {
         Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
     }
 
-    /// Whether it covers anything at that time.
+    /// Returns true if the grant covers calls at that time.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
     }

@@ -22,7 +22,7 @@ pub use grant::{Grant, Matcher, Program};
 pub use refusal::{Refusal, RefusalRecord, RefusedBefore, RefusedCall};
 pub use verdict::{Reason, Release, Source, Verdict};
 pub(crate) use vote::reaches_guarded;
-pub use vote::{Rules, vote};
+pub use vote::{VoteInputs, vote};
 pub use withheld::WithheldPaths;
 
 use crate::changeset::{self, Changeset};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::GrantId;
 
-/// Whose rules a reason speaks of.
+/// Origin of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -41,7 +41,7 @@ pub struct Reason {
     pub text: String,
 }
 
-/// What released a call.
+/// Release of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {

@@ -13,7 +13,7 @@ use crate::tool::Category;
 
 /// Inputs of the vote beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
+pub struct VoteInputs<'a> {
     /// Rules of the installation.
     pub system: &'a [Rule],
     pub run: &'a [Rule],
@@ -22,14 +22,14 @@ pub struct Rules<'a> {
     pub smart: &'a [Reason],
     /// Grants that count. `None` if the gate offers no approval for the session.
     pub grants: Option<&'a [&'a Grant]>,
-    /// What a grant would cover that is given now.
+    /// Extent of a grant that is given now.
     pub covers: GrantCovers,
     /// Refusals of the session that the call meets.
     pub refused: &'a RefusedBefore,
 }
 
 /// Counts the votes on one call.
-pub fn vote(subject: &Subject<'_>, rules: Rules<'_>) -> Verdict {
+pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     let lists =
         [(Source::System, rules.system), (Source::Run, rules.run), (Source::Workflow, rules.workflow)];
     let command = subject.command.map(holdshort_command::parse);
@@ -53,8 +53,7 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>) -> Verdict {
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // By which commands are forbidden; where paths are, code may reach any of them. What was seen to leave nothing but
-    // caches was none of those commands, or did not succeed.
+    // Code may reach any forbidden path. A trial that left caches alone ran no forbidden command with success.
     let by_words = !subject.changes.leave_nothing();
     let any_forbidden =
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
@@ -128,7 +127,7 @@ pub fn vote(subject: &Subject<'_>, rules: Rules<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Whether a rule that holds back, and that this is true of, may speak of the call.
+/// Returns true if a rule of this kind that holds back may concern the call.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
@@ -204,12 +203,12 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
     reasons
 }
 
-/// Whether a call may write to what a person's own tools run by themselves.
+/// Returns true if a call may write a guarded file: one that a person's own tools run by themselves.
 pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
     guarded(subject, subject.command.map(holdshort_command::parse).as_ref()).is_some()
 }
 
-/// What the call may write to that a person's own tools run by themselves.
+/// Returns the guarded file that the call may write.
 fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> {
     let through_links = || {
         let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
@@ -218,7 +217,7 @@ fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> 
     match (command, subject.path) {
         (Some(command), _) if command.is_read_only() => None,
         (Some(command), _) => {
-            // What lies above the workspace is not the command's to choose.
+            // A command does not choose the folders above the workspace.
             let below = |folder: &str| {
                 let below = folder.strip_prefix(subject.workspace).unwrap_or(folder);
                 guarded::guards(below.split('/')).copied()

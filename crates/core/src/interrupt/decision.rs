@@ -22,10 +22,10 @@ pub struct Decision {
     /// The answer to an earlier question that this one was taken from.
     #[serde(default)]
     pub from: Option<InterruptId>,
-    /// How long it was shown to whoever decides, as their client says.
+    /// Milliseconds that the card was shown, as the client of the person says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// For whom they decide, as their client says. A claim: nobody has checked it, and it releases nothing.
+    /// Person that they decide for, as their client says. It is not checked, and releases nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
     /// Open interrupts to release with the grant that the decision gives. The person saw them listed and kept them.
@@ -34,7 +34,7 @@ pub struct Decision {
     /// Open interrupts that their client listed, as it says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// It came from a page of ours that showed what is asked, as it is: a look of whoever decides is noted with it.
+    /// True if it came from a page that showed the current card: the look is recorded with the decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }

@@ -35,12 +35,12 @@ impl Offer {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// The same option where what it takes is data: an edit, not a text.
+    /// Returns the option with data as its input: an edit and no text.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// The same where a question says what form its answer has: an answer that is no text is data.
+    /// Returns the option with data as its input if the schema of the question asks for data.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -50,19 +50,19 @@ impl Offer {
         }
     }
 
-    /// Whether it lets work go on that was held back. Of the options of a kind at least one must not.
+    /// Returns true if it releases work that was held back. Each kind has an option that does not.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }
 
-    /// Whether it stops work, and releases none.
+    /// Returns true if it stops work and releases none.
     pub fn stops(&self) -> bool {
         matches!(self.effect.outcome(), Outcome::Rejected | Outcome::Cancelled)
     }
 }
 
-/// What is offered of its own options where a workflow names those that it wants, in their order. Without one that
-/// does not release work a person could only agree: then all of them stay.
+/// Returns the options of a kind that a workflow names, in the order of the workflow. If all of them release work, a
+/// person could only agree: then every option of the kind is offered.
 pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
     let left: Vec<Offer> = wanted.iter().filter_map(find).collect();

@@ -10,7 +10,7 @@ use crate::id::InterruptId;
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// How much is at stake, and why.
+/// Level of risk, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
@@ -18,7 +18,7 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// What an interrupt is about: where its resolution takes effect.
+/// Subject of an interrupt: the place where its resolution takes effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {

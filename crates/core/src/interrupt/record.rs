@@ -26,10 +26,10 @@ pub struct Delegation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
-    /// Which client of theirs has it, where that matters: two windows of one person are two.
+    /// Client that holds the claim, if clients of one person count apart, such as two windows.
     pub holder: Option<Holder>,
     pub at: Timestamp,
-    /// The event that says so.
+    /// Sequence number of the event.
     pub seq: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Holder {
     pub number: u64,
 }
 
-/// What somebody said about an interrupt, beside any decision. The text is `None` once it is erased.
+/// Comment on an interrupt. The text is `None` once it is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
@@ -71,7 +71,7 @@ impl Comment {
     }
 }
 
-/// An answer: words, or data where the question had a schema, with the words that came beside it.
+/// An answer: a text, or data with a text if the question had a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     pub text: Option<String>,
@@ -85,24 +85,24 @@ impl Given {
         if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
     }
 
-    /// As a decision for this option.
+    /// Returns the answer as a decision for this option.
     pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
         let option = option.to_owned();
         Decision { option, text: self.text, edit: self.edit, from, ..Decision::default() }
     }
 }
 
-/// What became of an answer after it was given.
+/// Corrections and erasure of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// What counts instead of it, and since when.
+    /// Answer that replaces it, and the time of the correction.
     pub corrected: Option<(Given, Timestamp)>,
-    /// The events that hold it beside the decision: its corrections, and what an agent was told of it.
+    /// Other events that hold the answer: its corrections, and messages to agents.
     pub copies: Vec<u64>,
     pub erased: bool,
 }
 
-/// That an approval was used.
+/// Use of an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub by: String,
@@ -110,12 +110,12 @@ pub struct Usage {
     pub digest: Digest,
 }
 
-/// What ended an interrupt.
+/// Cause of a resolution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     Decision,
-    /// Nobody decided in time.
+    /// The deadline passed without a decision.
     Expiry,
     /// A grant that covers it was given.
     Grant(GrantId),
@@ -126,9 +126,9 @@ pub enum Cause {
     },
     /// The workflow asks nobody here, or nobody in a run that nobody attends.
     Unasked,
-    /// The workflow has the answer to an earlier question count for this one.
+    /// The workflow reuses the answer to an earlier question.
     Reused(InterruptId),
-    /// What it was about changed; another interrupt took its place, or none was needed.
+    /// Its subject changed; another interrupt took its place, or none was needed.
     Superseded,
     /// The agent that asked needs it no more.
     Withdrawn,
@@ -141,7 +141,7 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
-    /// Whose input it came with: of a grant that was given in the same run, who gave it.
+    /// Actor of the input. For a grant of the same run, the person who gave the grant.
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,

@@ -12,18 +12,18 @@ use super::assignment::Ballot;
 use super::{Cause, Effect, Interrupt, Kind, Offer, Vote};
 use crate::actor::Actor;
 
-/// What an interrupt is settled by.
+/// Option that settles an interrupt, with its votes.
 #[derive(Clone, Debug)]
 pub struct Settled<'a> {
     pub vote: &'a Vote,
     /// The option of that vote, which takes effect.
     pub offer: &'a Offer,
-    /// Those that agree, in the order in which they were cast.
+    /// Votes that agree, oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
 impl Interrupt {
-    /// What the newest vote settles. `None`: more people have to agree.
+    /// Returns the option that the newest vote settles; `None` if more people have to agree.
     pub fn settles(&self) -> Option<Settled<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -35,14 +35,14 @@ impl Interrupt {
         if self.assignment.stage(&self.counted(&agreed)).is_some() {
             return None;
         }
-        // Who allowed it once has not allowed it for the session.
+        // An approval for one call is no approval for the session.
         let offer = |vote: &Vote| self.offers(&vote.option);
         let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
         let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
         Some(Settled { vote, offer: offer(vote)?, agreed })
     }
 
-    /// Whether several people are to give answers of their own.
+    /// Returns true if several people give an answer each.
     pub fn is_gathered(&self, offer: &Offer) -> bool {
         let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
         answers && !self.assignment.takes_one()
@@ -58,8 +58,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Those of them that count: where nobody may release their own work, not that of who wrote it; and of one
-    /// person who signed in as several only the first vote.
+    /// Returns the votes that count. The author's vote does not if nobody may release their own work. A person who signed
+    /// in under several names has one vote, the first.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -79,7 +79,7 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Whether somebody wrote this edit, or let in whoever did; without one, what is asked about.
+    /// Returns true if a person wrote this edit, or signed in its author. Without an edit, the subject itself.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
     }
@@ -99,7 +99,7 @@ impl Interrupt {
     /// Adds a vote to those that stand.
     pub fn cast(&mut self, vote: Vote) {
         let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        // Who agreed before there was this edit has agreed to something else.
+        // An earlier vote agreed to the version before this edit.
         let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
         let replaces = |other: &Vote| {
             other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
@@ -112,7 +112,7 @@ impl Interrupt {
         self.votes.push(vote);
     }
 
-    /// What a decision with this edit says that it agrees with, were it written as the event `seq`.
+    /// Returns the event whose edit a decision agrees with: `seq` if its edit is new, `None` without an edit.
     pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
         let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
         let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
@@ -125,7 +125,7 @@ impl Interrupt {
         self.votes.iter().find(|vote| vote.seq == seq)
     }
 
-    /// What those who agreed said with it.
+    /// Returns the texts of the votes that agreed.
     pub fn said(&self) -> Option<String> {
         let agreed = self.agreed();
         let said: Vec<&str> =
@@ -133,7 +133,7 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Who decided it; nobody where nobody did. Whoever gave a grant decided with it what it covers.
+    /// Returns the people who decided; empty if nobody did. The giver of a grant decided on the calls that it covers.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {
@@ -148,19 +148,19 @@ impl Interrupt {
         }
     }
 
-    /// For whom those decided who decided for somebody, as their clients say: by who decided.
+    /// Returns the people whom others decided for, as their clients say, by the name of the decider.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
     }
 
-    /// Who made the links that those had signed in with who decided and were let in by somebody else: by who decided.
+    /// Returns the makers of sign-in links that deciders had used, by the name of the decider.
     pub fn let_in_by(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
-    /// Who agreed on how it was settled, in the order in which they did.
+    /// Returns the votes for the option that settled it, oldest first.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();
         self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::people::People;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// What is due at a moment, the earliest first.
+/// Kind of a due event of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     Escalate,
@@ -17,7 +17,7 @@ pub enum What {
 }
 
 impl Interrupt {
-    /// What is due first, where that is by now. What is due at the same time goes in the order of [`What`].
+    /// Returns the first event that is due by now. Events of one time are in the order of [`What`].
     pub fn due_by(&self, now: Timestamp) -> Option<What> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
@@ -45,8 +45,8 @@ impl Interrupt {
         self.snoozes.get(id).copied()
     }
 
-    /// Those who are to be told that it waits: who may agree in the stage that it is at, and has not voted. Of whoever is
-    /// away their delegate; beside whoever gave it to somebody, that one.
+    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. A person who is
+    /// away is replaced by their delegate; a delegate is added to the person who named them.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
@@ -65,7 +65,7 @@ impl Interrupt {
         told
     }
 
-    /// Whether putting it off is news. `until`: `None` takes it back.
+    /// Returns true if the snooze changes something. `until`: `None` ends the snooze.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);

@@ -122,7 +122,7 @@ impl Run {
     }
 }
 
-/// What later steps are told of words that came with a decision about this one.
+/// Returns the message to later steps about a text that came with a decision on this one.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

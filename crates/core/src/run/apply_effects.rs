@@ -170,7 +170,7 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Counts a reply. What a summary takes is taken from the budget of the step that needs it.
+    /// Counts a reply. The tokens of a summary count in the budget of the step that needs it.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::{Fact, Run};
 use crate::actor::{Actor, Whose};
 use crate::envelope::Content;
-use crate::gate::foreign::{ForeignCall, Gated, Votes};
+use crate::gate::foreign::{ForeignCall, ForeignInputs, Gated};
 use crate::gate::{Release, Verdict};
 use crate::id::InterruptId;
 use crate::interrupt::{Assignment, Cause, Decision, Effect, Interrupt, Kind, Offer, Outcome, option};
@@ -31,7 +31,7 @@ impl ForeignCall {
         let granters = Granters { assignment, people: &system.people, starter: Some(Whose::alone(agent)) };
         let grants = assignment.takes_one().then(|| session.grants_by(granters, asked_at, now));
         let refusals = session.standing_refusals().collect();
-        self.vote(agent, &Votes { rules: &system.rules, grants, refusals })
+        self.vote(agent, &ForeignInputs { rules: &system.rules, grants, refusals })
     }
 }
 

@@ -27,18 +27,18 @@ impl Call {
         Ok((kept, some(&dropped)))
     }
 
-    /// What is committed when it starts; `None` where its tool does the work itself.
+    /// Returns the changes that its start commits; `None` if its tool does the work itself.
     pub fn committing(&self) -> Option<&Arc<Found>> {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// What its trial found: what its gates vote on, and what an approval is for.
+    /// Returns the result of its trial, which the gates vote on and an approval is for.
     pub(super) fn found(&self) -> Option<&Found> {
         self.trial.found.as_deref()
     }
 }
 
-/// Paths as an agent is told of them: some by name, and how many others there are.
+/// Returns paths for a message to an agent: the first by name, and the number of the others.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {
@@ -57,8 +57,8 @@ fn in_order(changes: &Changeset) -> Vec<&str> {
 }
 
 impl Found {
-    /// What its card says of keeping some of it: the parts to choose from, and how many have no room there. `None` where there is
-    /// no choice.
+    /// Returns the parts that a person may choose from, and the number of parts that the card has no room for. `None` if
+    /// there is no choice.
     pub(super) fn choice(&self) -> Option<Value> {
         let parts = in_order(self.changeset.as_deref()?);
         let shown = &parts[..parts.len().min(limits::CARD_PARTS)];

@@ -10,7 +10,7 @@ use crate::actor::Actor;
 use crate::definition::{KindGate, SameAction};
 use crate::digest::Digest;
 use crate::gate::{
-    self, Changes, Checkpoints, Matcher, Reason, Rules, Source, Subject, Verdict, WithheldPaths, stakes,
+    self, Changes, Checkpoints, Matcher, Reason, Source, Subject, Verdict, VoteInputs, WithheldPaths, stakes,
 };
 use crate::id::InterruptId;
 use crate::interrupt::{Cause, Interrupt, Kind};
@@ -143,7 +143,7 @@ impl Run {
         let grants = lifts.then(|| session.grants_by(granters, asked_at, now));
         let covers = gates.grants.covers;
         let refused = session.refused_before(&subject, &call.arguments);
-        let rules = Rules {
+        let rules = VoteInputs {
             system: &system.rules,
             run,
             workflow: &gates.rules,

@@ -407,7 +407,7 @@ pub enum Rejection {
     SessionClosed(session::End),
 }
 
-/// What the client says of a call that it ran.
+/// Outcome of a call that a client ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientOutcome {
     Done { text: String },

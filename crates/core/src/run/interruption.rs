@@ -34,7 +34,7 @@ impl Draft<'_> {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
         check_text(&text)?;
-        // Where the person has the turn, what they say is their turn. One who may not decide is heard all the same.
+        // A text is the decision of an open turn. The text of a person who may not decide is heard as a message.
         if let Some(turn) = self.run.open_turn() {
             let decision =
                 Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };

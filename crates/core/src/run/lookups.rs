@@ -28,7 +28,7 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Whether a call of this tool is carried out by this program: not by the client, and not by opening something.
+    /// Returns true if this program runs the tool: no client does, and it opens no interrupt or phase.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -63,7 +63,7 @@ impl Run {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
 
-    /// What smart approval looks for here: the workflow's, and what the run adds.
+    /// Returns the settings of smart approval: those of the workflow, and those of the run.
     pub(super) fn smart(&self) -> Option<Smart> {
         let own = self.definition.gates.smart.clone();
         let added = self.config().and_then(|config| config.gates.smart.clone());

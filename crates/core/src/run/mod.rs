@@ -185,7 +185,7 @@ pub struct Ended {
     pub result: Value,
 }
 
-/// Nothing of what a run said is kept.
+/// Erasure of the content of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Erasure {
     pub by: String,

@@ -45,7 +45,7 @@ impl Run {
                 continue;
             }
             taken |= writes;
-            // What it was released on may have changed while it waited its turn.
+            // Files that its release relied on may have changed while it waited its turn.
             actions.push(if call.look_again {
                 Action::Inspect { call: id.clone(), revision: call.revision }
             } else {
@@ -78,7 +78,7 @@ impl Run {
         awaited
     }
 
-    /// Whether a call may start now: in its turn, and one side effect at a time in a workspace.
+    /// Returns true if a call may start now: in its turn, and one side effect at a time in a workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
@@ -89,7 +89,7 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Whether a call may not begin for now, whatever released it.
+    /// Returns true if a call may not start for now, although it is released.
     pub(super) fn is_held(&self, call: &Call) -> bool {
         // A commit that was cut off is written to its end.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);

@@ -410,13 +410,13 @@ pub enum CallState {
     Ended(CallEnd),
 }
 
-/// What a step's requests hold of its old turns, and what is known of how long they may be.
+/// Old turns in the requests of a step, and the known length of the model's window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
     /// Turns up to this one were to be summed up, and could not be.
     pub elided: u32,
-    /// What a provider's refusal says of the window.
+    /// Size of the window by the refusal of a provider.
     pub narrowed: Option<u64>,
     /// Input tokens of the last request, as its provider counted them; 0: it did not, or the next one begins otherwise.
     pub counted: u64,
@@ -426,7 +426,7 @@ pub struct History {
     pub answered: Option<Arc<str>>,
 }
 
-/// What the turns up to one held.
+/// Summary of the turns up to one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub until: u32,
@@ -550,7 +550,7 @@ impl Rounds {
 pub struct Called {
     pub phase: Phase,
     pub call: String,
-    /// Which of a chain it is, from 0.
+    /// Index in its chain, from 0.
     pub nth: usize,
     /// Why it ended, where it did not end well.
     pub why: Option<String>,
@@ -564,7 +564,7 @@ pub struct Spent {
     /// Calls that were tried: each time that one was started, and those that failed before they could.
     pub calls: u64,
     pub tokens: u64,
-    /// Of these, what went in; the others came out.
+    /// Input tokens among them.
     pub input_tokens: u64,
     /// By the prices of the workflow.
     pub cost: Cost,

@@ -41,7 +41,7 @@ impl Draft<'_> {
         }
         self.wind_up();
         let mut text = text.into();
-        // Of an agent that runs elsewhere nothing is counted here.
+        // The usage of an agent that runs elsewhere is not known.
         if !self.run.definition.phases.is_empty() {
             let (_, spent) = self.run.spent_so_far(self.now());
             text = format!("{text}\n{spent}");

@@ -7,7 +7,7 @@ use crate::gate::{Matcher, RefusedCall};
 use crate::id::{GrantId, InterruptId, RunId};
 use crate::time::Timestamp;
 
-/// What happened in a session.
+/// Event of a session, without its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
@@ -42,10 +42,10 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_ms: Option<u64>,
     },
-    /// What somebody said begins this run, which has the front from here on: the one before it has ended.
+    /// A message starts this run, which becomes the front run: the one before has ended.
     FrontTaken {
         run: RunId,
-        /// Who is in front with it, where somebody chose.
+        /// Agent in front, if a person chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
@@ -56,7 +56,7 @@ pub enum Fact {
         /// The agent that said it; `None`: a person, this event's actor.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// What it asks or answers.
+        /// Interrupt that it asks or answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },

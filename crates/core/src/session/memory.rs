@@ -1,4 +1,4 @@
-//! Grants and refusals of a session that count for a call.
+//! Grants and refusals of a session that apply to a call.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// People whose grants count for a call: those who could decide on it alone.
+/// People whose grants apply to a call: each of them could decide on it alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,

@@ -14,7 +14,7 @@ use crate::people::{Away, Person};
 use crate::policy::Rule;
 use crate::time::Timestamp;
 
-/// What happened to the installation.
+/// Event of the installation, without its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
@@ -25,7 +25,7 @@ pub enum Fact {
     /// No tool and no model call starts from here on. text: why.
     Frozen,
     Unfrozen,
-    /// The same of a part of the installation. text: why.
+    /// No tool and no model call of this part starts from here on. text: why.
     PartFrozen {
         part: Part,
     },
@@ -47,29 +47,29 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         away: Option<Away>,
     },
-    /// From here on somebody of this group is at work then.
+    /// Working hours of a group are set.
     HoursSet {
         group: String,
         is: Hours,
     },
-    /// Of this group no hours are known.
+    /// Working hours of a group are removed.
     HoursUnset {
         group: String,
     },
-    /// Whoever opens the link signs a browser in as this person, once. Its code is nowhere in the journal.
+    /// A sign-in link for this person is made, which works once. The journal does not hold its code.
     LoginLinkMade {
         person: String,
     },
-    /// Whoever was signed in as this person, or invited to, is so no more.
+    /// Sign-ins and sign-in links of this person end.
     SignedOut {
         person: String,
     },
-    /// What the identity provider says has ended: a session there, or all of somebody, by digest. `notice`: of what said so.
+    /// A session at the identity provider has ended, or all of a person. `session`, `notice`: digests of its id and of the notice.
     SignedOutByProvider {
         session: Digest,
         notice: Digest,
     },
-    /// Whoever shows the secret of this digest is `name` from here on.
+    /// The secret of this digest identifies `name` from here on.
     KeyMade {
         key: KeyId,
         name: String,
@@ -85,7 +85,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// No secret of the key counts any more.
+    /// The secrets of the key are invalid from here on.
     KeyRevoked {
         key: KeyId,
     },
@@ -93,23 +93,23 @@ pub enum Fact {
     CheckpointKeySet {
         public: String,
     },
-    /// From here on channels are told of a checkpoint over this.
+    /// Channels are sent a checkpoint over these events.
     CheckpointTold(Covered),
-    /// It is told of reviews from here on. Its URL and its secrets are nowhere in the journal.
+    /// A webhook is notified of reviews from here on. The journal does not hold its URL and its secrets.
     WebhookRegistered {
         webhook: WebhookId,
         is: Webhook,
     },
-    /// It is told nothing more.
+    /// A webhook gets no more notices.
     WebhookRemoved {
         webhook: WebhookId,
     },
-    /// This browser tells its person from here on. Where it is, and what is encrypted with, are nowhere in the journal.
+    /// A browser gets the notices of its person from here on. The journal does not hold its endpoint and its keys.
     PushSubscribed {
         push: PushId,
         is: Subscription,
     },
-    /// It tells nobody anything more.
+    /// A browser gets no more notices.
     PushUnsubscribed {
         push: PushId,
     },

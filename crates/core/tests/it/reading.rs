@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use holdshort_command::parse;
-use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Subject, Verdict, VoteInputs};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
 use serde::Deserialize;
 
@@ -49,7 +49,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
         elsewhere: false,
     };
     let checkpoints = Checkpoints { at, deploy: &[] };
-    let rules = Rules {
+    let rules = VoteInputs {
         system: &[],
         run: &[],
         workflow: rules,

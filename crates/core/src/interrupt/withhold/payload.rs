@@ -6,14 +6,14 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Whether whoever chooses it has to see what is made of the payload: what a grant covers, what a trial did.
+    /// Returns true if its choice depends on data derived from the payload, such as the extent of a grant.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 }
 
 impl Interrupt {
-    /// The places that are withheld from whoever sees as this role.
+    /// Returns the places that are withheld from a role.
     pub(crate) fn withheld_from(&self, sees: Role) -> Vec<&str> {
         let rules = self.opened.withhold.iter().filter(|rule| rule.from.contains(&sees));
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
@@ -47,7 +47,7 @@ impl Interrupt {
     }
 }
 
-/// What stands in the place of a value that is withheld: the place where it was, and of an edit the decision that brought it.
+/// Returns the mark of a withheld value: its place, and for an edit the decision that brought it.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {
         Some(seq) => json!({ "withheld": place, "edit_of": seq }),

@@ -22,7 +22,7 @@ pub enum Withdrawn {
 pub enum Reassigned {
     /// Somebody said so.
     Person,
-    /// Those who were asked are there no more, or too few of them.
+    /// Too few of the people who were asked are left.
     Emptied,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::json::is_default;
 use crate::routing::Route;
 
-/// How a phase or a step ended.
+/// Outcome of a phase or a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepEnd {
@@ -15,7 +15,7 @@ pub enum StepEnd {
     Failed,
 }
 
-/// What a step is for in its phase.
+/// Role of a step in its phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepRole {
@@ -23,7 +23,7 @@ pub enum StepRole {
     Worker,
     /// Says the task better.
     Improver,
-    /// Drafts the plan, and drafts it anew.
+    /// Drafts the plan, and its later versions.
     Planner,
     /// Judges what the planner or the maker wrote.
     Judge,
@@ -40,7 +40,7 @@ pub enum StepRole {
 }
 
 impl StepRole {
-    /// Whether it helps another step, and does none of its phase's work.
+    /// Returns true if it helps another step and does no work of its phase.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -69,7 +69,7 @@ pub struct PlanPart {
     pub id: String,
     /// From 1.
     pub number: usize,
-    /// How many there were.
+    /// Number of subtasks of the plan.
     pub of: usize,
 }
 
@@ -93,7 +93,7 @@ pub struct RoutedTask {
     pub simple: bool,
 }
 
-/// Who routed a task.
+/// Router of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {

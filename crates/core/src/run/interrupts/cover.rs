@@ -29,7 +29,7 @@ impl Interrupt {
             return;
         }
         let Actor { id, role, .. } = &event.actor;
-        // Of the others somebody may be the actor who did not write what they say.
+        // The actor of any other event may not be the author of its text.
         let is_said = matches!(
             fact,
             Fact::DecisionMade { .. } | Fact::CommentAdded { .. } | Fact::InterruptReassigned { .. }
@@ -60,7 +60,7 @@ impl Interrupt {
             }
             event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
-            // Of whoever was shown more it tells what that may be.
+            // The digest of a look would tell something about values that others may see.
             event.content.data = Value::Null;
         } else {
             event.content.data = cover.value(&event.content.data, &patterns);

@@ -20,7 +20,7 @@ use crate::system::{Fact, Input, OF_PERSON, Rejection, System, checkpoint};
 use crate::time::Timestamp;
 
 impl System {
-    /// What changes nothing, such as freezing what is frozen, yields no event.
+    /// Returns the events of an input. An input that changes nothing, such as the same freeze again, yields none.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         self.require(actor, &input)?;
         let at = self.last_at.map_or(now, |last| now.max(last));
@@ -106,7 +106,7 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// What stands already stays as it was said first: the same reason again changes nothing, another one is refused.
+    /// Freezes a part. The same reason for a frozen part changes nothing; another reason is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
@@ -122,14 +122,14 @@ impl System {
 
     fn require(&self, actor: &Actor, input: &Input) -> Result<(), Rejection> {
         let permission = match input {
-            // Who is not there is told before what one may not.
+            // An unknown person is reported before a missing permission.
             Input::SetAway { id, .. } if self.people.get(id).is_none() => {
                 return Err(Rejection::UnknownPerson);
             }
-            // Who is away says so themselves.
+            // A person sets their own absence.
             Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
             Input::SignOut { person } if *person == actor.id => return Ok(()),
-            // Of their own browsers alone, and nobody else is told which there are.
+            // A person subscribes their own browsers. Others do not learn of them.
             Input::SubscribePush { is, .. } if is.person == actor.id => return Ok(()),
             Input::SubscribePush { .. } => return Err(Rejection::Role),
             Input::UnsubscribePush { push } => {
@@ -153,7 +153,7 @@ impl System {
             | Input::RegisterWebhook { .. }
             | Input::RemoveWebhook { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
-            // Nobody says so by a request.
+            // No request carries these inputs.
             Input::TakeUp { .. }
             | Input::SetCheckpointKey { .. }
             | Input::TellCheckpoint(_)
@@ -170,7 +170,7 @@ impl System {
                 | Input::SetPolicy { .. }
                 | Input::SetAllHours { .. }
         );
-        // And it freezes what was restored from a backup.
+        // The engine freezes a restored backup.
         let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
         let may = (is_engines && actor.role == Role::Engine)
             || rights::extent(actor.role, permission) == Extent::All;
@@ -252,8 +252,8 @@ impl System {
         Ok(facts)
     }
 
-    /// What the people file or an administrator says counts before a token, and a later token before an earlier one. A
-    /// token without a role says that they have left.
+    /// Takes up a person from a token. The people file and an administrator have precedence over a token, and a later token
+    /// over an earlier one. A token without a role means that the person has left.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),

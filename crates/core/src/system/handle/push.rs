@@ -8,7 +8,8 @@ use crate::system::push::{Subscribed, Subscription};
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// What is known of this endpoint ends: a browser tells whoever signed in last. The same once more changes nothing.
+    /// Subscribes a browser and ends its earlier subscription: it belongs to the person who signed in last. The same
+    /// subscription again changes nothing.
     pub(super) fn subscribe_push(&self, push: PushId, is: Subscription) -> Result<Vec<Fact>, Rejection> {
         if self.push.values().any(|known| known.is == is) {
             return Ok(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_core::gate::{self, Checkpoints, Rules, Subject};
+use holdshort_core::gate::{self, Checkpoints, Subject, VoteInputs};
 use holdshort_core::policy::Checkpoint;
 use holdshort_core::tool::Category;
 
@@ -97,7 +97,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         for (n, (checkpoint, covered)) in checkpoints.into_iter().zip(covered).enumerate() {
             let at = BTreeSet::from([checkpoint]);
             let deploy: &[String] = if n == 3 { &deploy } else { &[] };
-            let rules = Rules { checkpoints: Checkpoints { at: &at, deploy }, ..lists(&[], &allowed) };
+            let rules = VoteInputs { checkpoints: Checkpoints { at: &at, deploy }, ..lists(&[], &allowed) };
             let verdict = told(&vote(&subject, rules, &session(Some(&subject))));
             let name = format!("Checkpoint {}", checkpoint.as_str());
             assert_eq!(verdict.contains(&name), covered, "{subject:?}: {verdict}");
@@ -143,7 +143,7 @@ fn a_script_of_sed_that_runs_or_writes_is_code() {
     let allowed = [allow(&["*"])];
     for (script, expected) in table {
         let line = format!("sed {script} f");
-        let rules = Rules { checkpoints: Checkpoints { at: &at, deploy: &[] }, ..lists(&[], &allowed) };
+        let rules = VoteInputs { checkpoints: Checkpoints { at: &at, deploy: &[] }, ..lists(&[], &allowed) };
         let verdict = told(&gate::vote(&command(&line, &[]), rules));
         assert_eq!(verdict.starts_with("ask"), expected, "{line}: {verdict}");
     }

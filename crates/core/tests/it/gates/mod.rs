@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::{
-    self, Changes, Checkpoints, Grant, Matcher, RefusedBefore, Release, Rules, Source, Subject, Verdict,
+    self, Changes, Checkpoints, Grant, Matcher, RefusedBefore, Release, Source, Subject, Verdict, VoteInputs,
 };
 use holdshort_core::policy::RuleAction::{Allow, Ask, Forbid};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
@@ -82,9 +82,9 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
 }
 
 /// The vote where the grants of this session count.
-fn vote(subject: &Subject<'_>, rules: Rules<'_>, session: &Session) -> Verdict {
+fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>, session: &Session) -> Verdict {
     let grants: Vec<&Grant> = session.active_grants(Timestamp::from_millis(0)).collect();
-    gate::vote(subject, Rules { grants: Some(&grants), ..rules })
+    gate::vote(subject, VoteInputs { grants: Some(&grants), ..rules })
 }
 
 fn told(verdict: &Verdict) -> String {
@@ -104,8 +104,8 @@ fn told(verdict: &Verdict) -> String {
 static NOT_REFUSED: LazyLock<RefusedBefore> = LazyLock::new(RefusedBefore::default);
 static NOWHERE: BTreeSet<Checkpoint> = BTreeSet::new();
 
-fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> Rules<'a> {
-    Rules {
+fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> VoteInputs<'a> {
+    VoteInputs {
         system: &[],
         run,
         workflow,
@@ -148,7 +148,7 @@ fn the_most_severe_vote_wins() {
                         if found { &findings } else { &[] },
                     );
                     let session = session(granted.then(|| command("make x", &[])).as_ref());
-                    let rules = Rules { system: &system, ..lists(&run, &workflow) };
+                    let rules = VoteInputs { system: &system, ..lists(&run, &workflow) };
                     let verdict = vote(&subject, rules, &session);
                     let flag = |flag: bool| if flag { "yes" } else { "–" }.to_owned();
                     rows.push(vec![
@@ -216,7 +216,7 @@ fn a_grant_for_a_category_covers_no_other() {
     let code = command("python3 a.py", &[]);
     let matcher = Matcher::given(&code, GrantCovers::Category);
     let session = with_grant(matcher);
-    let rules = |covers| Rules { covers, ..lists(&[], &[]) };
+    let rules = |covers| VoteInputs { covers, ..lists(&[], &[]) };
     for (line, passes) in [
         ("python3 b.py", true),
         ("cat a | python3 b.py", true),

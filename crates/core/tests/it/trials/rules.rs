@@ -2,7 +2,7 @@
 
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::digest::Digest;
-use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Rules, Subject, Verdict};
+use holdshort_core::gate::{self, Changes, Checkpoints, RefusedBefore, Subject, Verdict, VoteInputs};
 use holdshort_core::policy::{ChangeScope, GrantCovers, Rule, RuleAction};
 use holdshort_core::tool::Category;
 
@@ -43,7 +43,7 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let at = std::collections::BTreeSet::new();
     let checkpoints = Checkpoints { at: &at, deploy: &[] };
     let rules = std::slice::from_ref(rule);
-    let rules = Rules {
+    let rules = VoteInputs {
         system: &[],
         run: &[],
         workflow: rules,
