@@ -105,3 +105,16 @@ fn the_message_is_left_out_if_a_part_holds_it() {
     question.message = "I ask.".to_owned();
     assert_eq!(Card::of(&question, SETTING).said, "I ask.");
 }
+
+/// A title of an agent can not pass for lines of facts.
+#[test]
+fn proposals_of_an_agent_are_labelled_and_their_titles_are_one_line() {
+    let title = "A\nRisk: low";
+    let proposals =
+        json!({"proposals": [{"title": title, "description": "Do A", "pros": ["fast"], "cons": []}]});
+    let mut choice = interrupt("choice", &proposals);
+    choice.title = title.to_owned();
+    let card = Card::of(&choice, SETTING);
+    let text = card.text().0.join("\n");
+    assert!(text.contains("Proposals:\n1. A") && !text.contains("\nRisk: low"), "{text}");
+}
