@@ -104,7 +104,7 @@ test("how work ends", async (t) => {
     const failed = await next("error", "fail");
     await visitCard(page, failed);
     const abort = failed.options.find(({ effect }) => effect === "fail_run");
-    await option(page, abort.label).getByText(text("card.effect.fail_run"), { exact: true }).waitFor();
+    await option(page, abort.label).getByText(abort.does, { exact: true }).waitFor();
     await option(page, abort.label).click();
     await page.getByRole("dialog").getByRole("button", { name: abort.label }).click();
     await outcome(page, new RegExp(abort.label)).waitFor();

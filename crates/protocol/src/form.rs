@@ -79,7 +79,7 @@ impl Interrupt {
     /// What an option lets go on although the card does not show it; `edit` is what goes with it. Of an option that keeps
     /// some of the changes that is what is not shown of these.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
-        if offer.holds() {
+        if !offer.releases() {
             return None;
         }
         match (edit.as_array(), TrialCard::of(&self.payload)) {
@@ -93,7 +93,7 @@ impl Interrupt {
 
     /// What is at stake where an option lets go on what is risky: a slip of the hand must not. `None` of every other.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
-        if offer.holds() || !self.risk.level.is_risky() {
+        if !offer.releases() || !self.risk.level.is_risky() {
             return None;
         }
         let level = if self.risk.level == Level::Critical { "CRITICAL" } else { "high" };

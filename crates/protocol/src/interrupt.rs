@@ -26,8 +26,10 @@ use crate::withhold::Withhold;
     "origin": "native", "status": "open", "title": "run_command: rm -r build", "message": "",
     "payload": {"call_id": "call_2", "tool": "run_command", "arguments": {"command": "rm -r build"},
                 "category": "bash", "workspace": "/home/me/project"},
-    "options": [{"id": "approve", "label": "Allow once", "effect": "proceed"},
-                {"id": "reject", "label": "Refuse", "effect": "refuse"}],
+    "options": [{"id": "approve", "label": "Allow once", "effect": "proceed",
+                 "does": "runs it, exactly as shown, this once", "outcome": "approved", "work": "goes_on"},
+                {"id": "reject", "label": "Refuse", "effect": "refuse", "outcome": "rejected", "work": "held",
+                 "does": "refuses it; the agent is told, with your reason if you give one"}],
     "risk": {"level": "medium", "reasons": [
         {"source": "default", "code": "default", "text": "no rule covers this call"}]},
     "assignment": {"approvers": [], "quorum": {"required": 1}},
@@ -205,62 +207,70 @@ pub enum InterruptStatus {
 pub struct Offer {
     pub id: String,
     pub label: String,
-    /// What it does: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
+    /// Effect of the option: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
-    /// A decision for it must carry a text.
+    /// Words that follow the label: `runs it, exactly as shown, this once`.
+    #[serde(default)]
+    #[schema(required)]
+    pub does: String,
+    /// Outcome of a decision for the option.
+    #[serde(default = "approved")]
+    #[schema(required)]
+    pub outcome: Outcome,
+    /// Fate of the held work.
+    #[serde(default)]
+    #[schema(required)]
+    pub work: HeldWork,
+    /// True if a person should confirm the option before it is sent: it leaves out or cancels what was asked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub asks_again: bool,
+    /// True if a decision for the option must carry a text.
     #[serde(default, skip_serializing_if = "is_false")]
     pub needs_text: bool,
-    /// A decision for it must carry an edit.
+    /// True if a decision for the option must carry an edit.
     #[serde(default, skip_serializing_if = "is_false")]
     pub needs_edit: bool,
 }
 
 impl Offer {
-    /// Whether what is held stays where it is. Of an effect that is not known it does not.
-    pub fn holds(&self) -> bool {
-        matches!(
-            &*self.effect,
-            "refuse"
-                | "drop_plan"
-                | "end_turn"
-                | "fail_run"
-                | "cancel_run"
-                | "respond"
-                | "skip"
-                | "replan"
-                | "finish"
-        )
+    /// Returns true if the work that the card shows goes on.
+    pub fn releases(&self) -> bool {
+        self.work == HeldWork::GoesOn
     }
 
-    /// Whether its edit is the list of the paths whose changes are kept.
+    /// Returns true if the run is over by the option.
+    pub fn ends_run(&self) -> bool {
+        self.work == HeldWork::Over
+    }
+
+    /// Returns true if its edit is the list of the paths whose changes are kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
 
-    /// What its effect does, in a few words. An agent of another framework labels its options as it likes: beside
-    /// such a label stands what the option really does.
-    pub fn does(&self) -> &str {
-        match &*self.effect {
-            "proceed" => "lets it go on",
-            "proceed_with_edit" => "lets it go on, changed",
-            "proceed_with_some" => "keeps some of its changes, and drops the rest",
-            "respond" => "answers",
-            "grant" => "lets it go on, and more like it",
-            "refuse" => "refuses",
-            "retry" => "tries again",
-            "redo" => "has it done again",
-            "skip" => "skips it",
-            "replan" => "asks for another plan",
-            "drop_plan" => "drops the plan",
-            "release" => "releases it",
-            "new_task" => "gives a new task",
-            "end_turn" => "refuses, and ends the agent's turn",
-            "finish" => "finishes",
-            "fail_run" => "ends the run as failed",
-            "cancel_run" => "cancels the run",
-            other => other,
-        }
+    /// Returns true if it also allows the calls like it, for the session.
+    pub fn gives_grant(&self) -> bool {
+        self.effect == "grant"
     }
+}
+
+fn approved() -> Outcome {
+    Outcome::Approved
+}
+
+/// Fate of the work that an interrupt holds, once an option is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldWork {
+    /// It goes on. A client reads the worst if a server does not say.
+    #[default]
+    GoesOn,
+    /// It is done again, and a person decides on the result.
+    Again,
+    /// It stays held, or something takes its place.
+    Held,
+    /// It stays held, and the run is over.
+    Over,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

@@ -62,8 +62,8 @@ pub use evidence::{Consistency, NotCovered, ProvedEvent, Receipt, RecordedDelive
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
 pub use interrupt::{
-    AlsoCovered, Ask, AskCallback, AskChoice, Comment, Decision, Interrupt, InterruptStatus, Kind, Level,
-    Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
+    AlsoCovered, Ask, AskCallback, AskChoice, Comment, Decision, HeldWork, Interrupt, InterruptStatus, Kind,
+    Level, Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
 };
 pub use judged::{JudgedCall, OF_CALLS};
 pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};

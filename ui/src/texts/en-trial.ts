@@ -1,7 +1,6 @@
 // English, of a command that was tried. Comes with the part of a card that shows it, not with the first load.
 
 export const trial = {
-  "card.effect.proceed_with_some": "keeps some of its changes",
   "trial.title": "What it did when it was tried",
   "trial.untried": "It was not tried: {why}. What you approve is the command itself, whatever it then does.",
   "trial.released": "Nothing has happened yet. What you release is exactly this change; the command does not run again.",

@@ -125,7 +125,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 /// What an option does, beside a label that an agent of another framework gave it.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     match interrupt.origin {
-        Origin::External => paint.dim(&format!(" ({})", plain::line(option.does()))),
+        Origin::External => paint.dim(&format!(" ({})", plain::line(&option.does))),
         Origin::Native => String::new(),
     }
 }

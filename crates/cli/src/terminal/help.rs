@@ -1,10 +1,10 @@
 //! What options do, in words: the answer to `?`.
 
-use holdshort_protocol::{Interrupt, Kind, Offer, TrialCard, plain};
+use holdshort_protocol::{Interrupt, Offer, plain};
 
 use super::paint::Paint;
 use super::{naming, time};
-use crate::called::{holdshort, spelled};
+use crate::called::holdshort;
 
 /// Where the explanations stand.
 const HANG: usize = 19;
@@ -12,11 +12,9 @@ const HANG: usize = 19;
 /// Every option with its effect, then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
-    let is_tried = TrialCard::of(&interrupt.payload).is_some();
     for offer in &interrupt.options {
         let id = format!("{:16}", plain::line(&offer.id));
-        let effect = effect(interrupt.kind, is_tried, offer);
-        out.extend(paint.fold(&format!("  {} {effect}", paint.bold(&id)), HANG));
+        out.extend(paint.fold(&format!("  {} {}", paint.bold(&id), plain::line(&offer.does)), HANG));
     }
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
@@ -59,46 +57,4 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     }
     out.push(String::new());
     out
-}
-
-/// Effect of one option in words. `is_tried`: the card shows the changes of a command that ran apart from the workspace.
-fn effect(kind: Kind, is_tried: bool, offer: &Offer) -> String {
-    let what = match (offer.effect.as_str(), kind) {
-        ("proceed", Kind::ToolApproval) if is_tried => {
-            "the changes that are shown happen, and no others; the command does not run again"
-        }
-        ("proceed", Kind::ToolApproval) => "it runs, exactly as shown, this once",
-        ("proceed", Kind::PlanApproval) => "the agent goes on with this plan",
-        ("proceed", Kind::Continuation) => "it goes on, with a fresh budget where a limit stopped it",
-        ("proceed", _) => "it goes on",
-        ("proceed_with_edit", Kind::ToolApproval) => {
-            "your version of the arguments runs in its place; it is checked again first"
-        }
-        ("proceed_with_some", _) => {
-            "what it did to the paths that you keep happens; the agent is told of the rest"
-        }
-        ("proceed_with_edit", _) => "your version takes its place",
-        ("respond", Kind::ToolApproval) => "nothing runs; the agent takes your words for the tool's result",
-        ("respond", Kind::Error) => "your words become the result of the step",
-        ("respond", Kind::UnknownOutcome) => "your words become the result of the call; it is not run again",
-        ("respond", _) => "the agent gets your words",
-        ("grant", _) => "it runs, and calls like it go through in this session; `holdshort revoke` ends that",
-        ("refuse", _) => "it does not run; the agent is told so, with your reason if you give one",
-        ("retry", Kind::UnknownOutcome) => "it runs again: only if you are sure that it did not happen",
-        ("retry", _) => "it is tried again",
-        ("redo", _) => "it is done again, with your feedback",
-        ("skip", Kind::Question) => "the agent goes on with an assumption of its own",
-        ("skip", _) => "it is left out, and the run goes on",
-        ("replan", _) => "the agent makes another plan, with your feedback",
-        ("drop_plan", _) => "the plan is dropped, and the agent is told",
-        ("release", _) if offer.needs_edit => "your version is released",
-        ("release", _) => "it is released as it is",
-        ("new_task", _) => "the agent starts on something new",
-        ("end_turn", _) => "it does not run, and the agent's turn ends",
-        ("finish", _) => "it ends here, with what there is",
-        ("fail_run", _) => "the run ends as failed",
-        ("cancel_run", _) => "the run is cancelled",
-        (other, _) => return plain::line(other).into_owned(),
-    };
-    spelled(what)
 }

@@ -33,7 +33,13 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
     // Of a command that was tried alone.
     let rows = core.row().options.iter().filter(|row| row.id != holdshort_core::interrupt::KEEP_SOME);
-    let options = rows.map(holdshort_core::interrupt::Offer::of);
+    let options = rows.map(holdshort_core::interrupt::Offer::of).map(|offer| {
+        json!({
+            "id": offer.id, "label": offer.label, "effect": offer.effect, "does": offer.does(core, true, false),
+            "outcome": offer.effect.outcome(), "work": offer.effect.work(), "asks_again": offer.asks_again(core),
+            "needs_text": offer.needs_text, "needs_edit": offer.needs_edit,
+        })
+    });
     serde_json::from_value(json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "step": "work", "agent": "pair", "kind": kind,
         "origin": "native", "status": "open", "title": "run_command: ls", "message": "I look around.",

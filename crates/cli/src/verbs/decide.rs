@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use holdshort_protocol::{Decision, Interrupt, InterruptStatus, plain};
+use holdshort_protocol::{Decision, Interrupt, InterruptStatus, Offer, plain};
 use serde_json::Value;
 
 use super::Scene;
@@ -124,7 +124,7 @@ async fn keep_also(
     decision: Decision,
     input: &mut Input,
 ) -> anyhow::Result<Option<Decision>> {
-    let gives_grant = interrupt.offer(&decision.option).is_some_and(|offer| offer.effect == "grant");
+    let gives_grant = interrupt.offer(&decision.option).is_some_and(Offer::gives_grant);
     if !gives_grant || interrupt.also_covers.is_empty() {
         return Ok(Some(decision));
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Carry, Effect, Kind, Outcome, Row};
+use super::{Carry, Effect, Kind, Outcome, Row, option};
 use crate::schema;
 
 /// One option as offered: a row of the table, perhaps relabelled.
@@ -48,6 +48,22 @@ impl Offer {
         } else {
             self
         }
+    }
+
+    /// Returns what the option does, in words that follow its name. `is_own`: Holdshort runs the work. `is_tried`: the changes of the command are known.
+    pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
+        if is_tried && self.effect == Effect::Proceed {
+            return "makes the changes that are shown, and no others; the command does not run again";
+        }
+        // An agent elsewhere runs its calls itself.
+        let is_ours = is_own || kind != Kind::ToolApproval;
+        let row = option(kind, &self.id).filter(|row| is_ours && row.effects[0] == self.effect);
+        row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
+    }
+
+    /// Returns true if a person confirms the option before it is sent.
+    pub fn asks_again(&self, kind: Kind) -> bool {
+        option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
     /// Returns true if it releases work that was held back. Each kind has an option that does not.

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::Effect;
+
 /// The one thing behind every pause, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,98 +84,6 @@ pub struct KindRow {
     pub options: &'static [Row],
 }
 
-/// What an option does. A closed set: only these release or stop work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    Proceed,
-    ProceedWithEdit,
-    /// Of what a trial did, the paths that the edit names.
-    ProceedWithSome,
-    Respond,
-    Grant,
-    Refuse,
-    Retry,
-    Redo,
-    Skip,
-    Replan,
-    DropPlan,
-    Release,
-    NewTask,
-    EndTurn,
-    Finish,
-    FailRun,
-    CancelRun,
-}
-
-/// How an interrupt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Approved,
-    Rejected,
-    Answered,
-    Expired,
-    Cancelled,
-    Superseded,
-}
-
-impl Effect {
-    /// The outcome follows from the effect; an expiry is `expired` whatever effect it applies.
-    pub fn outcome(self) -> Outcome {
-        match self {
-            Self::Proceed | Self::ProceedWithEdit | Self::ProceedWithSome | Self::Grant | Self::Release => {
-                Outcome::Approved
-            }
-            Self::Refuse | Self::DropPlan | Self::EndTurn | Self::FailRun => Outcome::Rejected,
-            Self::CancelRun => Outcome::Cancelled,
-            Self::Respond
-            | Self::Retry
-            | Self::Redo
-            | Self::Skip
-            | Self::Replan
-            | Self::NewTask
-            | Self::Finish => Outcome::Answered,
-        }
-    }
-}
-
-impl Effect {
-    /// Whether only a call can have it that we look at and run ourselves: a grant, and a part of what a trial did.
-    pub fn is_of_own_calls(self) -> bool {
-        matches!(self, Self::Grant | Self::ProceedWithSome)
-    }
-
-    /// Whether work goes on by it that somebody has to agree to. The others hold it back, or take its place.
-    pub fn lets_go_on(self) -> bool {
-        match self {
-            Self::Proceed
-            | Self::ProceedWithEdit
-            | Self::ProceedWithSome
-            | Self::Grant
-            | Self::Release
-            | Self::Retry
-            | Self::Redo
-            | Self::Replan
-            | Self::NewTask => true,
-            Self::Respond
-            | Self::Refuse
-            | Self::Skip
-            | Self::DropPlan
-            | Self::EndTurn
-            | Self::Finish
-            | Self::FailRun
-            | Self::CancelRun => false,
-        }
-    }
-
-    /// Whether who chose one of them agrees with who chose the other: to allow for the session is to allow once, too.
-    pub fn agrees_with(self, other: Self) -> bool {
-        let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
-        self == other || (allows(self) && allows(other))
-    }
-}
-
 /// Whether a decision may, must or must not carry something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
@@ -191,6 +101,20 @@ pub struct Row {
     pub effects: &'static [Effect],
     pub text: Carry,
     pub edit: Carry,
+    /// Words for the first effect of this option; `None`: those of [`Effect::does`].
+    pub does: Option<&'static str>,
+    /// True if a person confirms the option before it is sent: it leaves out or cancels what was asked.
+    pub asks_again: bool,
+}
+
+impl Row {
+    const fn does(self, words: &'static str) -> Self {
+        Self { does: Some(words), ..self }
+    }
+
+    const fn asks_again(self) -> Self {
+        Self { asks_again: true, ..self }
+    }
 }
 
 const fn row(
@@ -200,7 +124,7 @@ const fn row(
     text: Carry,
     edit: Carry,
 ) -> Row {
-    Row { id, label, effects, text, edit }
+    Row { id, label, effects, text, edit, does: None, asks_again: false }
 }
 
 use Carry::{May, Must, Never};
@@ -214,11 +138,14 @@ const TOOL_APPROVAL: KindRow = KindRow {
     edits: Some("arguments"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Allow once", &[Effect::Proceed], May, Never),
+        row("approve", "Allow once", &[Effect::Proceed], May, Never)
+            .does("runs it, exactly as shown, this once"),
         row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
-        row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must),
+        row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must)
+            .does("runs your version of the arguments in its place; it is checked again first"),
         row(KEEP_SOME, "Keep some of the changes", &[Effect::ProceedWithSome], May, Must),
-        row("respond", "Give the result yourself", &[Effect::Respond], Must, Never),
+        row("respond", "Give the result yourself", &[Effect::Respond], Must, Never)
+            .does("runs nothing; the agent takes your words for the tool's result"),
         row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],
 };
@@ -229,7 +156,7 @@ const PLAN_APPROVAL: KindRow = KindRow {
     edits: Some("plan"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Approve", &[Effect::Proceed], May, Never),
+        row("approve", "Approve", &[Effect::Proceed], May, Never).does("lets the agent go on with this plan"),
         row("edit", "Edit the plan", &[Effect::ProceedWithEdit], May, Must),
         row("revise", "Ask for another plan", &[Effect::Replan], Must, Never),
         row("reject", "Reject", &[Effect::DropPlan, Effect::FailRun], May, Never),
@@ -246,9 +173,9 @@ const CHECKPOINT: KindRow = KindRow {
         row("edit", "Edit, then go ahead", &[Effect::ProceedWithEdit], May, Must),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("redo", "Do it again", &[Effect::Redo], May, Never),
-        row("skip", "Skip", &[Effect::Skip], May, Never),
+        row("skip", "Skip", &[Effect::Skip], May, Never).asks_again(),
         row("reject", "Reject", &[Effect::FailRun], May, Never),
-        row("abort", "Abort", &[Effect::FailRun], May, Never),
+        row("abort", "Abort", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
 
@@ -259,9 +186,10 @@ const ERROR: KindRow = KindRow {
     on_expiry: Some("abort"),
     options: &[
         row("retry", "Try again", &[Effect::Retry], May, Never),
-        row("skip", "Skip this step", &[Effect::Skip], May, Never),
-        row("hand_over", "Give the result yourself", &[Effect::Respond], Must, Never),
-        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+        row("skip", "Skip this step", &[Effect::Skip], May, Never).asks_again(),
+        row("hand_over", "Give the result yourself", &[Effect::Respond], Must, Never)
+            .does("makes your words the result of the step"),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
 
@@ -273,8 +201,10 @@ const QUESTION: KindRow = KindRow {
     options: &[
         // A text, or data where the question has a schema of data: `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
-        row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never),
-        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
+        row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never)
+            .does("lets the agent go on without an answer, with an assumption of its own")
+            .asks_again(),
+        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never).asks_again(),
     ],
 };
 
@@ -309,7 +239,7 @@ const ESCALATION: KindRow = KindRow {
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("instruct", "Give instructions", &[Effect::Respond], Must, Never),
-        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
 
@@ -320,7 +250,7 @@ const REVIEW: KindRow = KindRow {
     on_expiry: Some("reject"),
     options: &[
         row("approve", "Release", &[Effect::Release], May, Never),
-        row("edit", "Edit, then release", &[Effect::Release], May, Must),
+        row("edit", "Edit, then release", &[Effect::Release], May, Must).does("releases your version"),
         row("reject", "Reject", &[Effect::FailRun], May, Never),
     ],
 };
@@ -332,9 +262,10 @@ const CONTINUATION: KindRow = KindRow {
     // Nobody said that it is enough (contract E22).
     on_expiry: Some("cancel"),
     options: &[
-        row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never),
+        row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never)
+            .does("lets it go on, with a fresh budget if a limit stopped it"),
         row("finish", "Finish here", &[Effect::Finish], May, Never),
-        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never),
+        row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never).asks_again(),
     ],
 };
 
@@ -355,10 +286,12 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     edits: None,
     on_expiry: Some("abort"),
     options: &[
-        row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never),
-        row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never),
-        row("skip", "Skip it", &[Effect::Skip], May, Never),
-        row("abort", "Abort the run", &[Effect::FailRun], May, Never),
+        row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never)
+            .does("makes your words the result of the call; it does not run again"),
+        row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never)
+            .does("runs it again: only if you are sure that it did not happen"),
+        row("skip", "Skip it", &[Effect::Skip], May, Never).asks_again(),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
 

@@ -155,7 +155,11 @@ fn the_table_of_options() {
         Carry::May => "may",
         Carry::Must => "must",
     };
-    let mut rows = vec![["kind", "option", "effects", "outcome", "text", "edit"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["kind", "option", "effects", "outcome", "work", "text", "edit", "asks again"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for kind in Kind::ALL {
         for row in kind.row().options {
             let effects: Vec<String> = row.effects.iter().map(|effect| format!("{effect:?}")).collect();
@@ -164,13 +168,34 @@ fn the_table_of_options() {
                 row.id.to_owned(),
                 effects.join(" | "),
                 format!("{:?}", row.effects[0].outcome()),
+                format!("{:?}", row.effects[0].work()),
                 carry(row.text).to_owned(),
                 carry(row.edit).to_owned(),
+                if row.asks_again { "yes" } else { "" }.to_owned(),
             ]);
         }
         rows.push(vec![String::new(), format!("on expiry: {}", kind.row().on_expiry.unwrap_or("none"))]);
     }
     snapshot::check("options", &snapshot::table(&rows));
+}
+
+/// Words of each option for work of ours and, where they differ, for work of an agent elsewhere and after a trial.
+#[test]
+fn what_options_do_in_words() {
+    let mut rows = Vec::new();
+    for kind in Kind::ALL {
+        for row in kind.row().options {
+            for effect in row.effects {
+                let offer = Offer { effect: *effect, ..Offer::of(row) };
+                let own = offer.does(kind, true, false);
+                let others = [offer.does(kind, false, false), offer.does(kind, true, true)];
+                let name = [kind.as_str().to_owned(), row.id.to_owned(), format!("{effect:?}")];
+                let words = std::iter::once(own).chain(others.into_iter().filter(|words| *words != own));
+                rows.extend(words.map(|words| [name.to_vec(), vec![words.to_owned()]].concat()));
+            }
+        }
+    }
+    snapshot::check("option_words", &snapshot::table(&rows));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_person_plays_it_to_its_end() {
     to_the_first_change(&mut terminal);
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("it runs, exactly as shown, this once"), "{help}");
+    assert!(help.contains("runs it, exactly as shown, this once"), "{help}");
     // Nothing, and nothing again, decides nothing.
     terminal.type_line("");
     terminal.expect("Nothing is decided yet.");
@@ -76,7 +76,7 @@ fn a_person_plays_it_to_its_end() {
     assert!(card.contains("+ all of it: 133.87"), "{card}");
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("the changes that are shown happen"), "{help}");
+    assert!(help.contains("makes the changes that are shown"), "{help}");
     terminal.type_line("the examples can wait");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Refuse:") && shown.contains("the examples can wait"), "{shown}");

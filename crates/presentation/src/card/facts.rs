@@ -1,7 +1,8 @@
 //! Facts about an interrupt of any kind: who asks, where, why, and until when.
 
 use holdshort_protocol::{
-    AskedLine, Covered, Interrupt, Involved, Level, Origin, Quorum, asked_people, plain, withheld_words,
+    AskedLine, Covered, Interrupt, Involved, Level, Offer, Origin, Quorum, asked_people, plain,
+    withheld_words,
 };
 
 use super::Setting;
@@ -78,7 +79,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
         let label = plain::line(option_label(interrupt, &interrupt.on_expiry));
         // An agent elsewhere chooses its labels.
         let does = interrupt.offer(&interrupt.on_expiry).filter(|_| interrupt.origin == Origin::External);
-        let does = does.map(|offer| format!(" ({})", plain::line(offer.does()))).unwrap_or_default();
+        let does = does.map(|offer| format!(" ({})", plain::line(&offer.does))).unwrap_or_default();
         facts.push(Fact::new(FactName::Expires, format!("{}, then: {label}{does}", time(at))));
     }
     if let Some(at) = &interrupt.remind_at {
@@ -97,7 +98,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
 
 /// Returns what an approval for the session covers, if one is offered.
 pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
-    let is_offered = interrupt.options.iter().any(|option| option.effect == "grant");
+    let is_offered = interrupt.options.iter().any(Offer::gives_grant);
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
     let Some(covered) = grant else { return Vec::new() };
     let past =

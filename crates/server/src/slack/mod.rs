@@ -20,7 +20,7 @@ use holdshort_core::interrupt::{self, Kind};
 use holdshort_core::run::Input;
 use holdshort_engine::IdempotencyKey;
 use holdshort_notify::{Channel, Channels, Tone};
-use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer};
+use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer, Outcome};
 use holdshort_web::app::App;
 use holdshort_web::asked::Asked;
 use holdshort_web::auth::{AuthState, Holder, Shown};
@@ -44,7 +44,7 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
 
 /// Whether an option can be taken here: whatever needs more than words is for the page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
-    !offer.needs_edit && !offer.keeps_some() && offer.effect != "grant"
+    !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
 /// Whether the id of an option is a word of ours. Others, and all labels, are an agent's.
@@ -69,10 +69,10 @@ fn word(option: &str) -> String {
 }
 
 pub(crate) fn tone(offer: &Offer) -> Tone {
-    match &*offer.effect {
-        "proceed" | "release" => Tone::Go,
-        "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => Tone::Stop,
-        _ => Tone::Other,
+    match offer.outcome {
+        Outcome::Approved => Tone::Go,
+        Outcome::Rejected | Outcome::Cancelled => Tone::Stop,
+        Outcome::Answered | Outcome::Expired | Outcome::Superseded => Tone::Other,
     }
 }
 

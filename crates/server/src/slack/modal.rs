@@ -40,7 +40,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     } else {
         (format!("{label} ({id})"), TAKE.to_owned())
     };
-    blocks.push(section(&format!("{name}: {}", offer.does())));
+    blocks.push(section(&format!("{name}: {}", offer.does)));
     blocks.push(json!({
         "type": "input",
         "block_id": FIELD,
@@ -60,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
 
 /// Whether the form holds all of what is decided.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
-    let is_whole = offer.holds() || interrupt.unseen.is_none();
+    let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
 }
 

@@ -82,7 +82,10 @@ async fn a_question_is_answered_in_the_form_that_was_asked_for() {
     let asked = created(agent.post("/v1/interrupts", &ask(&printed["Refund"])).await);
     assert_eq!(
         asked["options"][0],
-        json!({"id": "answer", "label": "Answer", "effect": "respond", "needs_edit": true})
+        json!({
+            "id": "answer", "label": "Answer", "effect": "respond", "does": "gives the agent your words",
+            "outcome": "answered", "work": "held", "needs_edit": true,
+        })
     );
     let fits = json!({"order": 7, "amount": 20, "lines": [{"sku": "AB-1", "quantity": 1}]});
     let refused: [(Value, &[&str]); 4] = [

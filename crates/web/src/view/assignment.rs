@@ -117,7 +117,7 @@ impl Assigned {
                 .into_iter()
                 .map(|vote| wire::Vote { edit: Value::Null, ..vote })
                 .collect(),
-            options: interrupt.opened.options.iter().map(super::interrupt::offer).collect(),
+            options: interrupt.opened.options.iter().map(super::interrupt::offer(interrupt)).collect(),
             is_open: interrupt.is_open(),
         }
     }

@@ -9,7 +9,9 @@ use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::withhold::Covered;
-use holdshort_core::interrupt::{self, About, Cause, Effect, Interrupt, Kind, Offer, Opened, Outcome};
+use holdshort_core::interrupt::{
+    self, About, Cause, Effect, HeldWork, Interrupt, Kind, Offer, Opened, Outcome,
+};
 use holdshort_core::level::Level;
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{CallEnd, CallState, Fact, Run};
@@ -69,7 +71,7 @@ pub(super) async fn add_covered(
     reader: &Reader,
     shown: &mut wire::Interrupt,
 ) -> Answer<()> {
-    let offers_grant = shown.options.iter().any(|offer| offer.effect == word(&Effect::Grant));
+    let offers_grant = shown.options.iter().any(wire::Offer::gives_grant);
     let may_decide = shown.you.as_ref().is_some_and(|you| you.may_decide);
     if shown.status != wire::InterruptStatus::Open || !offers_grant || !may_decide {
         return Ok(());
@@ -149,7 +151,7 @@ pub async fn mailable(app: &App, asked: &Asked) -> Answer<Option<Digest>> {
 /// What it offers.
 pub async fn offers(app: &App, asked: &Asked) -> Answer<Vec<wire::Offer>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
-    Ok(interrupt.opened.options.iter().map(offer).collect())
+    Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
 /// Whether whoever decides has to sign in: what a message brought does not say who reads it.
@@ -180,7 +182,7 @@ fn show_to(
         let mut shown = show(run, session, subject, interrupt);
         // A grant of theirs would cover nothing.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
-        shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer).collect();
+        shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer(interrupt)).collect();
         return wire::Interrupt { you, frozen, ..shown };
     };
     // The task is in the words of whoever began, and the approval has a digest that one could guess at.
@@ -188,7 +190,7 @@ fn show_to(
     let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
     let offered = seen.opened.options.iter().filter(|offer| !offer.effect.is_of_what_is_made());
-    shown.options = offered.map(offer).collect();
+    shown.options = offered.map(offer(&seen)).collect();
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
@@ -302,14 +304,7 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let vote = interrupt.settled_by();
     let given = interrupt.given();
     Some(wire::Resolution {
-        outcome: match resolution.outcome {
-            Outcome::Approved => wire::Outcome::Approved,
-            Outcome::Rejected => wire::Outcome::Rejected,
-            Outcome::Answered => wire::Outcome::Answered,
-            Outcome::Expired => wire::Outcome::Expired,
-            Outcome::Cancelled => wire::Outcome::Cancelled,
-            Outcome::Superseded => wire::Outcome::Superseded,
-        },
+        outcome: outcome(resolution.outcome),
         option: resolution.option.clone(),
         effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
         text: given.text,
@@ -322,6 +317,17 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),
     })
+}
+
+fn outcome(outcome: Outcome) -> wire::Outcome {
+    match outcome {
+        Outcome::Approved => wire::Outcome::Approved,
+        Outcome::Rejected => wire::Outcome::Rejected,
+        Outcome::Answered => wire::Outcome::Answered,
+        Outcome::Expired => wire::Outcome::Expired,
+        Outcome::Cancelled => wire::Outcome::Cancelled,
+        Outcome::Superseded => wire::Outcome::Superseded,
+    }
 }
 
 fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrupt) -> wire::Interrupt {
@@ -350,7 +356,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         command_effect: None,
         unseen: wire::Diff::unseen_of(&payload),
         payload,
-        options: opened.options.iter().map(offer).collect(),
+        options: opened.options.iter().map(offer(interrupt)).collect(),
         response_schema: content.get("response_schema").cloned(),
         risk: risk(&opened.risk),
         assignment: assignment::of(interrupt),
@@ -457,11 +463,23 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
         .collect()
 }
 
-pub(super) fn offer(offer: &Offer) -> wire::Offer {
-    wire::Offer {
+/// Returns the view of an option of the interrupt.
+pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
+    let opened = &interrupt.opened;
+    let is_tried = interrupt.content.get("payload").is_some_and(|it| wire::TrialCard::of(it).is_some());
+    move |offer| wire::Offer {
         id: offer.id.clone(),
         label: offer.label.clone(),
         effect: word(&offer.effect),
+        does: offer.does(opened.kind, opened.about != About::External, is_tried).to_owned(),
+        outcome: outcome(offer.effect.outcome()),
+        work: match offer.effect.work() {
+            HeldWork::GoesOn => wire::HeldWork::GoesOn,
+            HeldWork::Again => wire::HeldWork::Again,
+            HeldWork::Held => wire::HeldWork::Held,
+            HeldWork::Over => wire::HeldWork::Over,
+        },
+        asks_again: offer.asks_again(opened.kind),
         needs_text: offer.needs_text,
         needs_edit: offer.needs_edit,
     }

@@ -6,13 +6,6 @@ import { command, data } from "./payload";
 
 export type Tone = "go" | "stop" | "plain";
 
-const GO = ["proceed", "grant", "release"];
-const STOP = ["refuse", "end_turn", "drop_plan", "fail_run", "cancel_run"];
-const REFUSES = ["refuse", "end_turn", "drop_plan", "fail_run"];
-/** Effects after which what is held stays where it is: of any other, also of one that is not known, it does not. */
-const HOLDS = [...STOP, "respond", "skip", "replan", "finish"];
-/** Effects that nobody can take back: the run is over. */
-const ENDS = ["fail_run", "cancel_run"];
 /** Kinds to which a response is what was asked for, not a way around it. */
 const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 
@@ -33,9 +26,9 @@ function isAnswer(offer: Offer, interrupt: Interrupt): boolean {
 }
 
 export function tone(offer: Offer, interrupt: Interrupt): Tone {
-  if (STOP.includes(offer.effect)) return "stop";
+  if (stops(offer)) return "stop";
   if (offer.needs_edit) return "plain";
-  return GO.includes(offer.effect) || isAnswer(offer, interrupt) ? "go" : "plain";
+  return offer.outcome === "approved" || isAnswer(offer, interrupt) ? "go" : "plain";
 }
 
 /** The one that stands out: the first that lets it go on. Of a free choice none does. */
@@ -47,36 +40,37 @@ export function isRisky(interrupt: Interrupt): boolean {
   return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
 }
 
+/** Returns true if the work that the card shows goes on. */
 export function releases(offer: Offer): boolean {
-  return !HOLDS.includes(offer.effect);
+  return offer.work === "goes_on";
 }
 
-/** As it is for whoever may not release it: with what lets no work go on. To have something made anew does. */
+function stops(offer: Offer): boolean {
+  return offer.outcome === "rejected" || offer.outcome === "cancelled";
+}
+
+/** Returns the interrupt for a person who may not let its work go on. */
 export function withoutReleases(interrupt: Interrupt): Interrupt {
-  return { ...interrupt, options: interrupt.options.filter((offer) => !releases(offer) && offer.effect !== "replan") };
+  const options = interrupt.options.filter(({ work }) => work === "held" || work === "over");
+  return { ...interrupt, options };
 }
 
 /** Whether the server refuses it while its agent is frozen: one that runs elsewhere goes on as soon as it is told, so only
  *  what stops it is taken. */
 export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
-  return Boolean(interrupt.frozen) && interrupt.origin === "external" && !STOP.includes(offer.effect);
+  return Boolean(interrupt.frozen) && interrupt.origin === "external" && !stops(offer);
 }
 
 /** Returns true if an option ends the run. Its button carries the words of its effect. */
 export function endsRun(offer: Offer): boolean {
-  return ENDS.includes(offer.effect);
+  return offer.work === "over";
 }
 
 /** Returns true if an option asks once more before it is sent: it releases something that is risky, that was not shown
  *  (`folded` parts of the card), or that was edited after its risk was judged; or it skips or cancels what was asked. */
 export function asksAgain(offer: Offer, interrupt: Interrupt, folded: number): boolean {
-  if (drops(offer)) return true;
+  if (offer.asks_again) return true;
   return letsGoOn(offer, interrupt) && (folded > 0 || asksAsItIs(interrupt) || replaces(offer, interrupt));
-}
-
-/** Returns true if an option skips or cancels what was asked. */
-function drops(offer: Offer): boolean {
-  return offer.effect === "skip" || offer.effect === "cancel_run" || offer.id === "abort";
 }
 
 /** Returns true if work goes on with what the card shows. */
@@ -130,7 +124,7 @@ export function keys(interrupt: Interrupt): Keys {
       ? undefined
       : options.find((option) => tone(option, interrupt) === "go" && !option.needs_text && !option.needs_edit),
     e: options.find((option) => option.needs_edit && !keepsSome(option)),
-    r: options.find((option) => REFUSES.includes(option.effect) && !option.needs_text && !option.needs_edit),
+    r: options.find((option) => option.outcome === "rejected" && !option.needs_text && !option.needs_edit),
   };
 }
 

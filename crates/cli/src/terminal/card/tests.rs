@@ -173,7 +173,7 @@ fn taint(value: &mut Value, evil: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| taint(item, evil)),
         Value::Object(fields) => {
             for (name, field) in fields {
-                if !matches!(name.as_str(), "kind" | "origin" | "status" | "level") {
+                if !matches!(name.as_str(), "kind" | "origin" | "status" | "level" | "outcome" | "work") {
                     taint(field, evil);
                 }
             }

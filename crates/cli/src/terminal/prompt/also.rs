@@ -1,7 +1,7 @@
 //! Open calls that a grant would cover. They are listed before the grant is given, and the person chooses which of
 //! them it releases.
 
-use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, plain};
+use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 
 use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
@@ -53,7 +53,7 @@ impl Prompt {
         decision: &Decision,
         paint: Paint,
     ) -> Option<Vec<String>> {
-        let gives_grant = self.interrupt.offer(&decision.option).is_some_and(|offer| offer.effect == "grant");
+        let gives_grant = self.interrupt.offer(&decision.option).is_some_and(Offer::gives_grant);
         if !gives_grant || !decision.also_shown.is_empty() {
             return None;
         }

@@ -1,6 +1,6 @@
 //! What is shown back before it is sent, and what sends it then.
 
-use holdshort_protocol::{Decision, Kind, Offer, plain};
+use holdshort_protocol::{Decision, plain};
 use serde_json::Value;
 
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
@@ -9,7 +9,7 @@ impl Prompt {
     /// Returns true if Enter alone does not send a decision: it lets go on what is risky, or skips or cancels.
     pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
-        offer.is_some_and(|offer| drops(offer) || self.interrupt.stakes(offer).is_some())
+        offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
     /// Count of the lines that the card cut, as words.
@@ -22,10 +22,10 @@ impl Prompt {
     }
 
     pub(super) fn releases_nothing(&self, decision: &Decision) -> bool {
-        // What they come to are words alone: nothing runs that a card shows.
-        const WORDS: [&str; 6] = ["refuse", "drop_plan", "end_turn", "replan", "respond", "new_task"];
         let offer = self.interrupt.offer(&decision.option);
-        offer.is_some_and(|offer| WORDS.contains(&offer.effect.as_str()))
+        offer.is_some_and(|offer| {
+            offer.effect == "new_task" || (!offer.releases() && offer.effect != "finish")
+        })
     }
 
     /// What is said to a decision that was shown back.
@@ -75,20 +75,13 @@ impl Prompt {
 
     pub(super) fn asks_again_with(&self, option: &str, edit: &Value) -> Option<String> {
         let offer = self.interrupt.offer(option)?;
-        if matches!(&*offer.effect, "fail_run" | "cancel_run") {
-            return Some("this ends the run".to_owned());
-        }
-        if offer.effect == "skip" && (self.takes_json() || !self.in_script) {
-            let why = match self.interrupt.kind {
-                Kind::Question => "the agent goes on without an answer",
-                _ => "this is left out",
-            };
-            return Some(why.to_owned());
+        if offer.ends_run() || (offer.asks_again && (self.takes_json() || !self.in_script)) {
+            return Some(format!("this {}", plain::line(&offer.does)));
         }
         let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
         let unseen = self.interrupt.unseen_by(offer, edit);
         let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
-        let cut = self.cut_words().filter(|_| !offer.holds());
+        let cut = self.cut_words().filter(|_| offer.releases());
         let why: Vec<String> = stakes.into_iter().chain(unseen).chain(cut).collect();
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
@@ -113,9 +106,4 @@ impl Prompt {
             None => format!("{label}:"),
         }
     }
-}
-
-/// Returns true if an option skips or cancels what was asked.
-fn drops(offer: &Offer) -> bool {
-    matches!(&*offer.effect, "skip" | "cancel_run") || offer.id == "abort"
 }

@@ -7,7 +7,7 @@ use holdshort_core::schema::Problem;
 use holdshort_presentation::card::readable;
 use holdshort_protocol::pointer::is_within;
 use holdshort_protocol::{
-    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, TrialCard, answer_of,
+    Decision, FieldError, Input, Interrupt, Kind, Member, Offer, Origin, Outcome, TrialCard, answer_of,
     parts_of_lines, plain,
 };
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ impl Typed {
             ..Decision::default()
         };
         // A link that was sent to somebody is for one interrupt.
-        if number.is_none() && option.is_some_and(|option| option.effect == "grant") {
+        if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
         }
@@ -105,7 +105,7 @@ impl Typed {
                 "go with the answer, and are none by themselves: fill in what is missing, and send both";
             problems.push(Problem::new("/text", rule));
         }
-        let goes_on = option.is_none_or(|option| !option.holds());
+        let goes_on = option.is_none_or(Offer::releases);
         let is_unseen = match option {
             Some(option) => interrupt.unseen_by(option, &decision.edit).is_some(),
             None => interrupt.unseen.is_some(),
@@ -154,7 +154,7 @@ impl Typed {
             return Value::from(keep.unwrap_or_default());
         }
         let all = || parts_of_lines(&interrupt.parts_as_lines());
-        if !option.holds() && keep.is_some_and(|keep| keep != all()) {
+        if option.releases() && keep.is_some_and(|keep| keep != all()) {
             let rule = "is changed, and this option takes every path: choose the one that takes some, or put the paths back";
             problems.push(Problem::new("/keep", rule));
         }
@@ -177,7 +177,7 @@ impl Typed {
             });
         }
         // Whoever changed something and lets the work go on without it means something else.
-        if !option.holds() && !typed.is_empty() && edit.is_changed(&typed) {
+        if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule = "is changed, and this option takes no change: choose the one that does, or undo it";
             problems.push(Problem::new("/edit", rule));
         }
@@ -491,12 +491,11 @@ fn looked_at(kind: Kind) -> &'static str {
 
 /// `is_alone`: no check boxes of other open interrupts are there.
 fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
-    let ends_run = matches!(&*option.effect, "fail_run" | "cancel_run");
     let is_answer = option.id == "answer";
     let notes = [
         // Its label is the agent's own.
-        (origin == Origin::External, option.does()),
-        (option.effect == "grant" && !is_alone, "releases the ticked calls as well"),
+        (origin == Origin::External, option.does.as_str()),
+        (option.gives_grant() && !is_alone, "releases the ticked calls as well"),
         (option.needs_text, "takes your words"),
         (option.keeps_some() && !is_undo, "takes the paths that you keep"),
         (option.keeps_some() && is_undo, "takes the paths that you undo"),
@@ -504,19 +503,19 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         (option.needs_edit && is_answer && has_members, "takes the answer above"),
         (option.needs_edit && is_answer && !has_members, "takes the answer as JSON"),
         // Beside a label of the agent's own this is said already.
-        (ends_run && origin == Origin::Native, "ends the run"),
+        (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
     Offered {
         id: &option.id,
         label: plain::line(&option.label),
-        tone: match &*option.effect {
-            "proceed" | "proceed_with_edit" | "proceed_with_some" | "grant" | "release" => "go",
-            "refuse" | "drop_plan" | "end_turn" | "fail_run" | "cancel_run" => "stop",
-            _ => "",
+        tone: match option.outcome {
+            Outcome::Approved => "go",
+            Outcome::Rejected | Outcome::Cancelled => "stop",
+            Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
         // Whether what is kept of the changes was shown is known when it is sent.
-        holds: option.holds() || option.keeps_some(),
+        holds: !option.releases() || option.keeps_some(),
     }
 }
 
