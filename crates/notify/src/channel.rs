@@ -146,8 +146,8 @@ impl Channel {
             .map_err(|why| Error::Url { channel: channel.clone(), why })?;
         let texts = definition.secrets.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let (mut secrets, mut token, mut smtp) = (Vec::new(), None, None);
-        match definition.via {
-            Via::Webhook | Via::Crew => {
+        match definition.via.row().secrets {
+            channel::Secrets::Sign => {
                 for (number, text) in (1..).zip(&texts) {
                     let secret = Secret::parse(text);
                     secrets.push(secret.map_err(|source| Error::Secret {
@@ -157,9 +157,11 @@ impl Channel {
                     })?);
                 }
             }
-            Via::Ntfy => token = texts.into_iter().next(),
-            Via::Email => smtp = Some(Arc::new(open_smtp(&definition, &url, texts)?)),
-            Via::Slack | Via::Teams | Via::Push => {}
+            channel::Secrets::Token => token = texts.into_iter().next(),
+            channel::Secrets::Own if definition.via == Via::Email => {
+                smtp = Some(Arc::new(open_smtp(&definition, &url, texts)?));
+            }
+            channel::Secrets::Own | channel::Secrets::Url => {}
         }
         let slack = match &definition.slack {
             None => None,

@@ -62,7 +62,7 @@ impl Channel {
         if self.definition.via == Via::Push {
             return self.push(format::push(message, now), message.reader.as_ref(), now).await;
         }
-        self.request(format::request(self, message, now), now).await
+        self.ask(format::request(self, message, now), now).await
     }
 
     /// A checkpoint of the journal. `id`: what repeats are told by.
@@ -70,12 +70,17 @@ impl Channel {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::of_checkpoint(id, notice, &smtp.from)).await;
         }
-        match format::request_of_checkpoint(self, id, notice, now) {
+        self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
+    }
+
+    /// Sends a request. `None`: the channel has no form for it.
+    async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
+        match request {
             Some(request) => self.request(request, now).await,
             None => Sent {
                 verdict: Verdict::Refused,
                 status: None,
-                error: Some("a channel of this kind is told of no checkpoint".to_owned()),
+                error: Some("a channel of this type is told of no such notice".to_owned()),
                 digest: String::new(),
                 answer: None,
             },
@@ -98,7 +103,7 @@ impl Channel {
             let reader = messages.first().and_then(|message| message.reader.as_ref());
             return self.push(format::push_of_several(several, now), reader, now).await;
         }
-        self.request(format::request_of_several(self, several), now).await
+        self.ask(format::request_of_several(self, several), now).await
     }
 
     /// All of them, until one fails: what was changed before is changed again when it is tried again.

@@ -33,7 +33,9 @@ mod slack;
 
 use std::collections::BTreeSet;
 
-use holdshort_core::channel::{CALLBACKS, Channel, Mail, Rule, SlackApp, Source, To, Via};
+use holdshort_core::channel::{
+    CALLBACKS, Channel, Checkpoints, Mail, Rule, Secrets, SlackApp, Source, To, Via,
+};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::level::Level;
 use holdshort_core::name::is_name;
@@ -143,16 +145,17 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
             problems.at(found, format!("`{key}` is for channels of the type `{}`", of.as_str()));
         }
     }
-    let reached = match via {
-        Via::Email => mail::read(item, &fields, problems).map(Reached::by_mail),
-        Via::Slack if slack::is_app(&fields) => slack::read(item, &fields, problems).map(Reached::by_app),
-        Via::Push => push::read(&fields, problems).map(Reached::in_browsers),
-        Via::Slack | Via::Webhook | Via::Teams | Via::Ntfy | Via::Crew => {
-            let url = url(via, item, &fields, problems);
-            let secrets = secrets(via, item, &fields, problems);
-            let to = To::Channel;
-            url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to, mail: None, slack: None })
-        }
+    let reached = if via == Via::Email {
+        mail::read(item, &fields, problems).map(Reached::by_mail)
+    } else if via == Via::Push {
+        push::read(&fields, problems).map(Reached::in_browsers)
+    } else if via == Via::Slack && slack::is_app(&fields) {
+        slack::read(item, &fields, problems).map(Reached::by_app)
+    } else {
+        let url = url(via, item, &fields, problems);
+        let secrets = secrets(via, item, &fields, problems);
+        let to = To::Channel;
+        url.zip(secrets).map(|(url, secrets)| Reached { url, secrets, to, mail: None, slack: None })
     };
     let rule = rule(&fields, problems);
     if let (Some(item), true) = (fields.find("events"), rule.takes_checkpoints()) {
@@ -200,13 +203,15 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
 
 /// A checkpoint is evidence: it goes to a program, or to an address that keeps it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
-    match (via, to) {
-        (Via::Webhook, _) | (Via::Email, Some(To::Addresses(_)) | None) => {}
-        (Via::Email, Some(To::People | To::Channel)) => {
+    match (via.row().checkpoints, to) {
+        (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
+        (Checkpoints::Addresses, Some(To::People | To::Channel)) => {
             problems.at(events, "`checkpoint` goes to fixed addresses: name them in `to`");
         }
-        (Via::Slack | Via::Teams | Via::Ntfy | Via::Crew | Via::Push, _) => {
-            problems.at(events, "`checkpoint` is for channels of the types `webhook` and `email`");
+        (Checkpoints::Never, _) => {
+            let takes = Via::ALL.into_iter().filter(|via| via.row().checkpoints != Checkpoints::Never);
+            let types: Vec<String> = takes.map(|via| format!("`{}`", via.as_str())).collect();
+            problems.at(events, format!("`checkpoint` is for channels of the types {}", types.join(" and ")));
         }
     }
 }
@@ -272,8 +277,7 @@ fn source(key: &str, text: String) -> Source {
 }
 
 fn url(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Source> {
-    // Whoever has the URL of these two may post there.
-    let is_secret = matches!(via, Via::Slack | Via::Teams);
+    let is_secret = via.row().secrets == Secrets::Url;
     if is_secret && let Some(url) = fields.find("url") {
         let why = format!(
             "the URL of a {} channel is a secret: put it into a file and name that as `url_file`, or name a variable as `url_env`",
@@ -291,23 +295,22 @@ fn url(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) 
 fn secrets(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<Vec<Source>> {
     const KEYS: [&str; 3] = ["secret_file", "secret_files", "secret_env"];
     let is_named = KEYS.iter().any(|key| fields.find(key).is_some());
-    match via {
-        // The password is read by `mail.rs`, and the key of the server is none of this file's.
-        Via::Email | Via::Push => return Some(Vec::new()),
-        Via::Slack | Via::Teams => {
+    match via.row().secrets {
+        Secrets::Own => return Some(Vec::new()),
+        Secrets::Url => {
             for found in KEYS.iter().filter_map(|key| fields.find(key)) {
                 problems.at(found, format!("a {} channel has no secret but its URL", via.as_str()));
             }
             return Some(Vec::new());
         }
-        Via::Ntfy if !is_named => return Some(Vec::new()),
-        Via::Ntfy | Via::Webhook | Via::Crew => {}
+        Secrets::Token if !is_named => return Some(Vec::new()),
+        Secrets::Token | Secrets::Sign => {}
     }
     let (key, item) = one(&KEYS, item, fields, problems)?;
     if key != "secret_files" {
         return Some(vec![source(key, item.text(LINE, problems)?)]);
     }
-    let most = if via == Via::Ntfy { 1 } else { CHANNEL_SECRETS };
+    let most = if via.row().secrets == Secrets::Token { 1 } else { CHANNEL_SECRETS };
     let files = item.texts(most, LINE, problems)?;
     if files.is_empty() {
         problems.at(item, "names no file");

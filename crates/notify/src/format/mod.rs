@@ -8,9 +8,10 @@ mod slack;
 mod teams;
 mod webhook;
 
-use holdshort_core::channel::Via;
+use holdshort_core::channel::{Checkpoints, Via};
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
+use reqwest::Url;
 use serde_json::Value;
 
 use crate::channel::Channel;
@@ -25,10 +26,10 @@ const JSON: &str = "application/json";
 
 /// What is sent, by POST.
 pub(crate) struct Request {
-    pub(crate) url: reqwest::Url,
+    pub(crate) url: Url,
     pub(crate) content_type: &'static str,
     pub(crate) body: Vec<u8>,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Headers,
 }
 
 /// What the bot of an app of Slack is told. `conversation`: where it posts.
@@ -54,36 +55,58 @@ pub(crate) fn push_of_several(several: Several<'_>, now: Timestamp) -> Push {
     push::several(several, now)
 }
 
-/// Several messages as one. A program is told each by itself.
-pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Request {
-    let (url, body) = match channel.definition.via {
-        Via::Slack => (channel.url.clone(), slack::several(several)),
-        Via::Teams => (channel.url.clone(), teams::several(several)),
-        Via::Ntfy => ntfy::several(&channel.url, several),
-        Via::Webhook | Via::Crew | Via::Email | Via::Push => (channel.url.clone(), Value::Null),
-    };
-    let body = bytes(&body);
-    Request { url, content_type: JSON, body, headers: headers(channel) }
+type Headers = Vec<(String, String)>;
+
+/// Form of the requests of a type of channels.
+struct Format {
+    /// Address that takes the request, from the URL of the channel.
+    address: fn(&Url) -> Url,
+    body: fn(&Url, &Message) -> Value,
+    /// Several messages as one; `None` if a program reads the channel, which is told each by itself.
+    several: Option<fn(&Url, Several<'_>) -> Value>,
+    headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Request {
-    let (url, body) = match channel.definition.via {
-        Via::Webhook => (channel.url.clone(), webhook::body(message)),
-        Via::Slack => (channel.url.clone(), slack::body(message)),
-        Via::Teams => (channel.url.clone(), teams::body(message)),
-        Via::Crew => (channel.url.clone(), crew::body(message)),
-        Via::Ntfy => ntfy::body(&channel.url, message),
-        // A mail is no request, and what a browser is told is encrypted: `mail/` and `push.rs` make these.
-        Via::Email | Via::Push => (channel.url.clone(), Value::Null),
+/// Returns the format of a type. A mail is no request, and a push message is encrypted: `mail/` and `push.rs` make these.
+fn format(via: Via) -> Option<Format> {
+    let chat = |body, several| {
+        Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
     };
-    let body = bytes(&body);
-    let mut headers = headers(channel);
-    match channel.definition.via {
-        Via::Webhook => headers.extend(webhook::headers(&channel.secrets, message, &body, now)),
-        Via::Crew => headers.extend(crew::headers(channel, message, &body, now)),
-        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Push => {}
+    match via {
+        Via::Webhook => Some(Format {
+            address: Url::clone,
+            body: |_, message| webhook::body(message),
+            several: None,
+            headers: |channel, message, body, now| webhook::headers(&channel.secrets, message, body, now),
+        }),
+        Via::Crew => Some(Format {
+            address: Url::clone,
+            body: |_, message| crew::body(message),
+            several: None,
+            headers: crew::headers,
+        }),
+        Via::Slack => chat(|_, message| slack::body(message), |_, several| slack::several(several)),
+        Via::Teams => chat(|_, message| teams::body(message), |_, several| teams::several(several)),
+        Via::Ntfy => chat(ntfy::body, ntfy::several).map(|chat| Format { address: ntfy::server, ..chat }),
+        Via::Email | Via::Push => None,
     }
-    Request { url, content_type: JSON, body, headers }
+}
+
+/// Returns the request for several messages; `None` if the channel tells each by itself.
+pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Option<Request> {
+    let format = format(channel.definition.via)?;
+    let body = bytes(&(format.several?)(&channel.url, several));
+    let url = (format.address)(&channel.url);
+    Some(Request { url, content_type: JSON, body, headers: headers(channel) })
+}
+
+/// Returns the request for a message; `None` if the channel is told by other means.
+pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
+    let format = format(channel.definition.via)?;
+    let body = bytes(&(format.body)(&channel.url, message));
+    let own = (format.headers)(channel, message, &body, now);
+    let headers = headers(channel).into_iter().chain(own).collect();
+    Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
 /// `None`: a channel of this kind is told of none.
@@ -93,9 +116,8 @@ pub(crate) fn request_of_checkpoint(
     notice: &CheckpointNotice,
     now: Timestamp,
 ) -> Option<Request> {
-    match channel.definition.via {
-        Via::Webhook => {}
-        Via::Slack | Via::Teams | Via::Ntfy | Via::Email | Via::Crew | Via::Push => return None,
+    if channel.definition.via.row().checkpoints != Checkpoints::Any {
+        return None;
     }
     let body = bytes(&checkpoint::body(notice));
     let mut headers = headers(channel);
@@ -104,7 +126,7 @@ pub(crate) fn request_of_checkpoint(
 }
 
 /// Those that are the same for everything that is sent.
-fn headers(channel: &Channel) -> Vec<(String, String)> {
+fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::channel::{Source, Via, is_own_header};
+use holdshort_core::channel::{Secrets, Source, Via, is_own_header};
 
 use crate::bounds::{CHANNEL_HEADERS, LINE, NAME};
 use crate::item::{Fields, Item};
@@ -31,7 +31,7 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     let found: Vec<_> = [PLAIN, FILES].iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
     let (mut headers, mut names) = (BTreeMap::new(), BTreeSet::new());
     for (key, item) in found {
-        if !matches!(via, Via::Webhook | Via::Crew) {
+        if via.row().secrets != Secrets::Sign {
             problems.at(item, format!("`{key}` is for channels of the type `{}`", Via::Webhook.as_str()));
             continue;
         }

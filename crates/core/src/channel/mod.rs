@@ -2,7 +2,11 @@
 //!
 //! A channel names where its secrets are and holds none.
 
+mod via;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use self::via::{Checkpoints, Secrets, Via, ViaRow};
 
 use crate::id::WebhookId;
 use crate::interrupt::Kind;
@@ -180,50 +184,6 @@ pub struct SlackApp {
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
-}
-
-/// How a channel is spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
-    /// Standard Webhooks, to any URL.
-    Webhook,
-    /// An incoming webhook of Slack.
-    Slack,
-    /// A workflow of Microsoft Teams.
-    Teams,
-    /// A topic of an ntfy server.
-    Ntfy,
-    /// Mails, over SMTP.
-    Email,
-    /// A client of the crew edge (source document 003).
-    Crew,
-    /// Web Push, to the browsers of each person.
-    Push,
-}
-
-impl Via {
-    pub const ALL: [Self; 7] =
-        [Self::Webhook, Self::Slack, Self::Teams, Self::Ntfy, Self::Email, Self::Crew, Self::Push];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Webhook => "webhook",
-            Self::Slack => "slack",
-            Self::Teams => "teams",
-            Self::Ntfy => "ntfy",
-            Self::Email => "email",
-            Self::Crew => "crew",
-            Self::Push => "push",
-        }
-    }
-
-    /// Whether people read it. A program that reads it is told everything, in order.
-    pub fn is_read_by_people(self) -> bool {
-        match self {
-            Self::Webhook | Self::Crew => false,
-            Self::Slack | Self::Teams | Self::Ntfy | Self::Email | Self::Push => true,
-        }
-    }
 }
 
 /// Where something is that may be secret.
