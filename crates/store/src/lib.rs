@@ -35,6 +35,7 @@ pub use outbox::{CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, 
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};
+pub use table::Row;
 pub use tables::{
     AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, Search, SessionFilter,
     Tables,

@@ -40,6 +40,12 @@ impl Table {
     }
 }
 
+/// A row of a list.
+pub trait Row {
+    /// Returns the names of the fields that differ. Both rows have one key.
+    fn differing(&self, other: &Self) -> Vec<&'static str>;
+}
+
 /// A kind of row, and its table.
 pub(crate) trait Record: Sized {
     const TABLE: Table;
@@ -57,6 +63,16 @@ pub(crate) trait Record: Sized {
 macro_rules! record {
     ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
         over $this:ident, $there:ident: $over:expr) => {
+        impl Row for $row {
+            fn differing(&self, other: &Self) -> Vec<&'static str> {
+                let mut fields = Vec::new();
+                $(if self.$field != other.$field {
+                    fields.push(stringify!($field));
+                })*
+                fields
+            }
+        }
+
         impl Record for $row {
             const TABLE: Table = Table {
                 name: $table,

@@ -5,23 +5,13 @@ use holdshort_core::event::Fact;
 use holdshort_core::id::StreamId;
 use holdshort_core::projection::{GrantRow, SessionRow};
 use holdshort_core::session::{self, Session};
-use holdshort_store::{AnswerFilter, Error, GrantFilter, InterruptFilter, Journal, RunFilter, SessionFilter};
+use holdshort_store::{
+    AnswerFilter, Error, GrantFilter, InterruptFilter, Journal, Row, RunFilter, SessionFilter,
+};
 
 use super::streams::{differs, missing, too_few, unfounded};
 use super::{Finding, JOURNAL, PAGE, Report};
 use crate::rebuild::event_at;
-
-/// The names of the fields in which two rows differ.
-macro_rules! differing {
-    ($row:expr, $expected:expr; $($field:ident),* $(,)?) => {{
-        let mut fields = Vec::new();
-        $(if $row.$field != $expected.$field {
-            fields.push(stringify!($field));
-        })*
-        fields
-    }};
-}
-pub(super) use differing;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
     for (list, found) in [
@@ -112,11 +102,7 @@ pub(super) async fn session_row<J: Journal>(
     Ok(match (row, expected(journal, session).await?) {
         (None, Some(_)) => Some(missing("its row")),
         (Some(_), None) => Some(unfounded("its row")),
-        (Some(row), Some(expected)) if row != expected => {
-            let fields = differing!(row, expected; workflow, state, seq, created_at, changed_at,
-                idle_ms, front_run, idle_since);
-            Some(differs("its row", &fields))
-        }
+        (Some(row), Some(expected)) if row != expected => Some(differs("its row", &row.differing(&expected))),
         (None, None) | (Some(_), Some(_)) => None,
     })
 }

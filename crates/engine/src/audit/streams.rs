@@ -8,9 +8,9 @@ use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::projection::{AnswerRow, InterruptRow, RunRow};
 use holdshort_core::run::{Fact, Run};
 use holdshort_core::session::Session;
-use holdshort_store::{AnswerFilter, Error, InterruptFilter, Journal};
+use holdshort_store::{AnswerFilter, Error, InterruptFilter, Journal, Row};
 
-use super::rows::{differing, session_row};
+use super::rows::session_row;
 use super::{Finding, PAGE, Report};
 use crate::driver::{Definitions, first};
 
@@ -191,8 +191,7 @@ fn run_problem(
     let updated_at = if row.updated_at == run.last_at { run.last_at } else { expected.updated_at };
     let expected = RunRow { updated_at, ..expected };
     if *row != expected {
-        let fields = differing!(row, expected; session, workflow, status, end_reason, runnable, deadline, seq, ended_seq,
-            requests, input_tokens, output_tokens, cost, currency, unpriced, created_at, updated_at);
+        let fields = row.differing(&expected);
         return Some(differs("its row", &fields));
     }
     let expected: BTreeMap<_, _> = run
@@ -208,8 +207,7 @@ fn run_problem(
         match row {
             None => return Some(missing(&format!("the row of {id}"))),
             Some(row) if row != expected => {
-                let fields = differing!(row, expected; run, session, kind, open, risk, created_at, expires_at,
-                    opened_seq, resolved_seq, claimed_by, assigned);
+                let fields = row.differing(expected);
                 return Some(differs(&format!("the row of {id}"), &fields));
             }
             Some(_) => {}
@@ -242,8 +240,7 @@ fn answer_problem(run: &Run, rows: &BTreeMap<InterruptId, AnswerRow>) -> Option<
     for (id, expected) in &expected {
         let Some(row) = rows.get(id) else { return Some(missing(&format!("the row of the answer to {id}"))) };
         if row != expected {
-            let fields = differing!(row, expected; run, subject, agent, question, answer, is_data, by, at, corrected_at,
-                reused, source, erased, asked, words);
+            let fields = row.differing(expected);
             return Some(differs(&format!("the row of the answer to {id}"), &fields));
         }
     }
@@ -312,7 +309,7 @@ async fn grant_problem<J: Journal>(
                 return Ok(Some(too_few(row.added_seq + u64::from(row.revoked), seq)));
             }
             (Some(row), Some(expected)) if row != expected => {
-                let fields = differing!(row, expected; session, added_seq, revoked);
+                let fields = row.differing(&expected);
                 return Ok(Some(differs(&format!("the row of {id}"), &fields)));
             }
             (Some(_), _) => {}

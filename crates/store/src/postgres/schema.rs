@@ -32,7 +32,7 @@ pub type Migration = (Reach, &'static str);
 
 /// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
 /// node tells a run that a newer one wrote from a damaged one.
-const MIGRATIONS: [Migration; 13] = [
+const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
     (Breaks, include_str!("../../migrations/postgres/0003_chain.sql")),
@@ -58,7 +58,7 @@ pub struct Schema(Cow<'static, [Migration]>);
 /// The schema of this binary.
 impl Default for Schema {
     fn default() -> Self {
-        Self(Cow::Borrowed(&MIGRATIONS))
+        Self(Cow::Borrowed(MIGRATIONS))
     }
 }
 

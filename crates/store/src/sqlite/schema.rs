@@ -12,7 +12,7 @@ use super::column::Number;
 use super::upgrade;
 use crate::journal::Error;
 
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_journal.sql"),
     include_str!("../../migrations/sqlite/0002_grants_by_state.sql"),
     include_str!("../../migrations/sqlite/0003_fewer_pages.sql"),
@@ -225,7 +225,7 @@ fn migrate(connection: &Connection, version: u32) -> Result<(), Error> {
 }
 
 fn numbered() -> impl Iterator<Item = (u32, &'static str)> {
-    (1..).zip(MIGRATIONS)
+    (1..).zip(MIGRATIONS.iter().copied())
 }
 
 fn apply(connection: &Connection, number: u32, sql: &str) -> Result<(), Error> {
