@@ -44,7 +44,7 @@ test("an answer of data is written in a form", async (t) => {
     assert.equal((await now(asked)).status, "open");
     await field(/^amount/).fill("90");
     await option(page, "Answer").click();
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     assert.deepEqual((await now(asked)).resolution.edit, { amount: 90, currency: "USD" });
   });
 
@@ -61,7 +61,7 @@ test("an answer of data is written in a form", async (t) => {
     await box.and(card(page).locator("[aria-invalid=true]:focus")).waitFor();
     await box.fill('{"name": "a", "children": [{"name": "b"}]}');
     await option(page, "Answer").click();
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     assert.deepEqual((await now(asked)).resolution.edit, { name: "a", children: [{ name: "b" }] });
   });
 
@@ -70,14 +70,14 @@ test("an answer of data is written in a form", async (t) => {
     await visitCard(page, asked);
     await card(page).getByRole("radio", { name: "later" }).check();
     await option(page, "Answer").click();
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     assert.equal((await now(asked)).resolution.text, "later");
   });
 
   await t.test("an edit of an object is an object", async () => {
     const asked = await server.agentAsks({ kind: "tool_approval", title: "Pay", payload: { arguments: { amount: 3 } } });
     await visitCard(page, asked);
-    await option(page, "Edit, then run").click();
+    await option(page, "Edit and approve").click();
     await field(text("card.edit.json")).fill('"all of it"');
     await sendEdit(page, "call");
     await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
@@ -117,7 +117,7 @@ test("an answer of data is written in a form", async (t) => {
     await assertSound(page, "a question that listens");
     await card(page).getByRole("button", { name: text("voice.done"), exact: true }).click();
     await option(page, "Answer").click();
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     assert.equal((await now(asked)).resolution.text, "I think the first one not the second");
   });
 
@@ -153,7 +153,7 @@ test("an answer of data is written in a form", async (t) => {
     await before.locator("time").waitFor();
     await assertSound(page, "a question that was answered before");
     await page.keyboard.press("h");
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     const { resolution } = await now(asked);
     assert.deepEqual([resolution.text, resolution.from], ["Yes, a week.", source.id]);
 

@@ -70,7 +70,7 @@ test("cards", async (t) => {
 
   await t.test("the edit of a plan as a list and as JSON, with an error", async () => {
     await visitCard(page, find("plan_approval"));
-    await option(page, "Edit the plan").click();
+    await option(page, "Edit and approve").click();
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByRole("button", { name: text("plan.edit.add") }).click();
     await edit.getByText(text("plan.wrong.text")).waitFor();
@@ -84,7 +84,7 @@ test("cards", async (t) => {
 
   await t.test("the dialog that asks once more", async () => {
     await visitCard(page, find("pip install wind-sock"));
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
     await page.getByRole("dialog").waitFor();
     await assertSound(page, "dialog");
     await page.keyboard.press("Escape");

@@ -50,7 +50,7 @@ test("with something in them", async (t) => {
   await page.keyboard.press("Escape");
 
   await visitCard(page, open.find(({ title }) => title === "write_file: notes/new.md"));
-  await option(page, "Allow for this session").click();
+  await option(page, "Approve for this session").click();
   await outcome(page, /approved/).waitFor();
   await page.goto("/grants");
   const back = page.getByRole("list", { name: text("grants.list") }).getByRole("button");

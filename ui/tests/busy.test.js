@@ -171,8 +171,8 @@ test("what a card can not show is said before it is allowed", async (t) => {
     await page.keyboard.press("Escape");
     assert.equal(await status(cut), "open");
     // To refuse needs no second look.
-    await option(page, "Refuse").click();
-    await outcome(page, /rejected Refuse/).waitFor();
+    await option(page, "Reject").click();
+    await outcome(page, /rejected/).waitFor();
   });
 
   await t.test("a new file is shown to its end", async () => {
@@ -181,8 +181,8 @@ test("what a card can not show is said before it is allowed", async (t) => {
     await visitCard(page, made);
     await card(page).getByText("line 3999", { exact: true }).waitFor();
     assert.equal(await card(page).getByText(/^Not shown here/).count(), 0);
-    await option(page, "Allow once").click();
-    await outcome(page, /approved Allow once/).waitFor();
+    await option(page, "Approve").click();
+    await outcome(page, /approved/).waitFor();
   });
 
   await t.test("a letter that passes for another is marked where it stands, also in the confirmation", async () => {
@@ -190,7 +190,7 @@ test("what a card can not show is said before it is allowed", async (t) => {
     const marked = (place) => place.locator("code mark").filter({ hasText: /^\u0440$/ }).first();
     await visitCard(page, install);
     await marked(card(page)).waitFor();
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
     await marked(dialog).waitFor();
     await dialog.getByRole("region", { name: text("card.warnings") }).waitFor();
     await assertSound(page, "a confirmation with a warning");
@@ -205,15 +205,15 @@ test("what a card can not show is said before it is allowed", async (t) => {
 
   await t.test("to refuse what is risky does not ask again", async () => {
     const install = open.find(({ title }) => title.includes("pip install \u0440"));
-    await option(page, "Refuse").click();
-    await outcome(page, /rejected Refuse/).waitFor();
+    await option(page, "Reject").click();
+    await outcome(page, /rejected/).waitFor();
     assert.equal(await status(install), "resolved");
   });
 
   await t.test("an edit that changes nothing is not sent as one", async () => {
     const command = find("python3 -m unittest");
     await visitCard(page, command);
-    await option(page, "Edit, then run").click();
+    await option(page, "Edit and approve").click();
     const run = text("card.edit.send.command");
     const send = option(page, run);
     await page.getByRole("button", { name: text("card.edit.same", { option: run }) }).waitFor();
@@ -231,6 +231,6 @@ test("what a card can not show is said before it is allowed", async (t) => {
     await assertSound(page, "an edit without a change");
     await edit.getByRole("textbox", { name: text("card.edit.json") }).fill('{"command": "python3 -m unittest -v"}');
     await sendEdit(page, "command");
-    await outcome(page, /approved Edit, then run/).waitFor();
+    await outcome(page, /approved Edit and approve/).waitFor();
   });
 });

@@ -12,8 +12,8 @@ test("a choice with one option is answered in one's own words", async (t) => {
   await visitCard(page, asked);
   await option(page, "Deploy now").waitFor();
   await words(page).fill("Not on a Friday.");
-  await option(page, "Something else").click();
-  await outcome(page, /answered Something else by operator/).waitFor();
+  await option(page, "Other answer").click();
+  await outcome(page, /answered Other answer by operator/).waitFor();
   const { resolution } = await server.api("GET", `/v1/interrupts/${asked.id}`);
   assert.deepEqual([resolution.option, resolution.text], ["custom", "Not on a Friday."]);
 });

@@ -62,7 +62,7 @@ test("the card of a command", async (t) => {
     // In the words of the server, which the terminal and the pages behind links have, too.
     assert.equal(first.command_effect.text, "write the workspace, but not what your own tools run by themselves");
     assert.equal(await fact(text("card.does")).innerText(), first.command_effect.text);
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
     await outcome(page, /approved/).waitFor();
   });
 
@@ -74,7 +74,7 @@ test("the card of a command", async (t) => {
     await script.getByText("tools/pack.sh").click();
     await script.getByText("echo packing").waitFor();
     await assertSound(page, "a script on a card");
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
     await outcome(page, /approved/).waitFor();
   });
 

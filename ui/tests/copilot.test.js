@@ -55,7 +55,7 @@ test("a copilot offers ways, plans, works, and hears its person after each round
     await page.goto(`/sessions/${session}`);
     await option(page, "Approve").click();
     await waits(server, session, "tool_approval");
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
   });
 
   await t.test("after a round the words are the turn, and its card ends the work", async () => {
@@ -121,7 +121,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await page.locator(`article[data-interrupt="${plan.id}"]`).waitFor({ state: "detached" });
   const write = await waits(server, session, "tool_approval");
   await page.locator(`article[data-interrupt="${write.id}"]`).waitFor();
-  await option(page, "Allow once").click();
+  await option(page, "Approve").click();
   await chat.expect("They are sorted.");
   await turns(page).getByText("They are sorted.").first().waitFor();
 

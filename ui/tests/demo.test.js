@@ -64,7 +64,7 @@ test("the demo, from the first question to the released result", async (t) => {
     assert.equal(await change.getByRole("columnheader").count(), 6);
     const row = change.getByRole("row").filter({ hasText: "round(cents * part / whole)" });
     assert.match(await row.textContent(), /\(2 \* cents \* part \+ whole\)/, "both versions stand in one row");
-    await option(page, "Allow for this session").click();
+    await option(page, "Approve for this session").click();
     await decided("approved");
     await card(page).getByRole("link", { name: text("card.grants") }).waitFor();
   });
@@ -73,7 +73,7 @@ test("the demo, from the first question to the released result", async (t) => {
     await next("tool_approval");
     assert.match(git("diff"), /The day on which two periods meet/, "nobody was asked about the second change");
     await card(page).getByText("python3 -m examples.render", { exact: true }).first().waitFor();
-    await option(page, "Edit, then run").click();
+    await option(page, "Edit and approve").click();
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
     await edit.getByRole("button", { name: text("card.edit.json") }).click();
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
@@ -95,17 +95,17 @@ test("the demo, from the first question to the released result", async (t) => {
     await change.getByText("all of it: 133.87").waitFor();
     assert.match(git("status", "--short", "examples"), /^$/, "nothing has happened yet");
     await shoot(page, "demo-trial");
-    await option(page, "Keep some of the changes").click();
+    await option(page, "Approve some of the changes").click();
     await card(page).getByRole("group", { name: text("trial.keep") }).getByRole("checkbox", { name: "winter.txt" }).uncheck();
-    await option(page, "Keep some of the changes").click();
-    await page.getByRole("dialog").getByRole("button", { name: "Keep some of the changes" }).click();
+    await option(page, "Approve some of the changes").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve some of the changes" }).click();
     await decided("approved");
   });
 
   await t.test("the review, released", async () => {
     await next("review");
     await card(page).getByRole("region", { name: text("card.review") }).getByText("boxrent: both faults fixed").waitFor();
-    await option(page, "Release").click();
+    await option(page, "Approve").click();
     await decided("approved");
     assert.equal(await holdsShort(server, id), undefined);
     await inbox(page).getByText(text("inbox.empty")).waitFor();

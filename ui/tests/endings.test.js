@@ -65,8 +65,8 @@ test("how work ends", async (t) => {
     // Its words are the agent's, as a quotation.
     await card(page).locator("blockquote").getByText("I am about to look at it.").waitFor();
     await assertSound(page, "an end that is none");
-    await option(page, "Let it go on").click();
-    await outcome(page, /Let it go on/).waitFor();
+    await option(page, "Continue").click();
+    await outcome(page, /Continue/).waitFor();
   });
 
   await t.test("the run tells that the agent was told before", async () => {

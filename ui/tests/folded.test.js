@@ -20,18 +20,18 @@ test("folded parts are counted beside what lets them go on, until they were show
   const page = await person(t, server);
   const count = (n) => text(n === 1 ? "card.folded.one" : "card.folded", { n });
   await visitCard(page, interrupt);
-  await option(page, "Allow once").getByText(count(2)).waitFor();
+  await option(page, "Approve").getByText(count(2)).waitFor();
   assert.equal(await option(page, "Reject").getByText(/not shown/).count(), 0, "to refuse needs no look");
 
   // Pressed, it asks once more, and says what was not shown.
-  await option(page, "Allow once").click();
+  await option(page, "Approve").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(`${text("card.confirm.unseen")} ${count(2)}.`).waitFor();
   await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
   assert.equal(await looks(server, interrupt), 0, "it was not all shown");
 
   await card(page).getByRole("button", { name: text("card.all.long") }).click();
-  await option(page, "Allow once").getByText(count(1)).waitFor();
+  await option(page, "Approve").getByText(count(1)).waitFor();
   assert.equal(await looks(server, interrupt), 0, "a part is left");
   const told = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${interrupt.id}/views`));
   await card(page).getByRole("button", { name: text("card.all", { n: 40 }) }).click();
@@ -39,7 +39,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   assert.equal(await looks(server, interrupt), 1);
   // What was shown once counts as shown, folded again or not.
   await card(page).getByRole("button", { name: text("card.less") }).first().click();
-  await option(page, "Allow once").getByText(/not shown/).waitFor({ state: "detached" });
-  await option(page, "Allow once").click();
-  await outcome(page, /Allow once/).waitFor();
+  await option(page, "Approve").getByText(/not shown/).waitFor({ state: "detached" });
+  await option(page, "Approve").click();
+  await outcome(page, /approved/).waitFor();
 });

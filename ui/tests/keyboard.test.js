@@ -143,7 +143,7 @@ test("keyboard only", async (t) => {
     await words(page).and(page.locator(":focus")).waitFor();
     await page.keyboard.type("Not here, jack.");
     await press("Control+Enter");
-    await decided(install, /rejected Refuse by operator/);
+    await decided(install, /rejected by operator/);
   });
 
   await t.test("a releases a review after it was confirmed", async () => {
@@ -159,7 +159,7 @@ test("keyboard only", async (t) => {
     const writing = one("notes/new.md");
     await walk(writing);
     await press("a");
-    await decided(writing, /approved Allow once by operator/);
+    await decided(writing, /approved by operator/);
   });
 
   await t.test("e edits, Esc leaves the field and not the card, Ctrl+Enter and Enter send", async () => {
@@ -177,7 +177,7 @@ test("keyboard only", async (t) => {
     await press("Control+Enter");
     await focusIsSeen(page, "an edit, asked about once more");
     await press("Enter");
-    await decided(change, /approved Edit, then run by operator/);
+    await decided(change, /approved Edit and approve by operator/);
   });
 
   await t.test("r refuses, with a reason", async () => {
@@ -186,7 +186,7 @@ test("keyboard only", async (t) => {
     await press("r");
     await page.keyboard.type("There are no tests.");
     await press("Control+Enter");
-    await decided(command, /rejected Refuse by operator/);
+    await decided(command, /rejected by operator/);
     await card(page).getByText("There are no tests.").waitFor();
   });
 
@@ -204,7 +204,7 @@ test("keyboard only", async (t) => {
     assert.equal(await words(page).inputValue(), "From the nor");
     await page.keyboard.type("th.");
     await press("Control+Enter");
-    await decided(question, /answered Answer by operator/);
+    await decided(question, /answered by operator/);
   });
 
   await t.test("what no key means is reached with Tab", async () => {

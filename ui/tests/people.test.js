@@ -67,7 +67,7 @@ test("two of a group release it, and one takes their vote back meanwhile", async
   await anna.keyboard.press("a");
   await voted.waitFor();
   await option(ben, approve).click();
-  for (const page of [anna, ben]) await outcome(page, /approved .* by anna, ben/).waitFor();
+  for (const page of [anna, ben]) await outcome(page, /approved .*by anna, ben/).waitFor();
 });
 
 test("on a telephone, too, somebody signs out everywhere", async (t) => {
@@ -103,7 +103,7 @@ test("stages come one after the other", async (t) => {
   await card(anna).getByText(text("assigned.voted", { option: asked.options[0].label })).waitFor();
   await now.filter({ hasText: "money" }).waitFor();
   await option(cleo, asked.options[0].label).click();
-  for (const page of [anna, cleo]) await outcome(page, /approved .* by anna, cleo/).waitFor();
+  for (const page of [anna, cleo]) await outcome(page, /approved .*by anna, cleo/).waitFor();
 });
 
 /** A gate with four eyes: whoever starts the run does not release what it holds. */
@@ -191,7 +191,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await titles(cleo, ["Of anybody"]);
   await open(cleo, ofAnybody);
   await option(cleo, ofAnybody.options[0].label).click();
-  await outcome(cleo, /approved .* by cleo/).waitFor();
+  await outcome(cleo, /approved .*by cleo/).waitFor();
 
   await open(anna, ofAnna);
   await button(card(anna), "assigned.delegate").click();
@@ -206,7 +206,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await visitCard(cleo, ofAnna);
   await card(cleo).getByText(text("assigned.you.for", { who: "anna" })).waitFor();
   await option(cleo, ofAnna.options[0].label).click();
-  for (const page of [anna, cleo]) await outcome(page, /approved .* by cleo/).waitFor();
+  for (const page of [anna, cleo]) await outcome(page, /approved .*by cleo/).waitFor();
 
   // What goes to others leaves the list, and the card that is open.
   await open(anna, ofLegal);
@@ -251,7 +251,7 @@ test("an edit of one is agreed with by another, who sees it", async (t) => {
   await card(ben).getByRole("heading", { name: text("assigned.edit", { who: "anna" }) }).waitFor();
   await assertSound(ben, "an edit to agree with");
   await button(card(ben), "assigned.edit.agree").click();
-  for (const page of [anna, ben]) await outcome(page, /approved .* by anna, ben/).waitFor();
+  for (const page of [anna, ben]) await outcome(page, /approved .*by anna, ben/).waitFor();
   const { resolution } = await server.api("GET", `/v1/interrupts/${asked.id}`);
   assert.match(JSON.stringify(resolution.edit), /was sent/);
 });
@@ -412,7 +412,7 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   await box.first().fill((await box.first().inputValue()).replace("5", "6"));
   await anna.keyboard.press("Control+Enter");
   await anna.getByRole("dialog").getByRole("button", { name: text("card.edit.send.call"), exact: true }).click();
-  await outcome(anna, /approved .* by anna/).waitFor();
+  await outcome(anna, /approved .*by anna/).waitFor();
   const stands = await server.api("GET", `/v1/interrupts/${asked.id}`);
   assert.deepEqual(stands.resolution.edit, { iban: secret, sum: 6 });
 });

@@ -99,6 +99,6 @@ test("a plan of 60 steps", async (t) => {
     await outcome(page, /approved/).waitFor();
     const { resolution } = await server.api("GET", `/v1/interrupts/${plan.id}`);
     assert.deepEqual(resolution.edit.subtasks.at(-1).depends_on, ["s57", "s21"]);
-    assert.equal(await option(page, "Edit the plan").count(), 0);
+    assert.equal(await option(page, "Edit and approve").count(), 0);
   });
 });

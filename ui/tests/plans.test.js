@@ -59,7 +59,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
   });
 
   await t.test("a circle and a subtask without a text are refused before they are sent", async () => {
-    await option(page, "Edit the plan").click();
+    await option(page, "Edit and approve").click();
     const edit = editor(page);
     await rows(edit).nth(3).waitFor();
     assert.deepEqual(await ids(edit), SECOND.map(({ id }) => id));

@@ -27,13 +27,13 @@ test("of two decisions at once one counts, and the other card says who decided w
   }
   const [approving, rejecting] = people;
   await words(rejecting).fill("Not before noon.");
-  await Promise.all([option(approving, "Allow once").click(), option(rejecting, "Refuse").click()]);
+  await Promise.all([option(approving, "Approve").click(), option(rejecting, "Reject").click()]);
   await Promise.all(people.map((page) => outcome(page, /by operator/).waitFor()));
 
   const { resolution } = await server.api("GET", `/v1/interrupts/${interrupt.id}`);
   const isApproved = resolution.outcome === "approved";
   const [winner, loser] = isApproved ? people : [rejecting, approving];
-  const said = isApproved ? /approved Allow once by operator/ : /rejected Refuse by operator/;
+  const said = isApproved ? /approved by operator/ : /rejected by operator/;
   await Promise.all(people.map((page) => outcome(page, said).waitFor()));
   await card(loser).getByText(text("card.outcome.late")).waitFor();
   assert.equal(await card(winner).getByText(text("card.outcome.late")).count(), 0);
@@ -49,7 +49,7 @@ test("a card that is decided elsewhere while somebody types keeps what was typed
   await visitCard(page, interrupt);
   await words(page).pressSequentially("I am not su");
   await server.api("POST", `/v1/interrupts/${interrupt.id}/decisions`, { option: "reject", text: "Closed today." });
-  await outcome(page, /rejected Refuse by operator/).waitFor();
+  await outcome(page, /rejected by operator/).waitFor();
   await card(page).getByText("Closed today.").waitFor();
   const left = card(page).getByRole("region", { name: text("card.leftover") });
   assert.equal(await left.getByLabel(text("card.leftover.text")).inputValue(), "I am not su");

@@ -36,7 +36,7 @@ test("a refused call asks again until a person takes the refusal back", async (t
 
   const refuse = await asked(id, LINES[0]);
   await visitCard(page, refuse);
-  await option(page, "Refuse").click();
+  await option(page, "Reject").click();
   await outcome(page, /rejected/).waitFor();
   const grant = await asked(id, LINES[1]);
   await server.api("POST", `/v1/interrupts/${grant.id}/decisions`, { option: "approve_session" });

@@ -29,7 +29,7 @@ test("the server is killed and starts again on the same data", async (t) => {
   await Promise.all(pages.map((page) => banner(page, "app.lost").waitFor()));
   assert.equal(await words(one).inputValue(), "Do the peri");
   // Who sends now is told, and may send the same again.
-  await option(one, "Ask for another plan").click();
+  await option(one, "Request another plan").click();
   await card(one).getByText(text("problem.unreachable")).waitFor();
 
   await server.start();

@@ -162,7 +162,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   await server.api("POST", "/v1/system/freeze", { reason: "another leak" });
   await eventually("what releases it to be refused", () => option(page, released[0].label).isDisabled());
   await option(page, refusal.label).click();
-  await outcome(page, /rejected .* by operator/).waitFor();
+  await outcome(page, /rejected .*by operator/).waitFor();
 });
 
 test("a card says where a part of it did not load", async (t) => {
@@ -349,7 +349,7 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
   });
   await approve("ben", staged);
   const cleo = await approve("cleo", staged);
-  await outcome(cleo, /approved .* by ben, cleo/).waitFor();
+  await outcome(cleo, /approved .*by ben, cleo/).waitFor();
   await card(cleo).getByRole("listitem").filter({ hasText: "money" }).getByText(text("assigned.stage.done")).waitFor();
   await assertSound(cleo, "a card that went through its stages");
 

@@ -137,8 +137,8 @@ test("the card of a command that was tried", async (t) => {
 
   await t.test("what is released is what was shown", async () => {
     assert(existsSync(join(server.workspace, "old.txt")), "nothing has happened yet");
-    await option(page, "Allow once").click();
-    await page.getByRole("dialog").getByRole("button", { name: "Allow once" }).click();
+    await option(page, "Approve").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await outcome(page, /approved/).waitFor();
     // The commit has ended once the next command is asked about.
     await asked(server, id, LINES[1]);
@@ -154,7 +154,7 @@ test("the card of a command that was tried", async (t) => {
     assert.equal(many.payload.trial.not_shown, 200);
     await visitCard(page, many);
     await trial.getByText(text("trial.unseen.paths", { n: 200 })).waitFor();
-    await option(page, "Allow once").click();
+    await option(page, "Approve").click();
     await page.getByRole("dialog").getByText(text("card.confirm.unseen")).getByText("200 more paths").waitFor();
     await page.keyboard.press("Escape");
     await assertSound(page, "a command that changes more than a card shows");
@@ -168,20 +168,20 @@ test("some of what a command did is kept, by file", async (t) => {
   const page = await person(t, server);
   const first = await asked(server, id, LINES[0]);
   await visitCard(page, first);
-  await option(page, "Keep some of the changes").click();
+  await option(page, "Approve some of the changes").click();
   const boxes = card(page).getByRole("group", { name: text("trial.keep") });
   const box = (path) => boxes.getByRole("checkbox", { name: path });
   for (const path of ["old.txt", "cache/gone", "link"]) await box(path).uncheck();
   await assertSound(page, "the choice of what is kept");
   await shoot(page, "trial-keep");
-  await option(page, "Keep some of the changes").click();
+  await option(page, "Approve some of the changes").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("src/fresh.txt").waitFor();
   await dialog.getByRole("heading", { name: text("trial.affected.dropped") }).waitFor();
   const dropped = await dialog.getByRole("listitem").allTextContents();
   assert.deepEqual(dropped.map((each) => each.trim().split(/\s+/).at(-1)).sort(), ["cache/gone", "link", "old.txt"]);
   await assertSound(page, "what is kept and what is dropped");
-  await dialog.getByRole("button", { name: "Keep some of the changes" }).click();
+  await dialog.getByRole("button", { name: "Approve some of the changes" }).click();
   await outcome(page, /approved/).waitFor();
   await asked(server, id, LINES[1]);
   const stands = (path) => existsSync(join(server.workspace, path));
@@ -221,7 +221,7 @@ test("what the task does not name is marked, of commands and of file tools", asy
   assert.equal(await marked.count(), 1);
   await assertSound(page, "a command that changes what its task does not name");
   await shoot(page, "trial-outside");
-  await option(page, "Allow once").click();
+  await option(page, "Approve").click();
   await outcome(page, /approved/).waitFor();
   const file = await eventually("the file to be asked about", async () => {
     const { items } = await server.api("GET", `/v1/interrupts?run=${id}&status=open`);

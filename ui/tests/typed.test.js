@@ -28,7 +28,7 @@ test("a typed answer is what a person chose", async (t) => {
   }
 
   async function answered(asked) {
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     return (await server.api("GET", `/v1/interrupts/${asked.id}`)).resolution.edit;
   }
 
@@ -82,7 +82,7 @@ test("a typed answer is what a person chose", async (t) => {
     const edit = { sport: "bike", ill: false, hours: 5, when: "2026-05-30" };
     const { version } = await server.api("GET", `/v1/interrupts/${asked.id}`);
     await server.api("POST", `/v1/interrupts/${asked.id}/decisions`, { option: "answer", version, edit });
-    await outcome(page, /answered Answer by operator/).waitFor();
+    await outcome(page, /answered by operator/).waitFor();
     await page.keyboard.press("e");
     await says("card.key.none", "e");
   });

@@ -27,9 +27,9 @@ pub enum AskedLine {
 impl AskedLine {
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Asked => "Asked of",
+            Self::Asked => "Approvers",
             Self::Stage => "Stage",
-            Self::StandsIn => "Instead",
+            Self::StandsIn => "Delegated",
             Self::Voted => "Vote",
             Self::Missing => "Missing",
             Self::You => "You",

@@ -26,10 +26,10 @@ use crate::withhold::Withhold;
     "origin": "native", "status": "open", "title": "run_command: rm -r build", "message": "",
     "payload": {"call_id": "call_2", "tool": "run_command", "arguments": {"command": "rm -r build"},
                 "category": "bash", "workspace": "/home/me/project"},
-    "options": [{"id": "approve", "label": "Allow once", "effect": "proceed",
-                 "does": "runs it, exactly as shown, this once", "outcome": "approved", "work": "goes_on"},
-                {"id": "reject", "label": "Refuse", "effect": "refuse", "outcome": "rejected", "work": "held",
-                 "does": "refuses it; the agent is told, with your reason if you give one"}],
+    "options": [{"id": "approve", "label": "Approve", "effect": "proceed",
+                 "does": "runs it once, exactly as shown", "outcome": "approved", "work": "continues"},
+                {"id": "reject", "label": "Reject", "effect": "refuse", "outcome": "rejected", "work": "held",
+                 "does": "rejects it; the agent gets your reason and continues"}],
     "risk": {"level": "medium", "reasons": [
         {"source": "default", "code": "default", "text": "no rule covers this call"}]},
     "assignment": {"approvers": [], "quorum": {"required": 1}},
@@ -209,7 +209,7 @@ pub struct Offer {
     pub label: String,
     /// Effect of the option: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
-    /// Words that follow the label: `runs it, exactly as shown, this once`.
+    /// Words that follow the label: `runs it once, exactly as shown`.
     #[serde(default)]
     #[schema(required)]
     pub does: String,
@@ -235,12 +235,12 @@ pub struct Offer {
 impl Offer {
     /// Returns true if the work that the card shows goes on.
     pub fn releases(&self) -> bool {
-        self.work == HeldWork::GoesOn
+        self.work == HeldWork::Continues
     }
 
     /// Returns true if the run is over by the option.
     pub fn ends_run(&self) -> bool {
-        self.work == HeldWork::Over
+        self.work == HeldWork::Ended
     }
 
     /// Returns true if its edit is the list of the paths whose changes are kept.
@@ -264,13 +264,13 @@ fn approved() -> Outcome {
 pub enum HeldWork {
     /// It goes on. A client reads the worst if a server does not say.
     #[default]
-    GoesOn,
+    Continues,
     /// It is done again, and a person decides on the result.
-    Again,
+    Repeats,
     /// It stays held, or something takes its place.
     Held,
     /// It stays held, and the run is over.
-    Over,
+    Ended,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

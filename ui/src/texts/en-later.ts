@@ -351,7 +351,7 @@ export const later = {
   "grants.what": "What people allowed for the rest of a session. A call that one of these covers is not asked about again, unless a person refused it in that session: the page of the session lists what was refused.",
   "grants.list": "Grants that hold",
   "grants.empty": "No grant holds: every call is asked about unless a rule allows it.",
-  "grants.empty.how": "A card offers “Allow for this session” where that is safe.",
+  "grants.empty.how": "A card offers “Approve for this session” where that is safe.",
   "grants.revoked": "Taken back",
   "grants.revoked.show": "Show those that were taken back",
   "grants.revoked.none": "None has been taken back.",

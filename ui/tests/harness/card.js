@@ -11,7 +11,7 @@ export const words = (page) => card(page).getByRole("textbox", { name: /^(Your a
 export const option = (page, label) =>
   card(page)
     .getByRole("group", { name: t("card.options") })
-    .getByRole("button", { name: new RegExp(`^${label}(?![,\\w])`) });
+    .getByRole("button", { name: new RegExp(`^${label}(?![,\\w]| for this| some of)`) });
 
 /**
  * Sends an edit: its button, and once more where what was edited is shown.

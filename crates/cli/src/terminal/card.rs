@@ -146,7 +146,8 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 /// Returns how an interrupt ended, if it has.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let End { outcome, option, by, text, .. } = End::of(interrupt, time::at)?;
-    let mut line = format!("{}: {} ({by})", lower(outcome), option.as_deref().unwrap_or("-"));
+    let option = option.map(|label| format!(": {label}")).unwrap_or_default();
+    let mut line = format!("{}{option} ({by})", lower(outcome));
     if let Some(text) = text {
         line = format!("{line}: “{}”", plain::line(text));
     }

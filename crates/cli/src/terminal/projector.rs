@@ -415,7 +415,8 @@ impl Projector {
             return Vec::new();
         }
         let mut what = plain::line(string("outcome")).into_owned();
-        if let Some(label) = labels.get(string("option")) {
+        let is_said = |label: &String| what.starts_with(&label.to_lowercase());
+        if let Some(label) = labels.get(string("option")).filter(|label| !is_said(label)) {
             what = format!("{what}: {}", plain::line(label));
         }
         if !words.is_empty() {
@@ -580,11 +581,7 @@ mod tests {
         let by_operator = json!({"id": "operator", "role": "operator", "via": "web"});
         let by_engine = json!({"id": "engine", "role": "engine"});
         for (resolved, actor, line) in [
-            (
-                &resolved,
-                by_operator,
-                "Which way? answered: Answer “left,\\u{1b}[2J of course”, by operator (web)",
-            ),
+            (&resolved, by_operator, "Which way? answered “left,\\u{1b}[2J of course”, by operator (web)"),
             (&expired, by_engine, "Which way? expired: Answer, nobody decided in time"),
         ] {
             let mut projector = Projector::new(Paint::narrow(100), "");

@@ -152,7 +152,7 @@ impl Prompt {
             Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
             Some(offer) if offer.id == "abort" => "a number, or your own words to end it with",
             Some(offer) if offer.effect == "replan" => "a number, or your own words to ask for another plan",
-            Some(_) => "a number, or your own words to refuse it",
+            Some(_) => "a number, or your own words to reject it",
             None => "a number",
         };
         if let Stage::Fill(filling) = &self.stage {

@@ -43,13 +43,13 @@ pub enum Outcome {
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
     /// It goes on.
-    GoesOn,
+    Continues,
     /// It is done again, and a person decides on the result.
-    Again,
+    Repeats,
     /// It stays held, or something takes its place.
     Held,
     /// It stays held, and the run is over.
-    Over,
+    Ended,
 }
 
 /// Properties of an effect.
@@ -66,32 +66,34 @@ const fn row(outcome: Outcome, work: HeldWork, does: &'static str) -> EffectRow 
 
 impl Effect {
     const fn row(self) -> EffectRow {
-        use HeldWork::{Again, GoesOn, Held, Over};
+        use HeldWork::{Continues, Ended, Held, Repeats};
         use Outcome::{Answered, Approved, Cancelled, Rejected};
         match self {
-            Self::Proceed => row(Approved, GoesOn, "lets it go on"),
-            Self::ProceedWithEdit => row(Approved, GoesOn, "lets it go on, changed by you"),
-            Self::ProceedWithSome => {
-                row(Approved, GoesOn, "keeps the paths that you choose; the agent is told of the rest")
-            }
-            Self::Grant => {
-                row(Approved, GoesOn, "allows it, and calls like it in this session until that is revoked")
-            }
-            Self::Release => row(Approved, GoesOn, "releases it"),
-            Self::Refuse => {
-                row(Rejected, Held, "refuses it; the agent is told, with your reason if you give one")
-            }
-            Self::DropPlan => row(Rejected, Held, "drops the plan; the agent is told"),
-            Self::EndTurn => row(Rejected, Held, "refuses it, and ends the agent's turn"),
-            Self::FailRun => row(Rejected, Over, "ends the run as failed"),
-            Self::CancelRun => row(Cancelled, Over, "cancels the run"),
+            Self::Proceed => row(Approved, Continues, "continues"),
+            Self::ProceedWithEdit => row(Approved, Continues, "continues with your version"),
+            Self::ProceedWithSome => row(
+                Approved,
+                Continues,
+                "keeps the paths that you choose and drops the rest; the agent learns which",
+            ),
+            Self::Grant => row(
+                Approved,
+                Continues,
+                "approves it and similar calls in this session, until you revoke the grant",
+            ),
+            Self::Release => row(Approved, Continues, "releases it"),
+            Self::Refuse => row(Rejected, Held, "rejects it; the agent gets your reason and continues"),
+            Self::DropPlan => row(Rejected, Held, "drops the plan; the agent gets your reason and continues"),
+            Self::EndTurn => row(Rejected, Held, "rejects it and ends the agent's turn"),
+            Self::FailRun => row(Rejected, Ended, "ends the run as failed"),
+            Self::CancelRun => row(Cancelled, Ended, "cancels the run"),
             Self::Respond => row(Answered, Held, "gives the agent your words"),
-            Self::Retry => row(Answered, GoesOn, "tries it again"),
-            Self::Redo => row(Answered, GoesOn, "has it done again, with your feedback"),
-            Self::Skip => row(Answered, Held, "leaves it out; the run goes on"),
-            Self::Replan => row(Answered, Again, "asks for another plan, with your feedback"),
-            Self::NewTask => row(Answered, GoesOn, "has the agent start something new"),
-            Self::Finish => row(Answered, Held, "ends it here, with what there is"),
+            Self::Retry => row(Answered, Continues, "runs it again"),
+            Self::Redo => row(Answered, Continues, "repeats it with your feedback"),
+            Self::Skip => row(Answered, Held, "skips it; the run continues"),
+            Self::Replan => row(Answered, Repeats, "asks the agent for another plan, with your feedback"),
+            Self::NewTask => row(Answered, Continues, "starts a new task"),
+            Self::Finish => row(Answered, Held, "finishes with the result so far"),
         }
     }
 
@@ -111,7 +113,7 @@ impl Effect {
 
     /// Returns true if work that somebody has to agree to goes on by it. Others hold the work back, or take its place.
     pub fn lets_go_on(self) -> bool {
-        matches!(self.work(), HeldWork::GoesOn | HeldWork::Again)
+        matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
     /// Returns true if only a call has it that Holdshort inspects and runs: a grant, and a part of what a trial did.

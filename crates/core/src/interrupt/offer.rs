@@ -53,7 +53,7 @@ impl Offer {
     /// Returns what the option does, in words that follow its name. `is_own`: Holdshort runs the work. `is_tried`: the changes of the command are known.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
         if is_tried && self.effect == Effect::Proceed {
-            return "makes the changes that are shown, and no others; the command does not run again";
+            return "applies exactly the changes that are shown; the command does not run again";
         }
         // An agent elsewhere runs its calls itself.
         let is_ours = is_own || kind != Kind::ToolApproval;

@@ -138,15 +138,14 @@ const TOOL_APPROVAL: KindRow = KindRow {
     edits: Some("arguments"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Allow once", &[Effect::Proceed], May, Never)
-            .does("runs it, exactly as shown, this once"),
-        row("approve_session", "Allow for this session", &[Effect::Grant], May, Never),
-        row("edit", "Edit, then run", &[Effect::ProceedWithEdit], May, Must)
-            .does("runs your version of the arguments in its place; it is checked again first"),
-        row(KEEP_SOME, "Keep some of the changes", &[Effect::ProceedWithSome], May, Must),
-        row("respond", "Give the result yourself", &[Effect::Respond], Must, Never)
-            .does("runs nothing; the agent takes your words for the tool's result"),
-        row("reject", "Refuse", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
+        row("approve", "Approve", &[Effect::Proceed], May, Never).does("runs it once, exactly as shown"),
+        row("approve_session", "Approve for this session", &[Effect::Grant], May, Never),
+        row("edit", "Edit and approve", &[Effect::ProceedWithEdit], May, Must)
+            .does("runs it with your arguments, after they are checked again"),
+        row(KEEP_SOME, "Approve some of the changes", &[Effect::ProceedWithSome], May, Must),
+        row("respond", "Provide the result", &[Effect::Respond], Must, Never)
+            .does("runs nothing; the agent gets your words as the result of the tool"),
+        row("reject", "Reject", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],
 };
 
@@ -156,9 +155,9 @@ const PLAN_APPROVAL: KindRow = KindRow {
     edits: Some("plan"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Approve", &[Effect::Proceed], May, Never).does("lets the agent go on with this plan"),
-        row("edit", "Edit the plan", &[Effect::ProceedWithEdit], May, Must),
-        row("revise", "Ask for another plan", &[Effect::Replan], Must, Never),
+        row("approve", "Approve", &[Effect::Proceed], May, Never).does("continues with this plan"),
+        row("edit", "Edit and approve", &[Effect::ProceedWithEdit], May, Must),
+        row("revise", "Request another plan", &[Effect::Replan], Must, Never),
         row("reject", "Reject", &[Effect::DropPlan, Effect::FailRun], May, Never),
     ],
 };
@@ -169,13 +168,13 @@ const CHECKPOINT: KindRow = KindRow {
     edits: Some("input"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Go ahead", &[Effect::Proceed], May, Never),
-        row("edit", "Edit, then go ahead", &[Effect::ProceedWithEdit], May, Must),
+        row("approve", "Approve", &[Effect::Proceed], May, Never),
+        row("edit", "Edit and approve", &[Effect::ProceedWithEdit], May, Must),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
-        row("redo", "Do it again", &[Effect::Redo], May, Never),
+        row("redo", "Redo", &[Effect::Redo], May, Never),
         row("skip", "Skip", &[Effect::Skip], May, Never).asks_again(),
         row("reject", "Reject", &[Effect::FailRun], May, Never),
-        row("abort", "Abort", &[Effect::FailRun], May, Never).asks_again(),
+        row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
 
@@ -185,10 +184,10 @@ const ERROR: KindRow = KindRow {
     edits: None,
     on_expiry: Some("abort"),
     options: &[
-        row("retry", "Try again", &[Effect::Retry], May, Never),
-        row("skip", "Skip this step", &[Effect::Skip], May, Never).asks_again(),
-        row("hand_over", "Give the result yourself", &[Effect::Respond], Must, Never)
-            .does("makes your words the result of the step"),
+        row("retry", "Retry", &[Effect::Retry], May, Never),
+        row("skip", "Skip the step", &[Effect::Skip], May, Never).asks_again(),
+        row("hand_over", "Provide the result", &[Effect::Respond], Must, Never)
+            .does("takes your words as the result of the step"),
         row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
@@ -201,8 +200,8 @@ const QUESTION: KindRow = KindRow {
     options: &[
         // A text, or data where the question has a schema of data: `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
-        row("skip", "Skip: let the agent assume", &[Effect::Skip], May, Never)
-            .does("lets the agent go on without an answer, with an assumption of its own")
+        row("skip", "Skip", &[Effect::Skip], May, Never)
+            .does("continues without an answer; the agent makes an assumption")
             .asks_again(),
         row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never).asks_again(),
     ],
@@ -213,7 +212,7 @@ const CHOICE: KindRow = KindRow {
     from_outside: true,
     edits: None,
     on_expiry: None,
-    options: &[row("custom", "Something else", &[Effect::Respond], Must, Never)],
+    options: &[row("custom", "Other answer", &[Effect::Respond], Must, Never)],
 };
 
 const TURN: KindRow = KindRow {
@@ -249,8 +248,8 @@ const REVIEW: KindRow = KindRow {
     edits: Some("content"),
     on_expiry: Some("reject"),
     options: &[
-        row("approve", "Release", &[Effect::Release], May, Never),
-        row("edit", "Edit, then release", &[Effect::Release], May, Must).does("releases your version"),
+        row("approve", "Approve", &[Effect::Release], May, Never),
+        row("edit", "Edit and approve", &[Effect::Release], May, Must).does("releases your version"),
         row("reject", "Reject", &[Effect::FailRun], May, Never),
     ],
 };
@@ -262,9 +261,9 @@ const CONTINUATION: KindRow = KindRow {
     // Nobody said that it is enough (contract E22).
     on_expiry: Some("cancel"),
     options: &[
-        row("continue", "Continue with a fresh budget", &[Effect::Proceed], May, Never)
-            .does("lets it go on, with a fresh budget if a limit stopped it"),
-        row("finish", "Finish here", &[Effect::Finish], May, Never),
+        row("continue", "Continue", &[Effect::Proceed], May, Never)
+            .does("continues, with a fresh budget if a limit stopped the agent"),
+        row("finish", "Finish", &[Effect::Finish], May, Never),
         row("cancel", "Cancel the run", &[Effect::CancelRun], May, Never).asks_again(),
     ],
 };
@@ -286,11 +285,11 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     edits: None,
     on_expiry: Some("abort"),
     options: &[
-        row("happened", "It happened: this is the result", &[Effect::Respond], Must, Never)
-            .does("makes your words the result of the call; it does not run again"),
-        row("rerun", "It did not happen: run it again", &[Effect::Retry], May, Never)
-            .does("runs it again: only if you are sure that it did not happen"),
-        row("skip", "Skip it", &[Effect::Skip], May, Never).asks_again(),
+        row("happened", "It ran: provide the result", &[Effect::Respond], Must, Never)
+            .does("takes your words as the result of the call, which does not run again"),
+        row("rerun", "It did not run: run it now", &[Effect::Retry], May, Never)
+            .does("runs it again; choose this only if you are sure that it did not run"),
+        row("skip", "Skip", &[Effect::Skip], May, Never).asks_again(),
         row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };

@@ -68,7 +68,7 @@ impl Draft<'_> {
         opening.step = Some(id.to_owned());
         opening.message = format!("Its last reply {}{}.", flaw.says(), after_colon(about));
         opening.risk = Level::Medium;
-        opening.labels = &[("continue", "Let it go on"), ("finish", "Take the reply as the end")];
+        opening.labels = &[("continue", "Continue"), ("finish", "Accept the reply")];
         let output = clip(&self.run.last_words(step), limits::TEXT_BYTES);
         opening.payload = json!({ "flaw": flaw, "output": output });
         self.open(opening);

@@ -314,12 +314,12 @@ fn what_an_agent_calls_its_options_is_content() {
         assert_eq!(interrupt.content.get("labels"), None);
         interrupt.opened.options.iter().map(|offer| offer.label.clone()).collect()
     };
-    assert_eq!(labels(facts, content), ["Pay Mrs Roe", "stay", "Something else"]);
-    assert_eq!(labels(facts, &Value::Null), ["go", "stay", "Something else"], "it was erased");
+    assert_eq!(labels(facts, content), ["Pay Mrs Roe", "stay", "Other answer"]);
+    assert_eq!(labels(facts, &Value::Null), ["go", "stay", "Other answer"], "it was erased");
     let mut before = (**facts).clone();
     "Pay Mr Roe".clone_into(&mut before.options[0].label);
     let without = json!({ "title": "Which?", "message": "", "payload": null });
-    assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Something else"]);
+    assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Other answer"]);
 }
 
 /// Whoever is asked to choose may say something else, in words, below what the asker thought of.
@@ -327,9 +327,9 @@ fn what_an_agent_calls_its_options_is_content() {
 fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     type Given<'a> = &'a [(&'a str, Option<&'a str>)];
     let table: [(Given<'_>, &str); 4] = [
-        (&[], "custom: Something else"),
-        (&[("go", Some("Deploy now"))], "go: Deploy now, custom: Something else"),
-        (&[("go", None), ("stay", None)], "go: go, stay: stay, custom: Something else"),
+        (&[], "custom: Other answer"),
+        (&[("go", Some("Deploy now"))], "go: Deploy now, custom: Other answer"),
+        (&[("go", None), ("stay", None)], "go: go, stay: stay, custom: Other answer"),
         (&[("custom", Some("Another day")), ("go", None)], "go: go, custom: Another day"),
     ];
     for (given, expected) in table {

@@ -448,7 +448,7 @@ fn a_workflow_relabels_and_assigns() {
     assert_eq!(
         (labels, named(opened).as_slice(), opened.expires_at, opened.on_expiry.as_str()),
         (
-            vec!["Go", "Allow for this session", "Edit, then run", "Give the result yourself", "Refuse"],
+            vec!["Go", "Approve for this session", "Edit and approve", "Provide the result", "Reject"],
             ["ann".to_owned()].as_slice(),
             Some(world.now.plus_ms(5_000)),
             // Nobody gives a grant by letting time pass.

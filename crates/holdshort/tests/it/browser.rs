@@ -62,12 +62,12 @@ fn what_is_decided_in_the_browser_is_told_at_the_terminal() {
     let question = home.open_interrupt();
     browser.decide(&question, &json!({"option": "answer", "text": "the period that ends"}));
     terminal.expect("Decided meanwhile, elsewhere:");
-    let told = words(&terminal.expect("a plan to approve"));
-    assert!(told.contains("answered: Answer “the period that ends”, by operator (web)"), "{told}");
+    let told = words(&terminal.expect("Holding short: plan"));
+    assert!(told.contains("answered “the period that ends”, by operator (web)"), "{told}");
     terminal.expect(PROMPT);
     browser.decide(&home.open_interrupt(), &json!({"option": "approve"}));
-    let told = words(&terminal.expect("a call to allow"));
-    assert!(told.contains("approved: Approve, by operator (web)"), "{told}");
+    let told = words(&terminal.expect("Holding short: tool call"));
+    assert!(told.contains("approved, by operator (web)"), "{told}");
     terminal.expect(PROMPT);
     terminal.type_line("d");
     assert_eq!(terminal.end().0, 4);

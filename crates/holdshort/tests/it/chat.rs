@@ -123,7 +123,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("hello, 2 times\r");
     terminal.expect("✓ Answer");
     let card = terminal.expect("d leave");
-    assert!(card.contains("a plan to approve") && card.contains("Write hello.txt"), "{card}");
+    assert!(card.contains("Holding short: plan") && card.contains("Write hello.txt"), "{card}");
     terminal.type_raw("approve\r");
     terminal.expect("✓ ");
 
@@ -133,7 +133,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect(PROMPT);
     // Enter is for a key that came before the card had stood for a moment.
     terminal.type_raw("1\r");
-    terminal.expect("✓ Allow once");
+    terminal.expect("✓ Approve");
     terminal.expect("✓ write_file hello.txt");
     scene.runtime.block_on(scene.model.wait_for_requests(4));
 
@@ -484,7 +484,7 @@ fn two_terminals_are_in_one_conversation() {
     assert!(shown.contains("operator │ write it") && shown.contains("I write a.txt."), "{shown}");
     two.expect(PROMPT);
     two.type_raw("approve\r");
-    two.expect("✓ Allow once");
+    two.expect("✓ Approve");
     let shown = one.expect("Say what is next");
     assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
     assert!(!shown.contains("operator │ write it"), "{shown}");
@@ -533,7 +533,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
     // What was said last stands open, and whoever speaks next is not held up: it is their turn.
-    for shown in ["Which?", "✓ Allow once", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
+    for shown in ["Which?", "✓ Approve", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
     {
         assert!(ran.out.contains(shown), "{shown}: {ran:?}");
     }
@@ -703,7 +703,7 @@ fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     one.type_raw("no, not that");
     one.expect("no, not that");
     two.type_raw("approve\r");
-    two.expect("✓ Allow once");
+    two.expect("✓ Approve");
     one.expect("Say what is next");
     one.type_raw("\r");
     one.expect("Not sent: no, not that");

@@ -21,11 +21,11 @@ fn to_the_first_change(terminal: &mut Terminal) {
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
     terminal.expect("if this is killed, go on with:\n  holdshort attach run_");
     let card = terminal.expect(PROMPT);
-    assert!(card.contains("Holding short: a question"), "{card}");
+    assert!(card.contains("Holding short: question"), "{card}");
     terminal.type_line("1");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("✓ Answer: the period that begins"), "{card}");
-    assert!(card.contains("a plan to approve") && card.contains("after rounding, periods"), "{card}");
+    assert!(card.contains("Holding short: plan") && card.contains("after rounding, periods"), "{card}");
     terminal.type_line("approve");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("FAILED (failures"), "{card}");
@@ -48,7 +48,7 @@ fn a_person_plays_it_to_its_end() {
     to_the_first_change(&mut terminal);
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("runs it, exactly as shown, this once"), "{help}");
+    assert!(help.contains("runs it once, exactly as shown"), "{help}");
     // Nothing, and nothing again, decides nothing.
     terminal.type_line("");
     terminal.expect("Nothing is decided yet.");
@@ -59,7 +59,7 @@ fn a_person_plays_it_to_its_end() {
     terminal.expect("There is no 9");
     terminal.expect(PROMPT);
     terminal.type_line("yes");
-    terminal.expect("✓ Allow once");
+    terminal.expect("✓ Approve");
 
     let card = terminal.expect(PROMPT);
     assert!(card.contains("periods.py") && card.contains("belongs to the one that begins"), "{card}");
@@ -67,7 +67,7 @@ fn a_person_plays_it_to_its_end() {
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("starts the next one"), "{shown}");
     terminal.type_line("");
-    terminal.expect("✓ Edit, then run");
+    terminal.expect("✓ Edit and approve");
     terminal.expect("periods.py (edited)");
 
     // What a command would change is shown. It is refused, in the person's own words: shown back first.
@@ -76,16 +76,16 @@ fn a_person_plays_it_to_its_end() {
     assert!(card.contains("+ all of it: 133.87"), "{card}");
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("makes the changes that are shown"), "{help}");
+    assert!(help.contains("applies exactly the changes that are shown"), "{help}");
     terminal.type_line("the examples can wait");
     let shown = terminal.expect("Enter sends it");
-    assert!(shown.contains("Refuse:") && shown.contains("the examples can wait"), "{shown}");
+    assert!(shown.contains("Reject:") && shown.contains("the examples can wait"), "{shown}");
     // A yes to what is shown, not to what was asked.
     terminal.type_line("yes");
-    terminal.expect("✓ Refuse: the examples can wait");
+    terminal.expect("✓ Reject: the examples can wait");
 
     let card = terminal.expect(PROMPT);
-    assert!(card.contains("a review before release") && card.contains("all tests pass"), "{card}");
+    assert!(card.contains("Holding short: review") && card.contains("all tests pass"), "{card}");
     assert!(card.contains("Not written anew."), "{card}");
     // Not the note about files that git ignores, which is the last line of that result.
     assert!(card.contains("unittest -v`: exit code 0."), "{card}");
@@ -108,13 +108,13 @@ fn what_is_refused_is_not_told_as_done() {
     to_the_first_change(&mut terminal);
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
-    assert!(help.contains("for the tool's result") && help.contains("alone mean “Refuse”"), "{help}");
-    for next in ["periods.py", "a review"] {
+    assert!(help.contains("as the result of the tool") && help.contains("alone mean “Reject”"), "{help}");
+    for next in ["periods.py", "Holding short: review"] {
         terminal.type_line("refuse");
-        terminal.expect("✓ Refuse");
+        terminal.expect("✓ Reject");
         let card = terminal.expect(PROMPT);
         assert!(card.contains(next), "{next}: {card}");
-        if next == "a review" {
+        if next == "Holding short: review" {
             assert!(
                 card.contains("boxrent: not all tests pass") && card.contains("you refused the change"),
                 "{card}"
@@ -172,7 +172,7 @@ fn git_of_the_demo_takes_nothing_from_the_environment() {
 fn new_files_are_changes_too() {
     let home = Home::new();
     let mut terminal = Terminal::open(&home, &["demo", "research"], &[]);
-    for asked in ["a plan to approve", "analyse.py", "$ python3 analyse.py", "report.md"] {
+    for asked in ["Holding short: plan", "analyse.py", "$ python3 analyse.py", "report.md"] {
         let card = terminal.expect(PROMPT);
         assert!(card.contains(asked), "{asked}: {card}");
         terminal.type_line("1");
@@ -262,7 +262,7 @@ fn own_words_answer_a_question() {
     terminal.type_line("the period that ends, then");
     terminal.expect("Enter sends it");
     terminal.type_line("");
-    let card = terminal.expect("a plan to approve");
+    let card = terminal.expect("Holding short: plan");
     assert!(card.contains("The day stays in the period that ends."), "{card}");
     terminal.expect(PROMPT);
     terminal.type_line("d");
@@ -283,7 +283,7 @@ fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
     // Without a terminal nobody is asked.
     let ran = home.run(&arguments);
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.err.contains("Holding short: a call to allow: edit_file: boxrent/money.py"), "{ran:?}");
+    assert!(ran.err.contains("Holding short: tool call: edit_file: boxrent/money.py"), "{ran:?}");
 
     let mut terminal = Terminal::open(&home, &arguments, &[]);
     let card = terminal.expect(PROMPT);
@@ -312,13 +312,9 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     assert!(shown.contains("suggested answers, for --text:\n    the period that begins"), "{shown}");
     assert!(shown.contains("This is a rehearsal"), "{shown}");
     let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
-    assert_eq!(
-        (ran.code, &*ran.out),
-        (0, "answered: Answer (operator): “the period that ends”\n"),
-        "{ran:?}"
-    );
+    assert_eq!((ran.code, &*ran.out), (0, "answered (operator): “the period that ends”\n"), "{ran:?}");
     terminal.expect("Decided meanwhile, elsewhere:");
-    terminal.expect("a plan to approve");
+    terminal.expect("Holding short: plan");
     terminal.expect(PROMPT);
 
     let plan = home.open_interrupt();

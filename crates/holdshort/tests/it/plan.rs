@@ -37,7 +37,8 @@ fn a_plan_that_waits_is_shown() {
     let id = waits["id"].as_str().unwrap();
     let shown = home.run(&["plan", run]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    for part in ["a plan to approve", "after rounding, periods", &format!("`holdshort decide {id} OPTION`")] {
+    for part in ["Holding short: plan", "after rounding, periods", &format!("`holdshort decide {id} OPTION`")]
+    {
         assert!(shown.out.contains(part), "{part}: {shown:?}");
     }
     assert_eq!(home.json(&["plan", run])["items"], serde_json::json!([]));
@@ -46,7 +47,7 @@ fn a_plan_that_waits_is_shown() {
     assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
     let shown = home.run(&["plan", run]);
     let said = format!("`holdshort show {id}` shows it.");
-    assert!(shown.out.starts_with("A plan of an agent, approved: "), "{shown:?}");
+    assert!(shown.out.starts_with("A plan of an agent, approved (operator)"), "{shown:?}");
     assert!(shown.out.contains(&said) && !shown.out.contains("no plan"), "{shown:?}");
 }
 

@@ -210,7 +210,7 @@ async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     let mut terminal = Terminal::open(&home, &["attach", run], &[]);
     terminal.expect(PROMPT);
     terminal.type_line("1");
-    terminal.expect("✓ Allow once");
+    terminal.expect("✓ Approve");
     terminal.end();
     assert_eq!(kinds(&home.json(&["receipt", id])), 2, "one look, and one decision that says how long");
     let page = home.run(&["receipt", id, "--html"]).out;

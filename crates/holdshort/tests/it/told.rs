@@ -52,7 +52,7 @@ async fn who_may_put_something_off_is_said() {
         .await
         .unwrap();
     let ran = home.run(&["snooze", asked["id"].as_str().unwrap(), "--for", "2h"]);
-    assert!(ran.code == 1 && ran.err.contains("asked of  anna"), "{ran:?}");
+    assert!(ran.code == 1 && ran.err.contains("approvers anna"), "{ran:?}");
     assert!(ran.err.contains("ask one of them") && !ran.err.contains("to decide."), "{ran:?}");
     serving.stop();
 }

@@ -11,7 +11,7 @@ use super::facts::option_label;
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the option that was taken.
+    /// Label of the option that was taken; `None` if the outcome says the same, such as *Approve* and *Approved*.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
     /// Sentence that counts the open calls that it released as well.
@@ -38,9 +38,11 @@ impl<'a> End<'a> {
     /// Returns `None` while the interrupt is open.
     pub fn of(interrupt: &'a Interrupt, time: fn(&str) -> String) -> Option<Self> {
         let resolution = interrupt.resolution.as_ref()?;
+        let ended = outcome(resolution.outcome);
+        let option = resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id)));
         Some(Self {
-            outcome: outcome(resolution.outcome),
-            option: resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id))),
+            outcome: ended,
+            option: option.filter(|label| !ended.starts_with(&**label)),
             by: resolution.who(),
             also: resolution.also_words(),
             at: &resolution.at,

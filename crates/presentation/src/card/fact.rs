@@ -1,5 +1,6 @@
 //! One line of a card, in the words of the runtime.
 
+use holdshort_protocol::AskedLine;
 use serde::Serialize;
 
 /// One line of a card, in the words of the runtime.
@@ -73,15 +74,15 @@ impl FactName {
             Self::Model => "Model",
             Self::Task => "Task",
             Self::Workspace => "Workspace",
-            Self::AskedBy => "Asked by",
-            Self::Because => "Because",
+            Self::AskedBy => "From",
+            Self::Because => "Reason",
             Self::Risk => "Risk",
-            Self::AskedOf => "Asked of",
-            Self::Stage => "Stage",
-            Self::StandsIn => "Instead",
-            Self::Vote => "Vote",
-            Self::Missing => "Missing",
-            Self::You => "You",
+            Self::AskedOf => AskedLine::Asked.label(),
+            Self::Stage => AskedLine::Stage.label(),
+            Self::StandsIn => AskedLine::StandsIn.label(),
+            Self::Vote => AskedLine::Voted.label(),
+            Self::Missing => AskedLine::Missing.label(),
+            Self::You => AskedLine::You.label(),
             Self::Expires => "Expires",
             Self::Reminder => "Reminder",
             Self::Escalates => "Escalates",
@@ -89,8 +90,8 @@ impl FactName {
             Self::Frozen => "Frozen",
             Self::Erased => "Erased",
             Self::Withheld => "Withheld",
-            Self::Again => "Again",
-            Self::AskedAt => "Asked at",
+            Self::Again => "Replaces",
+            Self::AskedAt => "Requested",
             Self::Id => "Id",
             Self::Tool => "Tool",
             Self::After => "After",
@@ -98,14 +99,14 @@ impl FactName {
             Self::Path => "Path",
             Self::Query => "Query",
             Self::By => "By",
-            Self::Directory => "In",
-            Self::Effect => "It may",
+            Self::Directory => "Directory",
+            Self::Effect => "Effect",
             Self::Sandbox => "Sandbox",
             Self::Network => "Network",
-            Self::Timeout => "At most",
+            Self::Timeout => "Timeout",
             Self::Untried => "Not tried",
             Self::RunsAt => "Runs",
-            Self::Grant => "For the session",
+            Self::Grant => "Session grant",
             Self::NotCovered => "Not covered",
         }
     }

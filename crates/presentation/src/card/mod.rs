@@ -123,18 +123,18 @@ impl<'a> Card<'a> {
 /// Returns the name of a kind as a heading.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
-        Kind::ToolApproval => "A call to allow",
-        Kind::PlanApproval => "A plan to approve",
-        Kind::Checkpoint => "A checkpoint",
-        Kind::Error => "Something failed",
-        Kind::Question => "A question",
-        Kind::Choice => "A choice",
+        Kind::ToolApproval => "Tool call",
+        Kind::PlanApproval => "Plan",
+        Kind::Checkpoint => "Checkpoint",
+        Kind::Error => "Error",
+        Kind::Question => "Question",
+        Kind::Choice => "Choice",
         Kind::Turn => "Your turn",
-        Kind::Escalation => "An escalation",
-        Kind::Review => "A review before release",
-        Kind::Continuation => "Stopped short",
-        Kind::ClientCall => "A call for the client",
-        Kind::UnknownOutcome => "Did it happen?",
+        Kind::Escalation => "Escalation",
+        Kind::Review => "Review",
+        Kind::Continuation => "Stopped early",
+        Kind::ClientCall => "Client call",
+        Kind::UnknownOutcome => "Unknown outcome",
     }
 }
 

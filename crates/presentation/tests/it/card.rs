@@ -10,7 +10,7 @@ fn interrupt(kind: &str, payload: &Value) -> Interrupt {
     let value = json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "agent": "pair", "kind": kind, "origin": "native",
         "status": "open", "title": "A title", "message": "I look around.", "payload": payload,
-        "options": [{"id": "approve", "label": "Allow once", "effect": "proceed"}],
+        "options": [{"id": "approve", "label": "Approve", "effect": "proceed"}],
         "risk": {"level": "high", "reasons": []}, "assignment": {"approvers": [], "quorum": {"required": 1}},
         "on_expiry": "reject", "version": 1, "created_at": "2026-01-31T09:30:00.000Z",
     });

@@ -158,9 +158,9 @@ mod tests {
             let texts = texts(&interrupt).join("\n");
             let as_lines = one("as_lines").or(one("as_line")).unwrap();
             for (place, shown) in [
-                ("title", format!("A call to allow: {as_lines}")),
+                ("title", format!("Tool call: {as_lines}")),
                 ("command", format!("Command:\n{as_lines}").trim_end().to_owned()),
-                ("path", format!("In: {}", one("as_line").unwrap())),
+                ("path", format!("Directory: {}", one("as_line").unwrap())),
                 ("message", format!("- {} -", one("as_text").unwrap())),
             ] {
                 assert!(texts.contains(&shown), "{}: {place}: {shown:?} is not in {texts:?}", row["name"]);

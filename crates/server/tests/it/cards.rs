@@ -21,9 +21,9 @@ async fn each_kind_shows_what_is_decided() {
         (
             "{tool: run_command, arguments: {command: rm -r build}}",
             &[
-                "A call to allow",
+                "Tool call",
                 "rm -r build",
-                "It may",
+                "Effect",
                 "write the workspace, but not what",
                 "Sandbox",
                 "can do whatever you can do",
@@ -37,15 +37,15 @@ async fn each_kind_shows_what_is_decided() {
         (
             "{tool: create_plan, arguments: {subtasks: [{id: look, description: Look around, agent: ada, \
              depends_on: []}, {id: fix, description: Repair it, agent: ada, depends_on: [look]}]}}",
-            &["A plan to approve", "Look around", "after <code>look</code>", "Ask for another plan"],
+            &["Plan", "Look around", "after <code>look</code>", "Request another plan"],
         ),
         (
             "{tool: ask_human, arguments: {question: Which?, context: It matters., choices: [a, b]}}",
-            &["A question", "Which?", "It matters.", "type=\"radio\"", "Skip: let the agent assume"],
+            &["Question", "Which?", "It matters.", "type=\"radio\"", "Skip"],
         ),
         (
             "{tool: request_review, arguments: {title: T, content: The text, findings: [no test]}}",
-            &["A review before release", "The text", "Findings", "no test"],
+            &["Review", "The text", "Findings", "no test"],
         ),
     ];
     for (call, parts) in table {

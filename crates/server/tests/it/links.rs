@@ -52,7 +52,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     let page = get(&served, &path).await;
     assert_eq!(page.status, 200, "{}", page.text);
     for part in
-        ["Archive 41 branches", "All are merged.", "an agent that runs elsewhere", "Allow once", "Refuse"]
+        ["Archive 41 branches", "All are merged.", "an agent that runs elsewhere", "Approve", "Reject"]
     {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
@@ -80,8 +80,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     // Another decision: what stands, by whom, when.
     let other = send(&served, &path, &[("option", "reject")]).await;
     assert_eq!(other.status, 409);
-    for part in
-        ["Already decided", "Approved", "Allow once", "operator", text(resolution, "at"), "merged ones"]
+    for part in ["Already decided", "Approved", "Approve", "operator", text(resolution, "at"), "merged ones"]
     {
         assert!(other.text.contains(part), "{part}: {}", other.text);
     }
@@ -103,8 +102,8 @@ async fn a_label_does_not_hide_what_its_option_does() {
     let after = |label: &str| {
         page.split(&format!("<bdi>{label}</bdi>")).nth(1).unwrap().split("</div>").next().unwrap().to_owned()
     };
-    assert!(after("Refuse").contains("lets it go on"), "{page}");
-    assert!(after("Approve").contains("refuses"), "{page}");
+    assert!(after("Refuse").contains("continues"), "{page}");
+    assert!(after("Approve").contains("rejects it"), "{page}");
 
     let ask = json!({"kind": "checkpoint", "title": "Go on?", "payload": {"input": "x"}});
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
@@ -521,7 +520,7 @@ async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     // Where any one operator decides there is nothing to say.
     let usual = served.agent().ask().await;
     let page = get(&served, &link(&served, &usual).await).await.text;
-    assert!(!page.contains("Asked of") && !page.contains("may not decide"), "{page}");
+    assert!(!page.contains("Approvers") && !page.contains("may not decide"), "{page}");
 
     let staged =
         json!({"stages": [{"name": "law", "groups": ["legal"]}, {"name": "money", "groups": ["finance"]}]});

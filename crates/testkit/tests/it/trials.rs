@@ -178,7 +178,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     let link = link["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
     let page = server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap();
     assert!(
-        page.contains("Keep some of the changes") && page.contains("c.txt\nd d.txt </textarea>"),
+        page.contains("Approve some of the changes") && page.contains("c.txt\nd d.txt </textarea>"),
         "{page}"
     );
     let send = async |form: &[(&str, &str)]| {

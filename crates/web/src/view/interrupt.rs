@@ -474,10 +474,10 @@ pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
         does: offer.does(opened.kind, opened.about != About::External, is_tried).to_owned(),
         outcome: outcome(offer.effect.outcome()),
         work: match offer.effect.work() {
-            HeldWork::GoesOn => wire::HeldWork::GoesOn,
-            HeldWork::Again => wire::HeldWork::Again,
+            HeldWork::Continues => wire::HeldWork::Continues,
+            HeldWork::Repeats => wire::HeldWork::Repeats,
             HeldWork::Held => wire::HeldWork::Held,
-            HeldWork::Over => wire::HeldWork::Over,
+            HeldWork::Ended => wire::HeldWork::Ended,
         },
         asks_again: offer.asks_again(opened.kind),
         needs_text: offer.needs_text,

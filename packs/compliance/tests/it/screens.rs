@@ -76,7 +76,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     let attach = ["attach", &run, "--output-dir", elsewhere.to_str().unwrap()];
     let mut terminal = Terminal::open(&stage.home, &stage.with_model(&attach), &[]);
     let card = terminal.expect(PROMPT);
-    assert!(card.contains("a review before release") && card.contains("Release the report"), "{card}");
+    assert!(card.contains("Holding short: review") && card.contains("Release the report"), "{card}");
     assert!(card.contains("F3 structuring: customer 1, 12850.00 EUR"), "{card}");
     terminal.type_line("1");
     terminal.expect("y sends it");
@@ -252,7 +252,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     let way = terminal.expect("step nlq_translator starts");
     assert!(!way.contains("git, tests") && way.contains(" --output-dir "), "{way}");
     let card = terminal.expect(PROMPT);
-    assert!(card.contains("a review before release") && card.contains("F9 sanctions: customer 8"), "{card}");
+    assert!(card.contains("Holding short: review") && card.contains("F9 sanctions: customer 8"), "{card}");
     assert!(card.contains("findings │ - amount_with_indicators: "), "a line each: {card}");
     terminal.type_line("1");
     // It is critical: no key alone releases it.

@@ -1,7 +1,7 @@
 // What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
-import type { Offer, Interrupt } from "../../api/types";
+import type { Offer, Interrupt, Resolution } from "../../api/types";
 import { plain } from "../../parts/plain";
-import { t } from "../../texts";
+import { t, word } from "../../texts";
 import { command, data } from "./payload";
 
 export type Tone = "go" | "stop" | "plain";
@@ -42,7 +42,7 @@ export function isRisky(interrupt: Interrupt): boolean {
 
 /** Returns true if the work that the card shows goes on. */
 export function releases(offer: Offer): boolean {
-  return offer.work === "goes_on";
+  return offer.work === "continues";
 }
 
 function stops(offer: Offer): boolean {
@@ -51,7 +51,7 @@ function stops(offer: Offer): boolean {
 
 /** Returns the interrupt for a person who may not let its work go on. */
 export function withoutReleases(interrupt: Interrupt): Interrupt {
-  const options = interrupt.options.filter(({ work }) => work === "held" || work === "over");
+  const options = interrupt.options.filter(({ work }) => work === "held" || work === "ended");
   return { ...interrupt, options };
 }
 
@@ -63,7 +63,7 @@ export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
 
 /** Returns true if an option ends the run. Its button carries the words of its effect. */
 export function endsRun(offer: Offer): boolean {
-  return offer.work === "over";
+  return offer.work === "ended";
 }
 
 /** Returns true if an option asks once more before it is sent: it releases something that is risky, that was not shown
@@ -142,4 +142,10 @@ export function natural(interrupt: Interrupt): Offer | undefined {
 /** The label of an option, or its id where it is not listed. */
 export function label(interrupt: Interrupt, id: string): string {
   return interrupt.options.find((option) => option.id === id)?.label ?? id;
+}
+
+/** Returns the label of the option that was taken; nothing if the outcome says the same, such as *Approve* and *approved*. */
+export function optionBeside(interrupt: Interrupt, { option, outcome }: Resolution): string {
+  const name = option ? label(interrupt, option) : "";
+  return word("outcome", outcome).toLowerCase().startsWith(name.toLowerCase()) ? "" : name;
 }

@@ -15,31 +15,31 @@ fn shown(interrupt: &Interrupt, said: &str) -> String {
 #[test]
 fn a_command_stands_with_its_directory_and_its_walls() {
     let expected = "\
-── Holding short: a call to allow ──────────────────────────────────────────────
-  asked by  agent pair, step work
-  because   a rule asks (workflow rule 2)
+── Holding short: tool call ────────────────────────────────────────────────────
+  from      agent pair, step work
+  reason    a rule asks (workflow rule 2)
   risk      medium
   id        int_1
 
   pair │ I look around.
 
   tool      run_command
-  in        /work
-  it may    only read: it writes and executes nothing of the workspace, and has
+  directory /work
+  effect    only read: it writes and executes nothing of the workspace, and has
             no network
   sandbox   full: it can do nothing else, but use a private temporary folder
   network   no
-  at most   120 s
+  timeout   120 s
 
   $ ls
 
-  for the session: every `ls …` (reading only) in /work
+  session grant: every `ls …` (reading only) in /work
 
-   1 Allow once
-   2 Allow for this session
-   3 Edit, then run
-   4 Give the result yourself
-   5 Refuse";
+   1 Approve
+   2 Approve for this session
+   3 Edit and approve
+   4 Provide the result
+   5 Reject";
     assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
     // Said just above: not said again.
     assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
@@ -59,7 +59,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     });
     let lines = [
         "  $ rm -r build",
-        "  in        /srv/app",
+        "  directory /srv/app",
         "  runs      where the agent is, in no sandbox of Holdshort",
     ];
     let quoted = "\"sandbox\": \"full\"";
@@ -102,7 +102,7 @@ fn only_what_can_be_chosen_has_a_number() {
         lines.skip(1).collect::<Vec<_>>().join("\n")
     };
     let question = "\n  pair │ I look around.\n\n  question │ Which way?\n\n   1 left\n   2 right\n\n   3 Your own answer\n   \
-                        4 Skip: let the agent assume\n   5 Cancel the run";
+                        4 Skip\n   5 Cancel the run";
     assert_eq!(numbered(Kind::Question), question);
     let plan = numbered(Kind::PlanApproval);
     let listed = "   • │ Look\n     │ look by pair\n   • │ Do it\n     │ do, after look\n";
@@ -190,7 +190,7 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     for (agent, who) in [("engine", "the server"), ("bot", "bot, an agent that runs elsewhere")] {
         asked.agent = Some(agent.to_owned());
         let shown = shown(&asked, "");
-        assert!(shown.contains(&format!("asked by  {who}")), "{shown}");
+        assert!(shown.contains(&format!("from      {who}")), "{shown}");
     }
 }
 

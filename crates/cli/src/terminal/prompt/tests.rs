@@ -235,7 +235,7 @@ fn an_edit_is_shown_back_before_it_is_sent() {
     assert_eq!(
         shown,
         [
-            "  Edit, then run:",
+            "  Edit and approve:",
             "      {",
             "    -   \"command\": \"ls\"",
             "    +   \"command\": \"ls -l\"",
@@ -272,7 +272,7 @@ fn changes_are_kept_by_file() {
         panic!("sent at once")
     };
     let expected = [
-        "  Keep some of the changes:",
+        "  Approve some of the changes:",
         "      \\\\x",
         "      new/b.rs",
         "    - a.rs",

@@ -140,7 +140,7 @@ fn a_person_may_take_it_as_the_end() {
     world.work();
     let asked = &world.run.interrupts[&world.open(Kind::Continuation)];
     let labels: Vec<&str> = asked.opened.options.iter().map(|option| option.label.as_str()).collect();
-    assert_eq!(labels, ["Let it go on", "Take the reply as the end", "Cancel the run"]);
+    assert_eq!(labels, ["Continue", "Accept the reply", "Cancel the run"]);
     assert_eq!(
         (&asked.content["payload"]["flaw"], &asked.content["payload"]["output"]),
         (&"cut".into(), &"Half of".into()),

@@ -35,7 +35,7 @@ async fn a_plan_says_who_is_asked_and_each_vote_is_told() {
         (&json!(["legal"]), &json!(2), &json!([]), &json!({"may_decide": true}))
     );
     let content = plan["content"].as_str().unwrap();
-    assert!(content.contains("Asked of: 2 of operator, the group legal"), "{content}");
+    assert!(content.contains("Approvers: 2 of operator, the group legal"), "{content}");
 
     ide.say(&on_plan(&plan, "approve")).await;
     let voted = loop {

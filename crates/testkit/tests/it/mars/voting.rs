@@ -41,7 +41,7 @@ async fn a_request_says_who_is_asked_and_is_told_again_with_each_vote() {
         (&json!(["legal"]), &json!(2), &json!([]), &json!({"may_decide": true}))
     );
     let description = asked["description"].as_str().unwrap();
-    assert!(description.contains("Asked of: 2 of operator, the group legal"), "{description}");
+    assert!(description.contains("Approvers: 2 of operator, the group legal"), "{description}");
 
     mars.say(&approval(&asked)).await;
     let voted = mars.wait("approval_requested").await;

@@ -562,7 +562,7 @@ fn what_is_decided_elsewhere_is_told_with_its_decision() {
     assert_eq!(stage.home.run(&decide).code, 0);
     let meanwhile = terminal.expect("Decided meanwhile, elsewhere:\n");
     assert!(meanwhile.contains("All easy."), "{meanwhile}");
-    let decided = terminal.expect("answered: Answer “ill”");
+    let decided = terminal.expect("answered “ill”");
     assert_eq!(decided.lines().count(), 1, "{decided}");
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);

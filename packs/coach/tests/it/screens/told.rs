@@ -400,7 +400,7 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     let refused = terminal.expect(PROMPT);
     assert!(refused.contains("the answer as JSON, or an option's name"), "{refused}");
     terminal.type_line("skip");
-    terminal.expect("the agent goes on without an answer");
+    terminal.expect("this continues without an answer");
     terminal.expect("y sends it");
     terminal.type_line("n");
     terminal.expect(PROMPT);
