@@ -1,5 +1,4 @@
-//! What the world should do now, derived from the state alone: a crash between commit and action derives
-//! it again.
+//! Actions of the outside world, derived only from the state. A crash between commit and action derives them again.
 
 use std::fmt;
 
@@ -7,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Something to do outside. Trials, tool and model calls need a committed `begin` first; looks do not.
+/// Action outside the run. Trials, tool calls and model calls need a committed `begin` first; inspections do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
@@ -16,7 +15,7 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Stable across restarts: from step, attempt and call.
+/// Id of an action, stable across restarts. It is made from step, attempt and call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);
@@ -37,17 +36,17 @@ impl Action {
         }
     }
 
-    /// The id of [`Try`](Self::Try).
+    /// Returns the id of [`Try`](Self::Try).
     pub fn trial_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("try/{call}/{attempt}"))
     }
 
-    /// The id of [`CallTool`](Self::CallTool).
+    /// Returns the id of [`CallTool`](Self::CallTool).
     pub fn tool_id(call: &str, attempt: u32) -> ActionId {
         ActionId(format!("tool/{call}/{attempt}"))
     }
 
-    /// The id of [`CallModel`](Self::CallModel).
+    /// Returns the id of [`CallModel`](Self::CallModel).
     pub fn model_id(step: &str, turn: u32, attempt: u32) -> ActionId {
         ActionId(format!("model/{step}/{turn}/{attempt}"))
     }

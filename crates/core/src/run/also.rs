@@ -1,5 +1,5 @@
-//! Open calls that a grant would cover. A decision that gives the grant releases those that the person saw and kept, and
-//! no others.
+//! Open calls that a grant would cover. A decision that gives the grant releases only those that the person saw and
+//! kept.
 
 use serde_json::Value;
 
@@ -20,16 +20,16 @@ use crate::system::System;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// A call that an interrupt asks about.
+/// Call that an interrupt asks about.
 enum AskedCall<'r> {
-    /// Of this run, with its id.
+    /// Call of this run, with its id.
     Own(&'r str, &'r Call),
-    /// Made by an agent that runs elsewhere.
+    /// Call of an agent that runs elsewhere.
     Foreign(ForeignCall),
 }
 
 impl AskedCall<'_> {
-    /// False if the grant is for another tool.
+    /// Returns false if the grant is for another tool.
     fn is_of(&self, grant: &Matcher) -> bool {
         let tool = match self {
             Self::Own(_, call) => &call.tool,
@@ -39,12 +39,12 @@ impl AskedCall<'_> {
     }
 }
 
-/// Option that each of them is released with.
+/// Option that each of these calls is released with.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Open interrupts that a grant given with this one would cover, and that this person may approve. Oldest first, at
-    /// most [`limits::ALSO`]. Empty where the interrupt offers no grant.
+    /// Returns the open interrupts that a grant from this one would cover and that this person may approve. Oldest
+    /// first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -67,7 +67,7 @@ impl Run {
         covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
     }
 
-    /// The grant that an interrupt offers.
+    /// Returns the grant that an interrupt offers.
     fn grant_of(
         &self,
         interrupt: &Interrupt,
@@ -84,7 +84,7 @@ impl Run {
         }
     }
 
-    /// The session as if this person had given that grant, and nobody any other.
+    /// Returns the session with this grant of the voter as its only grant.
     fn with_grant(
         &self,
         interrupt: &Interrupt,
@@ -110,7 +110,7 @@ impl Run {
         session
     }
 
-    /// True if the only grant of this session covers what an open interrupt asks about, and this person may approve it.
+    /// Returns true if the only grant of this session covers an open interrupt, and this person may approve it.
     fn is_also_covered(
         &self,
         other: &Interrupt,
@@ -140,7 +140,7 @@ impl Run {
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
     }
 
-    /// When a call was first put before a person who has not approved it since.
+    /// Returns the time when a call was first put before a person, if it was not approved since.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -156,7 +156,7 @@ impl Run {
         asked_at
     }
 
-    /// The call of a `tool_approval` as refusals compare it.
+    /// Returns the call of a `tool_approval` in the form that refusals are compared in.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::of(&self.subject(call), &call.arguments)),
@@ -164,7 +164,7 @@ impl Run {
         }
     }
 
-    /// The call that a `tool_approval` asks about. `None` where there is none, or where it was erased.
+    /// Returns the call that a `tool_approval` asks about. `None` if there is none or it was erased.
     fn asked_call(&self, interrupt: &Interrupt) -> Option<AskedCall<'_>> {
         if interrupt.opened.kind != Kind::ToolApproval {
             return None;
@@ -188,7 +188,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Problems of the interrupts that a decision wants released as well.
+    /// Returns the problems of the other interrupts that a decision wants to release.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -230,7 +230,7 @@ impl Draft<'_> {
         let Some(grant) = given.map(|grant| grant.id.clone()) else { return };
         for id in also {
             let Ok(other) = self.interrupt(id) else { continue };
-            // The first release may have ended the run, and the others with it.
+            // The first release may have ended the run and the other interrupts.
             if !other.is_open() {
                 continue;
             }
@@ -251,7 +251,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Remembers in the session that a person refused a call.
+    /// Records in the session that a person refused a call.
     pub(super) fn remember_refusal(&mut self, interrupt: &Interrupt, offer: &Offer) {
         if offer.effect.outcome() != Outcome::Rejected {
             return;
@@ -262,7 +262,7 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the refusals of this very call, where its card said that it was refused before.
+    /// Revokes the refusals of the identical call, if its card said that it was refused before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {

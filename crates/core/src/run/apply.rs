@@ -1,5 +1,5 @@
-//! The only mutation of a run: one event at a time, infallible, never looking at a clock, never branching
-//! on content.
+//! The only mutation of a run: applies one event at a time. It is infallible, reads no clock and never branches on
+//! content.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::routing::Route;
 use crate::tool::CommandEffect;
 
 impl Run {
-    /// Takes one event of this run's stream. Events of other streams change nothing here.
+    /// Applies one event of this run's stream. Events of other streams change nothing.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         self.seq += 1;
@@ -65,7 +65,7 @@ impl Run {
                     look.message.clone_from(&text);
                 }
                 phase.input = Some(text);
-                // A person may have let it begin.
+                // The call may have been gated until a person approved it.
                 self.call(call, |call| call.state = CallState::Proposed);
                 let called = Called { call: call.clone(), nth: *nth, why: None, phase };
                 self.called.insert_mut(called.phase.id.clone(), Arc::new(called));
@@ -73,7 +73,7 @@ impl Run {
             Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
                 new.round = self.begin_round(phase, *role);
-                // What was said while an earlier round was at work stands in that round.
+                // Messages that came during an earlier round belong to that round.
                 let heard = new.round.map_or(0, |n| self.rounds_of(phase).heard_before(n));
                 let unheard = self.messages.iter().skip(heard);
                 new.entries.extend(unheard.map(|text| Entry::Note { text: text.clone() }));
@@ -102,7 +102,7 @@ impl Run {
                     step.output = content.text.as_deref().map(Arc::from);
                     step.until = Some(seq);
                     step.until_at = Some(event.at);
-                    // What is still out for it counts no longer, and nothing is tried again.
+                    // A model call in progress no longer matters, and no retry follows.
                     step.model = ModelCall::Idle;
                     step.stopped = false;
                     step.retry_at = None;
@@ -168,7 +168,7 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    // What was left out of that request may be in the next one.
+                    // The next request may hold content that was left out of this one.
                     step.history.counted = if step.history.shortened { 0 } else { usage.input_tokens };
                     step.history.answered = Some(Arc::from(model.as_str()));
                     for listed in calls {
@@ -226,13 +226,13 @@ impl Run {
             Fact::ModelStopped { step, said, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.stopped = false;
-                // Whatever is sent next is another call, and what was excused stays so.
+                // The next request is a new call. An excused turn stays excused.
                 if step.excused == step.turn {
                     step.excused += 1;
                 }
                 step.turn += 1;
                 step.refused_ends = 0;
-                // Half a judgement is none.
+                // A partial judgement is not used.
                 if (*said || content.text.is_some()) && !step.role.is_aside() {
                     let (agent, text) = (step.agent.clone(), Arc::from(content.as_text()));
                     let turn = Entry::Turn { agent, text, calls: Vec::new(), stop: Stop::Cut };
@@ -241,7 +241,7 @@ impl Run {
             }),
 
             Fact::ToolInspected { call, look } => self.call(call, |call| {
-                // A trial is of one look.
+                // A trial belongs to one inspection.
                 if call.look.as_ref() != Some(look) {
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                 }
@@ -294,7 +294,7 @@ impl Run {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
             }),
-            // The look in its turn is another one: what this one brings a second time is no answer to it.
+            // The inspection in the call's turn is a new one. A repeated result of this inspection must not answer it.
             Fact::ToolDeferred { call } => self.call(call, |call| {
                 call.revision += 1;
                 call.look_again = false;
@@ -307,7 +307,7 @@ impl Run {
                 call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
-                // A call of the client is handed out by any node, and leaves the work with the one that drives the run.
+                // Any node can hand out a call of the client. The work stays with the node that drives the run.
                 if self.calls.get(call).is_some_and(|call| self.runs_here(&call.tool)) {
                     self.epoch = *epoch;
                 }
@@ -324,7 +324,7 @@ impl Run {
                 call.interrupted = *interrupted;
             }),
             Fact::ToolFinished { call: id, end, code } => {
-                // One that failed before it could start was tried, too.
+                // A call that failed before its start was tried, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
                 let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
@@ -334,7 +334,7 @@ impl Run {
                     .get(id)
                     .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
                 let wrote = started.is_some_and(|call| self.writes(&call.tool));
-                // What a commit does is known, unless the run ends in the middle of it.
+                // The changes of a commit are known, unless the run ends during the commit.
                 let is_told =
                     started.is_none_or(|call| call.committing().is_some()) && *end != CallEnd::Unknown;
                 let ended_at = Some(self.seq);
@@ -348,7 +348,8 @@ impl Run {
                     call.outcome = content.data.clone();
                     match code.as_deref() {
                         Some(super::CONFINED) => call.confined.clone_from(&call.effect),
-                        // Nothing narrower than what is guarded lets it do what it tried.
+                        // Only the effect `Guarded` allows what the command tried, so the next narrower one is
+                        // recorded.
                         Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
                         Some(_) | None => {}
                     }
@@ -377,7 +378,7 @@ impl Run {
                             call.cleared = released;
                             call.digest = None;
                         }
-                        // The digest stays: only the very same call is run again without another question.
+                        // The digest stays. Only exactly the same call runs again without another question.
                         Returned::Rerun => call.cleared = released,
                         Returned::Changed | Returned::Withdrawn => {
                             call.cleared = None;
@@ -401,7 +402,7 @@ impl Run {
                     call.untold_at = doubted_at;
                 });
                 self.crashed(id);
-                // Whether it wrote is the doubt.
+                // It is unknown whether the call wrote.
                 self.look_again(id);
             }
 
@@ -445,7 +446,7 @@ impl Run {
                 self.rounds(phase, |rounds| {
                     rounds.added.push(Arc::from(content.as_text()));
                     rounds.was_asked = true;
-                    // With the answer it may be another task: it is routed once more.
+                    // The answer may make it another task, so it is routed again.
                     if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
                         rounds.routed = None;
                         rounds.is_new_task = true;

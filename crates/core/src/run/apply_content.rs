@@ -1,5 +1,5 @@
-//! What the content of an event becomes in the state: a plan, a route, what a call would change. Erased, it is empty.
-//! What erasing an answer takes away.
+//! State derived from the content of events: a plan, a route, the changes of a call. Erased content gives empty values.
+//! Also removes erased answers from the state.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// The plan of these nodes with the words of the content, where they are not erased.
+/// Returns the plan of these nodes. Descriptions come from the content and are empty once erased.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
     let subtask = |(i, node): (usize, &Node)| Subtask {
@@ -31,7 +31,7 @@ pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
 }
 
-/// What a router, or the rules, said.
+/// Returns the route that a router or the rules chose.
 pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, content: &Content) -> Routed {
     let texts =
         |key: &str| Vec::deserialize(content.data.get(key).unwrap_or(&Value::Null)).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, 
     }
 }
 
-/// What an event says that a call does.
+/// Returns the changes of a call as an event records them.
 pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> Found {
     Found {
         digest,
@@ -62,19 +62,19 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// The changeset that an event speaks of, where what it holds is that one.
+/// Returns the changeset in the content of an event, if it has this digest.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
-/// Changes of the run's layer that an event names; `None` where its content holds others.
+/// Returns the layer changes in the content of an event. `None` if they do not match the named digest.
 pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
     let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
 }
 
-/// What an agent reads where an answer stood that was erased since.
+/// Text that an agent reads in place of an erased answer.
 const ERASED: &str = "The answer was erased.";
 
 impl Run {
@@ -84,11 +84,11 @@ impl Run {
         });
     }
 
-    /// Tells the steps that are at work, and those that start later.
+    /// Sends a text to the open steps and to those that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
-        // Whoever judges or sums up is shown material, and told nothing.
+        // Steps that judge, route or sum up receive material, but no messages.
         self.steps.change_open(
             |_, step| !step.role.is_aside(),
             |step| {
@@ -98,14 +98,13 @@ impl Run {
         );
     }
 
-    /// An interrupt takes up an event that is about it.
+    /// Applies an event to the interrupt that it is about.
     pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
         let seq = self.seq;
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
-    /// The state without what these events held of an answer: as a replay finds it. What steps were told as a note is
-    /// left to that.
+    /// Removes an answer in these events from the state, as a replay would find it. Notes in steps stay until a replay.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
@@ -122,7 +121,7 @@ impl Run {
     }
 }
 
-/// Returns the message to later steps about a text that came with a decision on this one.
+/// Returns the message to later steps about a text that a person gave with a decision on `step`.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

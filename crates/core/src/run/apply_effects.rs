@@ -1,4 +1,4 @@
-//! What one event changes beyond what it names: other calls, the rounds of a copilot, what waits for an interrupt.
+//! Further state changes of an event: to other calls, to the rounds of a copilot, and to what waits for an interrupt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Run {
         }
     }
 
-    /// The reasons to ask that a person has seen and released this call from.
+    /// Returns the reasons to ask that a person saw before they released this call, with the last interrupt about it.
     pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
@@ -62,15 +62,15 @@ impl Run {
             Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
         };
         let mut reasons = asked.opened.risk.reasons.clone();
-        // Run again for the second time: the question about the doubt gave no reasons of its own.
+        // The call runs again for the second time. The question about its unknown outcome gave no reasons of its own.
         if asked.opened.kind == Kind::UnknownOutcome {
             reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
         }
         Some((last, reasons))
     }
 
-    /// After a write, what other calls were looked at for may be no longer so: files, and where paths lead. A look that
-    /// is under way may have begun before the write, and counts no longer.
+    /// Marks other calls for a new inspection after a write, because files and resolved paths may have changed. An
+    /// inspection in progress may have begun before the write, so its result is rejected.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -81,14 +81,14 @@ impl Run {
             |call| {
                 call.revision += 1;
                 call.look_again = call.look.is_some();
-                // One that is under way has seen what is no longer so.
+                // A trial in progress has seen an outdated workspace.
                 call.trial.running = None;
                 call.trial.is_stale = call.trial.found.is_some();
             },
         );
     }
 
-    /// A person has spoken in the step; letting a call through says nothing to its agent.
+    /// Resets the refused ends of a step after a person has spoken in it. An approved call tells its agent nothing.
     pub(super) fn heard(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -103,7 +103,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// The number of the round that begins with a step, where it is one.
+    /// Begins a round if the step starts one. Returns the number of the round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -125,12 +125,12 @@ impl Run {
         });
     }
 
-    /// Every model call that is out is to stop.
+    /// Marks all model calls in progress to be stopped.
     pub(super) fn stop_models(&mut self) {
         self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
-    /// A result as it was held back: what is released is that.
+    /// Stores a held result. A release releases exactly this result.
     pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
@@ -138,7 +138,7 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
     }
 
-    /// Nothing begins before it is resolved. What held the run before holds it on.
+    /// Holds the run until the interrupt is resolved. An interrupt that already holds the run keeps holding it.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }
@@ -154,7 +154,8 @@ impl Run {
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
-    /// The event itself says nothing that could be erased. The first event of a run is erased last.
+    /// Marks a range of content as erased. The event itself has no content to erase. The first event of a run is erased
+    /// last.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: Erased) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
@@ -170,7 +171,7 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Counts a reply. The tokens of a summary count in the budget of the step that needs it.
+    /// Counts a reply. The tokens of a summary are charged to the step that needs the summary.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

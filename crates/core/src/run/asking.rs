@@ -1,4 +1,4 @@
-//! Questions of agents: when a person sees them, what goes on meanwhile, and what is assumed without an answer.
+//! Questions of agents: when a person sees them, what continues until the answer, and what is assumed without one.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl Draft<'_> {
             payload["kind"] = json!(kind);
         }
         opening.payload = payload;
-        // A schema that asks for nothing is none: the person would have to type JSON for no reason.
+        // An empty schema is left out. Otherwise the person would have to type JSON for no reason.
         let schema = call
             .arguments
             .get("response_schema")
@@ -39,7 +39,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Questions that were kept back: all of them, once no agent can go on without an answer (contract C8).
+    /// Opens all questions that were kept back, once no agent can continue without an answer (contract C8).
     pub(super) fn open_gathered_questions(&mut self) -> bool {
         let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
         if self.is_over() || is_at_work {
@@ -59,7 +59,7 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// An assumption needs nobody: the call is its record.
+    /// Ends a call that records an assumption. The call is the record, so no person is asked.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -79,7 +79,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whether an open question keeps the steps of other agents from beginning anything (contract E28).
+    /// Returns true if an open question keeps the steps of other agents from starting work (contract E28).
     pub(super) fn is_held_by_a_question(&self, step: &str) -> bool {
         self.definition.asking.pause_siblings
             && self.open_interrupts().any(|(_, interrupt)| {
@@ -87,23 +87,24 @@ impl Run {
             })
     }
 
-    /// Whether agents of this run can write down what they assume. Runs of earlier versions have no tool for it.
+    /// Returns true if agents of this run can record assumptions. Runs of earlier versions have no tool for it.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
     }
 
-    /// Whether a step may write down what it assumes: nobody is asked, or somebody was and gave no answer.
+    /// Returns true if a step may record an assumption: asking is switched off, or a question was left unanswered.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// The last question of a step that nobody answered, if it has recorded no assumption since, nor tried to.
+    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption, or tried
+    /// to.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// The same where an end by the tool `finish` has not been refused for it yet: once is enough to tell.
+    /// Returns the question of `unassumed`, unless a call of `finish` was refused because of it. One refusal is enough.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -125,7 +126,7 @@ impl Run {
         recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
-    /// The questions of a step that were left to it, each with the sequence at which they were.
+    /// Returns the unanswered questions of a step, each with the sequence of its resolution.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
         let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
@@ -135,8 +136,8 @@ impl Run {
         })
     }
 
-    /// What agents asked and assumed, as a result holds it: also of a run that has none, since it failed or was cancelled.
-    /// Null where they asked and assumed nothing.
+    /// Returns the questions and assumptions of agents for a result, also for a failed or cancelled run without a
+    /// result. Null if there are none.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
         let told = told.into_iter().filter(|(_, told)| !told.is_empty());
@@ -144,8 +145,8 @@ impl Run {
         if told.is_empty() { Value::Null } else { Value::Object(told) }
     }
 
-    /// What agents asked, with what came of it, in the order in which it was asked. The end of the run holds a copy of every
-    /// answer: what erases one has to erase it there, too.
+    /// Returns the questions of agents and their outcomes, in the order in which they were asked. The end of the run
+    /// holds a copy of every answer; the erasure of an answer must erase that copy, too.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
@@ -153,7 +154,7 @@ impl Run {
         asked.into_iter().map(told).chain(self.unshown()).collect()
     }
 
-    /// Questions that nobody was shown: the run ended while they were kept back.
+    /// Returns the questions that no person saw, because the run ended while they were kept back.
     fn unshown(&self) -> impl Iterator<Item = Value> {
         let mut shown = BTreeSet::new();
         for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
@@ -183,7 +184,7 @@ impl Run {
         })
     }
 
-    /// What agents assumed, in the order of their calls.
+    /// Returns the assumptions of agents, in the order of their calls.
     pub(super) fn assumptions(&self) -> Vec<Value> {
         let recorded = self.calls_in_order().into_iter().filter(|(_, call)| is_recorded(call));
         let told = recorded.map(|(_, call)| {
@@ -193,7 +194,7 @@ impl Run {
             }
             Value::Object(told)
         });
-        // Who was let assume and did not say what: the reader of the result has to know that, too.
+        // Steps that were left to assume but recorded no assumption. The reader of the result must know this, too.
         let silent = self.steps.iter().filter(|(_, step)| step.end.is_some());
         let silent = silent.filter_map(|(id, step)| Some((step, self.unassumed(id)?)));
         let untold = silent.map(
@@ -202,9 +203,9 @@ impl Run {
         told.chain(untold).collect()
     }
 
-    /// What the agent of a step may call now.
+    /// Returns the tools that the agent of a step may call now.
     pub(super) fn tools_of(&self, step: &str) -> Vec<&str> {
-        // Who judges acts on nothing, also where an agent of the workflow has that name.
+        // Overseers, routers and summarisers have no tools, even if an agent of the workflow has the same name.
         let found = self.steps.get(step).filter(|step| !step.role.is_aside());
         let agent = found.and_then(|step| self.definition.agents.get(&step.agent));
         let own = agent.into_iter().flat_map(|agent| &agent.tools).map(String::as_str);
@@ -212,29 +213,29 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// The tool that a step has beside those of its agent.
+    /// Returns the tool that a step has in addition to those of its agent.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
 }
 
-/// What is not taken of the schema that an agent gives its question.
+/// Returns the problems of the response schema that an agent sends with its question.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
     own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default()
 }
 
-/// The question; the tool of contract C8 calls it `message`.
+/// Returns the question. The tool of contract C8 names it `message`.
 fn asked(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
-/// What kind of question it is; the tool of contract C8 calls it `message_type`.
+/// Returns the kind of a question. The tool of contract C8 names it `message_type`.
 fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Nobody gave an answer: a person let the agent assume, or the time was over.
+/// Returns true if a question was left unanswered: a person skipped it, or its time was over.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }
@@ -288,7 +289,7 @@ fn told(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// What one of several people answered.
+/// Returns the answer of one of several people.
 fn each_told((by, given): (&str, Given)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

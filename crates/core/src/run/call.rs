@@ -1,4 +1,4 @@
-//! Tool calls on their way from proposed to done: looked at, voted on, started, finished, doubted.
+//! Tool calls from proposed to ended: inspection, votes, start, finish and doubt.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Draft<'_> {
         self.emit(Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code }, content);
     }
 
-    /// What the look before the gate found.
+    /// Handles the result of an inspection.
     pub(super) fn inspected(
         &mut self,
         id: &str,
@@ -88,7 +88,8 @@ impl Draft<'_> {
                 return Ok(());
             }
             self.supersede(&call);
-            // A model judges calls that are proposed, and a trial is of one look: this one is looked at afresh.
+            // A model judges only proposed calls, and a trial belongs to one inspection, so the call goes back to
+            // proposed.
             let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
             if self.run.calls.get(id).is_some_and(begins_anew) {
                 self.give_back(id, Returned::Changed, Vec::new());
@@ -99,8 +100,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// A released call whose turn has come, looked at behind the writes that it waited for. What released it counts only
-    /// for what it was released on; otherwise the gates vote anew.
+    /// Handles the new inspection of a released call, after the writes that it waited for. The release is valid only
+    /// for the state that was released; otherwise the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -122,7 +123,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Writes down what a tool would change, which is what its start commits.
+    /// Records the changes that a tool proposes. The start of the call commits exactly these.
     fn propose(&mut self, id: &str, proposed: Option<Box<Proposed>>) {
         let Some(proposed) = proposed else { return };
         let Proposed { changeset, text, data } = *proposed;
@@ -136,14 +137,14 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// An interrupt that shows what is no longer so ends; another one may take its place.
+    /// Ends an interrupt that shows an outdated state. Another interrupt may replace it.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
     }
 
-    /// Counts the votes on a call that was looked at, and acts on them.
+    /// Counts the votes on an inspected call and acts on the verdict.
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
@@ -153,14 +154,14 @@ impl Draft<'_> {
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
-            // It stays proposed, and comes here again when it was tried.
+            // The call stays proposed and comes here again after its trial.
             Verdict::Ask { .. } | Verdict::Allow(_) if is_tried && call.trial.found.is_none() => {}
-            // It stays proposed, and comes here again when it is judged.
+            // The call stays proposed and comes here again after its judgement.
             Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
             Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
-                // A person has seen these reasons and edited the call: no second question.
-                // Of one that was tried nobody has seen yet what the edited call does.
+                // A person has seen these reasons and edited the call, so there is no second question. With a trial
+                // there is one, because the effect of the edited call was not shown yet.
                 Some((interrupt, cleared))
                     if !is_tried
                         && call.digest.is_none_or(|before| before == digest)
@@ -176,23 +177,23 @@ impl Draft<'_> {
         }
     }
 
-    /// The approval of the very same action, where it holds once more. A refusal since then ends that.
+    /// Returns the earlier approval of the identical action, if it is still valid. A refusal since then invalidates it.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
         if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
-    /// A person has approved what has this digest.
+    /// Authorises a call whose action with this digest a person approved.
     pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
         let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// A gate has let it through, and no further than it says.
+    /// Authorises a call that a gate released, limited to the effect that the gate allows.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
-        // `vote` asked where this can not be told.
+        // If the effect cannot be enforced, `vote` has asked a person instead.
         let Ok(effect) = self.run.released_effect(call, &release, &self.session, self.cx.system) else {
             return;
         };
@@ -213,7 +214,7 @@ impl Draft<'_> {
         opening.message = clip(&self.said_with(call), 2_000);
         let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
-        // Where a person must speak, a refusal is the end, unless the workflow says otherwise (contract A5).
+        // At a mandatory checkpoint a rejection fails the run, unless the workflow says otherwise (contract A5).
         let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));
         opening.reject = must.then_some(Effect::FailRun);
         opening.reasons = reasons;
@@ -237,7 +238,7 @@ impl Draft<'_> {
             }
         }
         if payload["effect"] == json!(CommandEffect::Reads) && payload.get("network").is_some() {
-            // What only reads has none, whatever the workflow says.
+            // A command that only reads has no network, whatever the workflow says.
             payload["network"] = json!(false);
         }
         if let Some(found) = call.found() {
@@ -265,7 +266,7 @@ impl Draft<'_> {
             payload["trial"]["keep"] = choice;
         }
         self.run.mark_outside(call, &mut payload);
-        // What "for this session" would cover is on the card before anybody chooses it.
+        // The card shows the scope of a session grant before a person chooses it.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);
             let ends = self.run.definition.gates.grants.expires_after_ms;
@@ -283,7 +284,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// What the agent said in the reply that made the call.
+    /// Returns the text of the reply that made the call.
     pub(super) fn said_with(&self, call: &Call) -> String {
         self.run
             .steps
@@ -293,7 +294,7 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Last checks, then the event before the effect: what was released is what is about to run.
+    /// Checks a call for the last time and records its start before the effect. Exactly what was released runs.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
         let is_due = !call.look_again && !call.trial.is_stale;
@@ -309,7 +310,7 @@ impl Draft<'_> {
             .map(|shown| shown.path.clone())
             .collect();
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
-        // Its own files may have changed by its own work; the folders that it works in may not.
+        // The commit itself may have changed its files, but not the directories that it works in.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
             self.doubt(id, "another folder stands where its changes were being written");
             return;
@@ -332,7 +333,7 @@ impl Draft<'_> {
         }
         let found = call.committing();
         if let Some(found) = found.filter(|found| found.changed == 0 && found.layer.is_none()) {
-            // There is nothing to commit: what it did is its output.
+            // There is nothing to commit. The output of the trial is the result.
             let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
             self.finish_done(id, None, content);
             return;
@@ -353,9 +354,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether what released the call counts at its start: a person's word does, and that of a gate which says the same
-    /// again. Another grant or rule that allows it by now would start it under a name that does not stand, or with more
-    /// rights than it gives.
+    /// Returns true if the release of the call is still valid at its start. A person's approval is, and so is a gate
+    /// that gives the same release again. A different grant or rule would start the call under an invalid name, or with
+    /// more rights than it gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -370,12 +371,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Back to the gate, which writes down anew what releases it, or asks.
+    /// Sends a call back to the gate, which records a new release or asks.
     pub(super) fn give_back(&mut self, id: &str, why: Returned, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
 
-    /// The tool is done.
+    /// Handles the outcome of a tool.
     pub(super) fn ran(&mut self, id: &str, attempt: u32, outcome: Ran) -> Result<(), Rejection> {
         let call = self.call(id)?;
         if !matches!(call.state, CallState::Started { .. }) || call.attempt != attempt {
@@ -387,7 +388,7 @@ impl Draft<'_> {
         }
         let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            // What became of it does not count any more, but that it did not come to its end.
+            // A person stopped the call. Its outcome no longer matters, except that it did not complete.
             Ran::Failed { text } if call.stopped.is_some() => {
                 self.finish_stopped(id, &call, Some(text), Value::Null);
             }
@@ -408,8 +409,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What the call does is in the workspace, or none of it; where somebody else's change stands in the middle of it, a
-    /// person says.
+    /// Handles the outcome of a commit: all changes are in the workspace, or none. If a foreign change interrupted it,
+    /// a person decides.
     fn committed(&mut self, id: &str, found: &super::Found, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -422,16 +423,16 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text);
             }
             Ran::Halfway { text } => self.doubt(id, &text),
-            // What commits changes holds nothing back.
+            // A commit never holds a result back.
             Ran::Held(_) => self.doubt(id, "what it changed was held back"),
         }
     }
 
-    /// A call that another process had started.
+    /// Settles a call that another process had started.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
-            // That it ended is what a person wanted; what it had done by then is what nobody knows of one that was stopped.
+            // A person wanted the call to end, and it has ended. Its effects up to then are unknown.
             _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it could tell"),
@@ -456,8 +457,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Counts the votes on open calls again because the policy changed. A call that a rule allows or forbids by now, or
-    /// that a grant given before its card covers, needs nobody any more.
+    /// Counts the votes on open calls again after a change of policy. A call that is now allowed, forbidden, or covered
+    /// by a grant older than its card needs no person.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self
@@ -465,14 +466,14 @@ impl Draft<'_> {
             .calls
             .open()
             .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
-            // It has run: a person alone releases what it brought.
+            // The call has run. Only a person releases its result.
             .filter(|(_, call)| call.held.is_none())
             .map(|(id, call)| (id.clone(), call.clone()))
             .collect();
         for (id, call) in gated {
             let CallState::Gated(interrupt) = &call.state else { continue };
             match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
-                // A person has it already, who may say more than a model would.
+                // The call is with a person already. A model's judgement does not replace theirs.
                 Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
                 Verdict::Allow(release) => {
                     let cause = match &release {

@@ -1,5 +1,5 @@
-//! What a command may do to the workspace once it is let through (design, part 4). The sandbox enforces what is decided
-//! here; nothing here looks at the world.
+//! Effects of released commands: what they may do to the workspace (design, part 4). The sandbox enforces the effects
+//! decided here. This module does not look at the outside world.
 
 use super::state::Found;
 use super::{Call, Run};
@@ -10,18 +10,19 @@ use crate::system::System;
 use crate::tool::{CommandEffect, Runs};
 
 impl Run {
-    /// The line of a command that this process runs.
+    /// Returns the command line of a call that this process runs.
     pub(super) fn command<'c>(&self, call: &'c Call) -> Option<&'c str> {
         let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
         call.argument("command").filter(|_| here)
     }
 
-    /// What a person lets a command do who approves its card. `None`: it is no command.
+    /// Returns the effect that an approval of the card allows a command. `None` if the call is not a command, or was
+    /// tried.
     ///
-    /// What only reads needs no more. What met the walls of its effect before gets the next wider one.
+    /// A read-only command needs no more. A command that the sandbox stopped before gets the next wider effect.
     pub(super) fn approved_effect(&self, call: &Call) -> Option<CommandEffect> {
         let line = self.command(call)?;
-        // It has run already: what is released is what it did.
+        // The command has already run in a trial. Its changes are released, not its line.
         if call.found().is_some() {
             return None;
         }
@@ -34,7 +35,7 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// What a command may do that a gate lets through, or why nobody can hold it to that.
+    /// Returns the effect that a gate's release allows a command, or the reason why it cannot be enforced.
     pub(super) fn released_effect(
         &self,
         call: &Call,
@@ -67,7 +68,7 @@ impl Run {
         Ok(Some(CommandEffect::Writes { places }))
     }
 
-    /// Whether what a command did in its trial is all that it was let through with.
+    /// Checks that the release covers all changes of a command's trial.
     fn released_changes(
         &self,
         found: &Found,
@@ -105,15 +106,15 @@ impl Run {
         list.get(at)
     }
 
-    /// The widest effect whose walls an equal call of this run has met.
+    /// Returns the widest effect whose limits stopped an equal call of this run.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
         self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
-    /// Why a command that met the walls of its effect asks when it is tried again.
+    /// Returns the reason to ask about a command that was stopped at the limits of its effect before.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
-        // What a trial does is seen, whatever its line has done before.
+        // A trial shows the changes, whatever the command has done before.
         if self.is_tried(call) {
             return None;
         }
@@ -142,7 +143,8 @@ fn reason(code: &str, text: &str) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text: text.to_owned() }
 }
 
-/// The folder or file that a path of a rule stands for as a whole: `docs/**` is `docs`. `None` where it is no such thing.
+/// Returns the directory or file that a rule's path covers as a whole: `docs` for `docs/**`. `None` for any other
+/// pattern.
 fn place(glob: &str) -> Option<String> {
     let place = glob.strip_suffix("/**").unwrap_or(glob);
     if place == "**" {

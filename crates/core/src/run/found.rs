@@ -1,4 +1,4 @@
-//! Changes of a call as its trial found them or its tool proposes them: the parts to keep, and the changes in words.
+//! Changes of a call, from its trial or as proposed by its tool: the parts to keep, and a short description.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) fn not_tried() -> Problem {
 }
 
 impl Call {
-    /// Its changes without the parts that an edit leaves out, `["src/a.rs"]`, and those parts in words.
+    /// Returns the changes that an edit keeps, such as `["src/a.rs"]`, and the dropped parts as text.
     pub(super) fn kept(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
         let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
         let names = Vec::<String>::deserialize(edit)
@@ -27,18 +27,18 @@ impl Call {
         Ok((kept, some(&dropped)))
     }
 
-    /// Returns the changes that its start commits; `None` if its tool does the work itself.
+    /// Returns the changes that the start of the call commits. `None` if the tool does the work itself.
     pub fn committing(&self) -> Option<&Arc<Found>> {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the result of its trial, which the gates vote on and an approval is for.
+    /// Returns the result of the trial. The gates vote on it, and an approval is for it.
     pub(super) fn found(&self) -> Option<&Found> {
         self.trial.found.as_deref()
     }
 }
 
-/// Returns paths for a message to an agent: the first by name, and the number of the others.
+/// Returns paths for a message to an agent: the first paths by name, and the number of the others.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {
@@ -47,8 +47,8 @@ pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     }
 }
 
-/// The parts that a person chooses from, the ones of the most interest first: what git ignores and what git keeps for
-/// itself come last.
+/// Returns the parts that a person chooses from, the most interesting first. Ignored files and git's own files come
+/// last.
 fn in_order(changes: &Changeset) -> Vec<&str> {
     let mut parts: Vec<_> = changes.parts().into_iter().collect();
     let is_ignored = |part: &[&Change]| part.iter().all(|change| change.ignored);
@@ -57,20 +57,20 @@ fn in_order(changes: &Changeset) -> Vec<&str> {
 }
 
 impl Found {
-    /// Returns the parts that a person may choose from, and the number of parts that the card has no room for. `None` if
-    /// there is no choice.
+    /// Returns the parts that a person may choose from, and the number of parts that the card has no room for. `None`
+    /// if there is no choice.
     pub(super) fn choice(&self) -> Option<Value> {
         let parts = in_order(self.changeset.as_deref()?);
         let shown = &parts[..parts.len().min(limits::CARD_PARTS)];
         (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
     }
 
-    /// Changes of the run's layer.
+    /// Returns the changes of the run's layer.
     pub(super) fn in_layer(&self) -> &Changeset {
         self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
     }
 
-    /// In a few words, for a title.
+    /// Returns a short description of the changes for a title.
     pub(super) fn words(&self) -> String {
         let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
         let of_content = |changeset: &Changeset| {

@@ -1,4 +1,4 @@
-//! A call of this run as the gates see it, and the digest that an approval binds to.
+//! Calls of this run as the gates see them, and the digest that an approval binds to.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +25,12 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// What kind of call it is; a command's category comes from its parsed words.
+/// Returns the category of a call. The category of a command comes from its parsed line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
-        // What it says it is; a line of a shell can only make it graver, for nobody here sees what runs it.
+        // The client declares the category. A shell line can only make it riskier, because this process cannot see what
+        // runs the line.
         (Some(Runs::Client { category: Category::Bash, .. }), Some(line)) => {
             let category = Category::from(holdshort_command::parse(line).class());
             let graver = !matches!(category, Category::ReadOnly | Category::FileWrite);
@@ -43,15 +44,15 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// How many past calls a card names that a grant would have covered.
+/// Limit for the past calls on a card that a grant would have covered.
 const PAST: usize = 3;
 
-/// Tools that look at the whole workspace where they are given no path.
+/// Returns the default path of tools that read the whole workspace.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
 
-/// One line that says what would happen.
+/// Returns one line that describes what the call would do.
 pub(super) fn title(call: &Call) -> String {
     if let Some(task) =
         call.argument("task").filter(|_| [undo::TOOL, merge::TOOL].contains(&call.tool.as_str()))
@@ -65,13 +66,13 @@ pub(super) fn title(call: &Call) -> String {
             format!("{}: {} ({did})", call.tool, clip(command, limits::TITLE_BYTES / 2))
         }
         (Some(command), _) => match reach(&call.card) {
-            // The count is what a person must not miss: a long line gives way to it.
+            // A person must not miss the count, so a long line is clipped for it.
             Some(files) => format!("{}: {} ({files})", call.tool, clip(command, limits::TITLE_BYTES / 2)),
             None => format!("{}: {command}", call.tool),
         },
         (None, Some(path)) => format!("{}: {path}", call.tool),
         (None, None) => match call.argument("url") {
-            // As it is requested, which may not be how the agent wrote it.
+            // The URL is shown as it is requested, which may differ from the agent's spelling.
             Some(url) => match Target::parse(url) {
                 Ok(target) => format!("{}: {target}", call.tool),
                 Err(_) => format!("{}: {url}", call.tool),
@@ -81,7 +82,7 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// How many files it would reach, where that was counted and is more than the one that anybody expects.
+/// Returns the number of files that the call would reach, if they were counted and are more than one.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -90,13 +91,13 @@ fn reach(card: &Value) -> Option<String> {
         (true, false) => "at least ",
         (false, true) => "up to ",
         (false, false) => "",
-        // Some of more than were counted: no number says that.
+        // The call reaches an unknown part of an incomplete count, which no number describes.
         (true, true) => return None,
     };
     Some(format!("{about}{files} files"))
 }
 
-/// How much is at stake, from facts alone.
+/// Returns the risk of a call, from facts only.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -109,13 +110,13 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// The vote of the gates on a call at that time. A grant that was given while the call waited for a person does not
-    /// cover it.
+    /// Returns the vote of the gates on a call at a time. A grant given while the call waited for a person does not
+    /// cover the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
 
-    /// The vote on a call that waits for a person since `asked_at`.
+    /// Returns the vote on a call that has waited for a person since `asked_at`.
     pub(super) fn vote_asked(
         &self,
         call: &Call,
@@ -134,8 +135,8 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        // What is risky in itself is looked at each time: no grant covers it, also one that was given for less.
-        // Where several have to release it no grant is on offer: a single person gave it.
+        // A call that is risky in itself is asked about each time. No grant covers it, not even one given for less. If
+        // several people must release a call, no grant applies, because a single person gave the grant.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::whose);
@@ -154,7 +155,7 @@ impl Run {
             refused: &refused,
         };
         match gate::vote(&subject, rules) {
-            // What nobody can hold it to is no release.
+            // A release whose effect cannot be enforced becomes a question.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
                 Ok(_) => Verdict::Allow(release),
                 Err(reason) => Verdict::Ask { reasons: vec![reason], grantable: false },
@@ -163,13 +164,13 @@ impl Run {
         }
     }
 
-    /// What the workflow and the call's phase say of approvals.
+    /// Returns the approval settings of the workflow and of the call's phase.
     fn gate_of(&self, call: &Call) -> KindGate {
         let phase = self.steps.get(&call.step).and_then(|step| self.phase(&step.phase));
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// What makes the call risky whatever its gate says.
+    /// Returns the reasons that make the call risky, whatever its gate allows.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -178,7 +179,8 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::of).unwrap_or_default()
     }
 
-    /// The approval of the very same action, where it holds for one more and that one has not come yet (contract E21).
+    /// Returns the approval of the identical action, if it may release one more call and has not done so yet (contract
+    /// E21).
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -205,14 +207,14 @@ impl Run {
         asked.find(|(id, interrupt)| approves(interrupt) && released(id) == 1).map(|(id, _)| id.clone())
     }
 
-    /// The mandatory checkpoints: the workflow's, and those that the run adds.
+    /// Returns the mandatory checkpoints of the workflow and of the run.
     pub(super) fn mandatory(&self) -> BTreeSet<Checkpoint> {
         let mut at = self.definition.gates.mandatory.clone();
         at.extend(self.config().into_iter().flat_map(|config| &config.gates.mandatory));
         at
     }
 
-    /// The categories that are free in the session where this call is made, for whoever may decide on it.
+    /// Returns the categories that grants of the call's approvers allow in the workspace of this call.
     pub(super) fn granted_categories(
         &self,
         call: &Call,
@@ -230,20 +232,21 @@ impl Run {
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
-    /// The grant that allowing this call for the session would give: shown before, and given after.
+    /// Returns the grant that allowing this call for the session would give. It is shown before the decision and given
+    /// after it.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // Where the client runs it, what a grant would cover is not known here.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::given(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// The latest calls of this run that a grant would have covered, without the one that it is given with and without
-    /// those that a person refused. Commands as they are, others by tool and path.
+    /// Returns the latest calls of this run that a grant would have covered. Leaves out the call that the grant is
+    /// given with, and calls that a person refused. Commands are listed by their line, other calls by tool and path.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // A call that was asked about for a reason that no grant lifts would be asked about again.
+        // A call that asked for a reason which no grant lifts would ask again.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
@@ -287,7 +290,7 @@ impl Run {
         }
     }
 
-    /// Changes of a call: those of its trial, or those that its tool proposes.
+    /// Returns the changes of a call: those of its trial, or those that its tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -305,14 +308,14 @@ impl Run {
         if reads { Changes::Nothing } else { Changes::Untried }
     }
 
-    /// Whether a tool of ours gets something from the web and changes nothing here.
+    /// Returns true if a tool of this process only fetches from the web and changes nothing here.
     fn only_gets(&self, tool: &str) -> bool {
         let runs = self.spec(tool).map(|spec| &spec.runs);
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Whether a started call may go on to another URL, which its server names: the gates vote on that one as on the
-    /// first, and what released the first counts as far as it reaches.
+    /// Returns true if a started call may follow a redirect to another URL. The gates vote on that URL as on the first.
+    /// The release of the first URL is valid as far as it reaches.
     pub fn may_follow(
         &self,
         id: &str,
@@ -328,7 +331,7 @@ impl Run {
         let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };
         match (&call.authority, self.vote(&hop, session, system, now)) {
             (Some(Authority::Interrupt(_) | Authority::Gate(_)), Verdict::Allow(_)) => true,
-            // A person has seen why the first one asked, and nothing more is to be said against this one.
+            // A person has seen the reasons of the first URL, and this URL adds no reason.
             (Some(Authority::Interrupt(_)), Verdict::Ask { reasons, .. }) => {
                 match self.vote(call, session, system, now) {
                     Verdict::Ask { reasons: seen, .. } => reasons.iter().all(|reason| seen.contains(reason)),
@@ -339,22 +342,22 @@ impl Run {
         }
     }
 
-    /// Paths that the result of a started search or listing leaves out, by the rules as they are now.
+    /// Returns the paths that the result of a started search or listing leaves out, by the current rules.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let lists = [system.rules.as_slice(), run, self.definition.gates.rules.as_slice()];
-        // A search returns lines of files, which only a read returns otherwise.
+        // A search returns lines of files, so the rules of reads apply to it, too.
         let reads = (call.tool == "search_codebase").then_some("read_file");
         Some(WithheldPaths::of(&self.subject(call), lists, reads))
     }
 
-    /// What an approval of a call is for.
+    /// Returns the digest that an approval of a call binds to.
     pub(super) fn approval_digest(&self, call: &Call, look: &Look) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// What an inspection means for gates and digest, and the card beside it.
+    /// Returns the part of an inspection for gates and digest, and the card.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
@@ -362,13 +365,13 @@ impl Run {
         preconditions.sort();
         let digest = Digest::ZERO;
         let mut look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
-        // Whether it reaches for what is guarded is told from where it runs.
+        // The working directory decides whether the call reaches guarded paths.
         let looked_at = Call { look: Some(look.clone()), trial: Trial::default(), ..call.clone() };
         look.digest = self.action_digest(&looked_at, &look, self.approved_effect(&looked_at).as_ref());
         (look, card)
     }
 
-    /// What will run, and on what (design, part 4). An approval is for this and nothing else.
+    /// Returns the digest of what will run, and on what (design, part 4). An approval is valid only for this digest.
     pub(super) fn action_digest(&self, call: &Call, look: &Look, effect: Option<&CommandEffect>) -> Digest {
         let mut bound = json!({
             "v": 2,

@@ -1,4 +1,4 @@
-//! Where every input of a run comes in, and leaves as events or as a rejection.
+//! Entry point of all inputs of a run. Each becomes events or a rejection.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl Run {
     }
 }
 
-/// Whether an actor may send what takes this permission. The engine may send anything.
+/// Rejects an actor without this permission. The engine may send anything.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -49,18 +49,18 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // Deciding on an ended run still answers with the standing result, or with 409; and people say why later.
+            // A decision on an ended run still gets the existing result or 409. Comments are still accepted.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
             let is_late = input.is_of_history() || input.is_of_what_was_asked();
             if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }
-        // What is done with an interrupt has an order of refusals of its own.
+        // Inputs about an interrupt have their own order of refusals.
         if input.permission() != Some(Permission::Decide) {
-            // What people answered is not the agent's that asked.
+            // The answers of people do not belong to the agent that asked.
             let is_own = self.run.is_begun_by(&self.cx.actor) && !input.is_of_history();
-            // It only holds back.
+            // A hold only delays the run, so any run is treated as the sender's own.
             let is_own = is_own || matches!(input, Input::Hold(_));
             require(&self.cx.actor, input.permission(), is_own)?;
         }
@@ -191,8 +191,8 @@ impl Draft<'_> {
         }
     }
 
-    /// A run rests while its session is suspended, and no longer, and hears what was taken back in it. Whatever its input
-    /// is, it follows.
+    /// Suspends and resumes the run with its session, and tells its agents of undos in the session. Runs with every
+    /// input.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -211,15 +211,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Pausing what is paused, and resuming what runs, is no event.
+    /// Pauses or resumes the run. Emits no event if nothing changes.
     fn pause(&mut self, pause: bool) {
         if self.run.paused != pause {
             self.emit(if pause { Fact::RunPaused } else { Fact::RunResumed }, Content::none());
         }
     }
 
-    /// Takes over: what was in flight when another process stopped is settled, asked about or run again. What this
-    /// process is at itself is not in doubt.
+    /// Takes over work that was in flight when another process stopped: each item is settled, asked about or run again.
+    /// Actions that this process still performs are not in doubt.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -251,7 +251,7 @@ impl Draft<'_> {
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
-            // What a person has stopped is not asked again by itself, and no crash is counted.
+            // A model call that a person stopped is not repeated by itself, and no crash is counted.
             let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
                 Fact::ModelStopped { step, turn, attempt, said: false }
             } else {
@@ -267,7 +267,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Writes down that actions are about to happen. What is no longer due is left out.
+    /// Records that actions are about to start. Actions that are no longer due are left out.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

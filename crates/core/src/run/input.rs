@@ -1,4 +1,4 @@
-//! What can be asked of a run, with what context, and how it says no.
+//! Inputs of a run, the context of a decision, and the reasons of a rejection.
 
 use std::collections::BTreeSet;
 
@@ -35,16 +35,16 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// The opening of the store under which this process works.
+    /// Epoch of this process: its opening of the store.
     pub epoch: u64,
 }
 
-/// Imperative: what somebody wants, or what the world answered to an action.
+/// Input of a run, imperative: a request, or the answer of the outside world to an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Takes over work that was in flight when another process stopped, or that this one lost. `at_work`: what this
-    /// process performs; it goes on.
+    /// Takes over work that was in flight when another process stopped, or that this process lost. `at_work`: actions
+    /// that this process still performs; they continue.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
@@ -53,17 +53,17 @@ pub enum Input {
     Decide {
         interrupt: InterruptId,
         decision: Decision,
-        /// The client that decides, where it is to have what its decision lets a client run.
+        /// Client that decides, if it is to receive the call that the decision lets a client run.
         holder: Option<Holder>,
     },
-    /// Somebody is at an interrupt.
+    /// Claims an interrupt.
     Claim {
         interrupt: InterruptId,
         holder: Option<Holder>,
-        /// The sequence of the claim that it takes over: of a client that is gone.
+        /// Sequence of the claim to take over, whose client is gone.
         over: Option<u64>,
     },
-    /// Nobody is at it any more.
+    /// Releases a claim.
     Release {
         interrupt: InterruptId,
         holder: Option<Holder>,
@@ -72,63 +72,63 @@ pub enum Input {
         interrupt: InterruptId,
         text: String,
     },
-    /// Somebody looks at an interrupt.
+    /// Records that a person views an interrupt.
     View {
         interrupt: InterruptId,
     },
-    /// Somebody puts it off for themselves; `None`: no more.
+    /// Snoozes an interrupt for one person. `None` ends the snooze.
     Snooze {
         interrupt: InterruptId,
         until: Option<Timestamp>,
     },
-    /// Somebody takes their vote back.
+    /// Withdraws the sender's vote.
     TakeBack {
         interrupt: InterruptId,
     },
-    /// Others are to decide. `text`: why.
+    /// Reassigns the decision to other people. `text`: the reason.
     Reassign {
         interrupt: InterruptId,
         to: HandedTo,
         text: Option<String>,
     },
-    /// Somebody is to decide in the place of somebody.
+    /// Delegates the decision of one person to another.
     Delegate {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// People came, left, or changed what they may: assignments are looked at again.
+    /// People joined, left or changed roles: evaluates assignments again.
     PeopleChanged,
-    /// What is kept as the answer to a question was wrong.
+    /// Corrects the stored answer to a question.
     CorrectAnswer {
         interrupt: InterruptId,
         given: Given,
     },
-    /// The answer to a question is to be kept no longer.
+    /// Erases the stored answer to a question.
     EraseAnswer {
         interrupt: InterruptId,
     },
-    /// Nothing of what it said is to be kept. Each takes the next part, until nothing comes of it.
+    /// Erases the content of the run. Each input erases the next part; the sender repeats it until no event follows.
     EraseContent {
         because: Erased,
     },
-    /// Nothing of what it said may be erased. `reason`: why.
+    /// Forbids the erasure of the run's content. `reason`: the reason.
     LegalHold {
         reason: String,
     },
     LiftLegalHold,
-    /// An earlier answer of the same subject counts for a question that has just been opened.
+    /// Reuses an earlier answer of the same subject for a question that has just opened.
     Reuse {
         interrupt: InterruptId,
-        /// The question that it answered.
+        /// Question that the answer was given to.
         source: InterruptId,
-        /// Who gave it.
+        /// Person who gave the answer.
         by: String,
         given: Given,
     },
     Message {
         text: String,
     },
-    /// Another plan instead of the one that is carried out. `version`: the one that it was made from.
+    /// Replaces the plan that is carried out. `version`: the version that the new plan was made from.
     Replan {
         phase: String,
         version: Option<usize>,
@@ -139,19 +139,20 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
-    /// What is at work is to stop now, and the run to wait for words. `text`: the words, where they are known already.
+    /// Stops the running work now and makes the run wait for a message. `text`: the message, if it is known already.
     Interrupt {
         text: Option<String>,
     },
-    /// A command that runs is to end now. `text`: what its agent is told.
+    /// Ends a running command now. `text`: message to its agent.
     StopCall {
         call: String,
         text: Option<String>,
     },
-    /// Policy or grants changed: count the votes on open asks again.
+    /// Counts the votes on open approvals again, because policy or grants changed.
     Revote,
 
-    /// The driver is about to perform these. Performed is what comes back as started.
+    /// Announces actions before the driver performs them. The driver performs those that the decision returns as
+    /// started.
     Begin {
         begins: Vec<Begin>,
     },
@@ -170,7 +171,7 @@ pub enum Input {
         attempt: u32,
         outcome: Outcome,
     },
-    /// The client tells what came of a call that it ran.
+    /// Reports the outcome of a call that the client ran.
     ClientResult {
         call: String,
         outcome: ClientOutcome,
@@ -185,35 +186,35 @@ pub enum Input {
         turn: u32,
         failure: Failure,
     },
-    /// A model call that a person interrupted has ended. `text`: what it had said by then.
+    /// A model call that a person interrupted has ended. `text`: the reply up to then.
     Stopped {
         step: String,
         turn: u32,
         text: String,
     },
 
-    /// An agent of another framework asks.
+    /// An agent of another framework asks a person.
     Ask(Box<Ask>),
-    /// A service holds a run of ours until a person has looked at it.
+    /// A service holds a native run until a person has reviewed it.
     Hold(Box<Hold>),
-    /// It does now what was approved. `digest`: of that.
+    /// The asking agent now performs what was approved. `digest`: digest of that action.
     UseApproval {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// It needs no decision any more. `text`: why.
+    /// Withdraws an interrupt that needs no decision any more. `text`: the reason.
     Withdraw {
         interrupt: InterruptId,
         text: Option<String>,
     },
-    /// An agent of another framework is done.
+    /// An agent of another framework finishes its run.
     Finish {
         result: Value,
     },
 }
 
 impl Input {
-    /// What whoever sends it may do. `None`: the engine alone sends it.
+    /// Returns the permission that the sender needs. `None` if only the engine may send this input.
     pub fn permission(&self) -> Option<Permission> {
         match self {
             Self::Start(_)
@@ -229,7 +230,7 @@ impl Input {
             | Self::Withdraw { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } => Some(Permission::Ask),
-            // Who may say who decides has an order of refusals of its own, too.
+            // These have their own order of refusals, also `Reassign` and `Delegate`.
             Self::Decide { .. }
             | Self::Claim { .. }
             | Self::Release { .. }
@@ -260,7 +261,7 @@ impl Input {
 }
 
 impl Input {
-    /// Whether it is about what is kept of the run, which may have ended long ago.
+    /// Returns true if the input is about stored content. The run may have ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -272,7 +273,7 @@ impl Input {
         )
     }
 
-    /// Whether it is about what an agent that runs elsewhere asked, whose run may have ended with the answer.
+    /// Returns true if the input is about a question of an external agent. Its run may have ended with the answer.
     pub(super) fn is_of_what_was_asked(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::Withdraw { .. })
     }
@@ -285,16 +286,16 @@ pub struct Start {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// What was said begins it. Whoever sends this has seen that the front run before it has ended.
+    /// Set if a message in the session begins the run. The sender has checked that the earlier front run has ended.
     pub front: Option<FrontStart>,
-    /// The trace that it is told as a part of.
+    /// Trace that the run is reported as a part of.
     pub trace: Option<TraceParent>,
 }
 
-/// How a run takes the front of its session's conversation.
+/// Way in which a run takes the front of its session's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontStart {
-    /// Who is in front from here on; `None`: who was before.
+    /// Agent in front from here on. `None` keeps the current one.
     pub agent: Option<String>,
 }
 
@@ -308,50 +309,51 @@ pub enum Begin {
     Trial {
         call: String,
     },
-    /// `observed`: the files of its preconditions as they are now.
+    /// `observed`: the files of the preconditions as they are now.
     Tool {
         call: String,
         observed: Vec<Precondition>,
     },
 }
 
-/// Why a service holds a run, for the person who looks at it.
+/// Reason why a service holds a run, as shown to the reviewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     pub title: String,
     pub message: String,
     pub payload: Value,
     pub risk: Level,
-    /// `None`: as the workflow says of reviews.
+    /// `None` uses the expiry of reviews in the workflow.
     pub expires_in_ms: Option<u64>,
 }
 
-/// What an external agent puts before a person.
+/// Question of an external agent to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
     pub kind: Kind,
     pub title: String,
     pub message: String,
     pub payload: Value,
-    /// Ids of the kind's table, perhaps relabelled; for `choice`, the asker's own. Empty: the kind's.
+    /// Option ids of the kind's table, with optional labels. For `choice`, the asker's own ids. Empty means all options
+    /// of the kind.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
-    /// The call that the gates vote on, and what of a change a card shows; only of a `tool_approval`.
+    /// Call for the gates, and the part of a change that a card shows. Only for a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
-    /// For how long an approval can be used; `None`: for ever.
+    /// Time in which an approval can be used, in milliseconds. `None` means no limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// What is withheld from whom.
+    /// Fields that are withheld, each with the roles that do not see it.
     pub withhold: Vec<Withhold>,
-    /// The id that the interrupt gets, where whoever asks is told of its resolution: under it is kept where. `None`: it is
-    /// drawn, and nobody is told so.
+    /// Id of the interrupt, if the asker wants a callback on its resolution. The address of the callback is stored
+    /// under this id. `None`: the id is drawn, and there is no callback.
     pub callback: Option<InterruptId>,
 }
 
-/// Why nothing happened. Every surface maps these to one stable code each.
+/// Reason why an input was rejected. Each surface maps each reason to one stable code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("the run has started already")]
@@ -360,22 +362,22 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no such interrupt")]
     UnknownInterrupt,
-    /// In words that end a sentence.
+    /// The text ends a sentence.
     #[error("the interrupt has no answer that is kept: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended: what it says is needed until then")]
     NotEnded,
     #[error("what the run said is held from being erased until somebody lifts that")]
     Held,
-    /// Another reason would be lost, and whoever lifts the first hold would lift both.
+    /// A second reason would be lost, and lifting the first hold would lift both.
     #[error("it is held already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
     HeldAlready(LegalHold),
     #[error("the run has no such call")]
     UnknownCall,
-    /// In words that end a sentence.
+    /// The text ends a sentence.
     #[error("the call can not be stopped: {0}")]
     NotStoppable(&'static str),
-    /// In words that end a sentence.
+    /// The text ends a sentence.
     #[error("the run can not be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
@@ -396,7 +398,7 @@ pub enum Rejection {
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
-    /// The answer to an action that is not awaited (any more): late, repeated, or of another attempt.
+    /// The input answers an action that is not awaited: it is late, repeated, or of another attempt.
     #[error("nothing waits for this")]
     Outdated,
     #[error("it is frozen: nothing starts until somebody lifts that")]
@@ -429,7 +431,7 @@ impl ClientOutcome {
         }
     }
 
-    /// A failure says something, if the client does not.
+    /// Returns the text for the model. A failure without a text gets a default.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",

@@ -1,4 +1,4 @@
-//! Lookups in the state of a run that need nothing but the state and its workflow.
+//! Lookups in the state of a run that need only the state and the workflow.
 
 use std::sync::LazyLock;
 
@@ -14,12 +14,12 @@ use crate::tool::Runs;
 static NO_ROUNDS: LazyLock<Rounds> = LazyLock::new(Rounds::default);
 
 impl Run {
-    /// Id of the actor who started it.
+    /// Returns the id of the actor who started the run.
     pub fn starter(&self) -> Option<&str> {
         self.begun_by().map(|by| by.id.as_str())
     }
 
-    /// Actor who started it.
+    /// Returns the actor who started the run.
     pub fn begun_by(&self) -> Option<&Actor> {
         self.started.as_ref().map(|started| &started.by)
     }
@@ -28,7 +28,7 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if this program runs the tool: no client does, and it opens no interrupt or phase.
+    /// Returns true if this program runs the tool: the tool is not run by a client and opens no interrupt or phase.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -37,7 +37,7 @@ impl Run {
         self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
     }
 
-    /// The first interrupt but this one that holds the whole run.
+    /// Returns the first interrupt except this one that holds the whole run.
     pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
         let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
         let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
@@ -48,7 +48,7 @@ impl Run {
         self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
 
-    /// The subtask whose step has this id, in a phase that carries out a plan.
+    /// Returns the subtask whose step has this id, in a phase that carries out a plan.
     pub(super) fn part_to_carry_out(&self, phase: &str, step: &str) -> Option<PlanPart> {
         let phase = self.phase(phase)?;
         let plan = self.settled(phase.kind.control()?)?;
@@ -58,7 +58,7 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// The call whose judging step has this id.
+    /// Returns the call whose judging step has this id.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
@@ -73,7 +73,7 @@ impl Run {
         }
     }
 
-    /// The model that the step's requests name.
+    /// Returns the model that the step's requests name.
     pub fn model_of(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id)?;
         let own = match step.role {
@@ -94,7 +94,7 @@ impl Run {
     }
 }
 
-/// A run adds words to its workflow's, and a judge where there is none.
+/// Adds a run's keywords to those of its workflow, and its judge if the workflow has none.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

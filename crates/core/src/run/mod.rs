@@ -1,9 +1,8 @@
-//! A run: one journalled execution, as a machine without I/O.
+//! A run: one journalled execution, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. `apply` is the only mutation,
-//! infallible, live and on replay alike;
-//! `actions` and `next_deadline` say what the world should do now. Read `state.rs` for what there is,
-//! `fact/` for what can happen, `advance.rs` for what follows by itself.
+//! `handle` decides: it returns the events and the next state, and changes nothing. `apply` is the only mutation; it is
+//! infallible, and the same live and on replay. `actions` and `next_deadline` derive what to do next. `state.rs` holds
+//! the state, `fact/` what can happen, `advance.rs` the follow-up events.
 
 mod action;
 mod advance;
@@ -103,61 +102,62 @@ use crate::text::readable;
 use crate::time::Timestamp;
 use crate::tool;
 
-/// The code of a command that met the walls of its effect.
+/// Code of a command that the sandbox stopped at the limits of its effect.
 const CONFINED: &str = "confined";
-/// Code of a command that made guarded paths, which were set aside, or could not be.
+/// Code of a command that created guarded paths, whether or not they could be set aside.
 const SET_ASIDE: &str = "set_aside";
 
-/// The state of a run. Public to read; only [`Run::apply`] writes.
+/// State of a run. Public to read; only [`Run::apply`] writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
     pub definition: Arc<Definition>,
-    /// Events applied.
+    /// Number of applied events.
     pub seq: u64,
     pub last_at: Timestamp,
-    /// What the first event says; `None` before it.
+    /// Content of the first event. `None` before it.
     pub started: Option<Arc<Started>>,
-    /// The last process that started or took over work of this run.
+    /// Epoch of the last process that started or took over work of the run.
     pub epoch: u64,
-    /// A person stopped it.
+    /// True if a person paused the run.
     pub paused: bool,
-    /// When somebody last did.
+    /// Time of the last pause by a person.
     pub paused_at: Option<Timestamp>,
-    /// Its session is suspended.
+    /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// What holds all of it: the turn of a person who interrupted it, or a review that a service wanted.
+    /// Interrupt that holds the whole run: the turn of a person who interrupted it, or a review that a service
+    /// requested.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<Ended>>,
-    /// Started phases; `Some` once ended.
+    /// Started phases. `Some` once a phase has ended.
     pub phases: SharedMap<String, Option<StepEnd>>,
     pub steps: OpenMap<String, Step>,
-    /// The plans of planning phases.
+    /// Plans of planning phases.
     pub plans: SharedMap<String, Planned>,
-    /// The rounds of copilot phases.
+    /// Rounds of copilot phases.
     pub rounds: SharedMap<String, Arc<Rounds>>,
-    /// Phases that calls began, by their ids.
+    /// Phases that calls began, by the ids of these phases.
     pub called: SharedMap<String, Arc<Called>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
-    /// Calls proposed so far: the next one's number.
+    /// Number of calls proposed so far. It numbers the next call.
     pub proposed: u32,
-    /// Over all steps.
+    /// Totals over all steps.
     pub spent: Spent,
-    /// `{title, content}` of what reviews released, in order.
+    /// Outputs released by reviews, `{title, content}`, in order.
     pub released: SharedList<Value>,
-    /// What people told the run, or said about a step, and what it was told of undos: steps that start later hear it.
+    /// Texts for steps that start later: messages to the run, guidance about steps, and notices of undos.
     pub messages: SharedList<Arc<str>>,
-    /// The undos that its agents were told of, with what they were told.
+    /// Undos that the agents were told of, each with the text.
     pub undone: SharedMap<RunId, Arc<str>>,
-    /// What was said in the conversation before it, as [`conversation::told`](crate::conversation::told) has it. No
-    /// event holds it: whoever loads a run to let it go on reads it from the runs before.
+    /// Conversation before this run, in the form of [`conversation::told`](crate::conversation::told). No event holds
+    /// it. The loader of a live run reads it from the earlier runs.
     pub earlier: Option<Arc<str>>,
-    /// Up to here nothing of what its events said is kept.
+    /// Sequence up to which the content of all events is erased.
     pub erased_to: u64,
-    /// Nothing of what it said is kept.
+    /// Set once all content of the run is erased.
     pub erased: Option<Erasure>,
-    /// Nothing of what it said may be erased.
+    /// Set while the content of the run may not be erased.
     pub held: Option<LegalHold>,
 }
 
@@ -167,7 +167,7 @@ pub struct Started {
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,
-    /// It has the front of its session's conversation, or had it.
+    /// True if the run has, or had, the front of its session's conversation.
     pub front: bool,
     pub input: Value,
     pub at: Timestamp,
@@ -179,7 +179,8 @@ pub struct Ended {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// The event that holds how: that one, or one that erased an answer from it.
+    /// Sequence of the event that holds the text and result: the ending event, or a later one that erased an answer in
+    /// it.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
@@ -193,24 +194,24 @@ pub struct Erasure {
     pub because: Erased,
 }
 
-/// Somebody holds what a run said from being erased.
+/// Legal hold: forbids the erasure of a run's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegalHold {
     pub by: String,
     pub at: Timestamp,
-    /// `None` once it is erased.
+    /// `None` once the reason is erased.
     pub reason: Option<String>,
 }
 
 impl LegalHold {
-    /// The reason, as the rest of a sentence that says who and when.
+    /// Returns the reason as the end of a sentence that gives person and time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
 }
 
 impl Run {
-    /// A run before its first event.
+    /// Returns a run before its first event.
     pub fn new(id: RunId, definition: Arc<Definition>) -> Self {
         Self {
             id,
@@ -247,7 +248,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Whether agents were told this of an undo: it is nobody's word.
+    /// Returns true if the agents got this text because of an undo. No person wrote such a text.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -260,25 +261,25 @@ impl Run {
         self.started.as_ref().map(|started| &started.session)
     }
 
-    /// Whether nothing new begins in it: a person stopped it, or its session is suspended.
+    /// Returns true if no new work begins: a person paused the run, or its session is suspended.
     pub fn is_paused(&self) -> bool {
         self.paused || self.suspended
     }
 
-    /// Whether it was begun by something that was said in its session.
+    /// Returns true if a message in the session began the run.
     pub fn is_front(&self) -> bool {
         self.started.as_ref().is_some_and(|started| started.front)
     }
 
-    /// The agent that talks to the person: at work, or planning; before and after that the one that the run began with,
-    /// which hears the next word. Those that carry out a plan, judge or improve something talk to nobody.
+    /// Returns the agent that talks to the person. It is the active worker or planner, else the agent that the run
+    /// began with. Agents that carry out a plan, judge or improve something talk to no person.
     pub fn agent_in_front(&self) -> Option<&str> {
         let talks = |step: &&Step| matches!(step.role, StepRole::Worker | StepRole::Planner);
         let at_work = self.steps.open().map(|(_, step)| step).find(talks).filter(|_| self.ended.is_none());
         at_work.map(|step| step.agent.as_str()).or_else(|| self.definition.front_agent())
     }
 
-    /// What it was started to do, in words.
+    /// Returns the task of the run as text.
     pub fn task(&self) -> Cow<'_, str> {
         let input = self.started.as_ref().map_or(&Value::Null, |started| &started.input);
         match input.get("task").and_then(Value::as_str) {
@@ -287,14 +288,14 @@ impl Run {
         }
     }
 
-    /// Whether an interrupt asks about another version of a plan that is carried out already.
+    /// Returns true if an interrupt asks about a new version of a plan that is already carried out.
     pub fn replaces_a_plan(&self, interrupt: &Interrupt) -> bool {
-        // Who plans is a step; who replaces a plan is a person.
+        // A planner asks from a step. A person who replaces a plan has no step.
         let About::Plan(phase) = &interrupt.opened.about else { return false };
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Whether it is an actor's own: of another framework, and begun by them.
+    /// Returns true if this actor started the run for an agent of another framework.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -309,7 +310,7 @@ impl Run {
         self.definition.tools.get(tool)
     }
 
-    /// Whether a tool changes things, as far as anybody knows.
+    /// Returns true if a tool may change things. An unknown tool is treated as one that does.
     fn writes(&self, tool: &str) -> bool {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
@@ -322,15 +323,15 @@ impl Run {
         }
     }
 
-    /// What a crash in the middle of a call means. Changes that were being committed are rolled forward: each file tells
-    /// what is left to do.
+    /// Returns the recovery of a call that was running during a crash. A commit is rolled forward, because each file
+    /// shows what is left to do.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {
             return tool::OnCrash::Rerun;
         }
         match self.spec(&call.tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
-            // What the client runs is not touched by a crash of ours.
+            // A crash of this process does not affect what the client runs.
             Some(
                 tool::Runs::Client { .. }
                 | tool::Runs::Opens(_)
@@ -342,7 +343,7 @@ impl Run {
         }
     }
 
-    /// The calls of a step's last turn, if its conversation ends with one.
+    /// Returns the last turn of a step and its calls, if the step has a turn.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
             Entry::Turn { text, calls, .. } => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Action, ActionId, Call, CallState, Run};
 
 impl Run {
-    /// In a fixed order: looks, trials, tools, models.
+    /// Returns the due actions in a fixed order: inspections, trials, tools, models.
     pub fn actions(&self) -> Vec<Action> {
         if self.is_paused() || self.ended.is_some() {
             return Vec::new();
@@ -36,7 +36,7 @@ impl Run {
         let mut taken = self.writer().is_some();
         for (id, call) in open {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
-            // Its trial comes before it, and is an action of its own.
+            // A trial comes before its call, and is an action of its own.
             if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
                 continue;
             }
@@ -45,7 +45,7 @@ impl Run {
                 continue;
             }
             taken |= writes;
-            // Files that its release relied on may have changed while it waited its turn.
+            // Files that the release relied on may have changed while the call waited for its turn.
             actions.push(if call.look_again {
                 Action::Inspect { call: id.clone(), revision: call.revision }
             } else {
@@ -68,7 +68,7 @@ impl Run {
         actions
     }
 
-    /// Everything whose answer would still be taken: what is not here may be dropped.
+    /// Returns the actions whose answers would still be accepted. All others may be dropped.
     pub fn awaited(&self) -> BTreeSet<ActionId> {
         if self.ended.is_some() {
             return BTreeSet::new();
@@ -78,7 +78,7 @@ impl Run {
         awaited
     }
 
-    /// Returns true if a call may start now: in its turn, and one side effect at a time in a workspace.
+    /// Returns true if a call may start now: it is in turn, and only one side effect runs at a time in a workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
@@ -89,9 +89,9 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Returns true if a call may not start for now, although it is released.
+    /// Returns true if a released call may not start for now.
     pub(super) fn is_held(&self, call: &Call) -> bool {
-        // A commit that was cut off is written to its end.
+        // An interrupted commit is completed.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
         waits || self.is_blocked(&call.step)
     }

@@ -1,8 +1,8 @@
-//! The order of the calls of one reply: they depend on each other as the agent wrote them.
+//! Order of the calls of one reply: calls depend on each other as the agent wrote them.
 //!
-//! A call that writes starts when every call before it has ended; one that reads, when those that write have. So reads
-//! go side by side, and a person who is asked about one call holds up what comes after it. A call waits only for calls
-//! before it, so nothing waits in a circle. Tools that ask, hand-offs, and calls that the client runs have an order of
+//! A call that writes starts when every call before it has ended. A call that reads starts when every writing call
+//! before it has ended. So reads run in parallel, and a call that waits for a person delays the calls after it. A call
+//! waits only for earlier calls, so there are no cycles. Tools that ask, hand-offs and client calls have an order of
 //! their own.
 
 use serde_json::{Value, json};
@@ -14,27 +14,27 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
-/// What a call needs of the workspace and does not find there.
+/// Missing state of the workspace that a call needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// Where, from the workspace.
+    /// Path that is missing, relative to the workspace.
     pub path: String,
     pub mended_by: Mending,
 }
 
-/// What another call would have to do about it.
+/// Effect of another call that would provide it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mending {
-    /// To write that file; a command that writes could do it as well.
+    /// Writing that file. A command that writes could do it, too.
     WritingIt,
-    /// To write that file, or one below it; a command that writes could do it as well.
+    /// Writing that file or one below it. A command that writes could do it, too.
     WritingBelow,
-    /// Only a command that writes could do it.
+    /// Only a command that writes.
     Command,
 }
 
 impl Draft<'_> {
-    /// What can not be done yet may be possible when the calls before it have ended: it is looked at again then.
+    /// Defers a call that cannot be done yet. It is inspected again when the calls before it have ended.
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -45,7 +45,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whether a call of the same reply has to end before this one starts.
+    /// Returns true if a call of the same reply must end before this one starts.
     pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;
@@ -54,7 +54,7 @@ impl Run {
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
 
-    /// Whether a call of the same reply that has to end before this one may mend what this one lacks.
+    /// Returns true if an unfinished earlier call of the same reply may provide what this one lacks.
     pub fn may_be_mended(&self, id: &str, call: &Call, lack: &Lack) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
@@ -72,7 +72,7 @@ impl Run {
         )
     }
 
-    /// Whether it is not looked at before that: a look found that it can not be done yet.
+    /// Returns true if an inspection found that the call must wait for earlier calls. It is not inspected until then.
     pub(super) fn is_deferred(&self, id: &str, call: &Call) -> bool {
         call.deferred && self.waits_its_turn(id, call)
     }
@@ -91,7 +91,7 @@ impl Run {
         })
     }
 
-    /// What runs before it, for its card: `[{call_id, title, became?}]` of the calls that write, in their order.
+    /// Returns the writing calls before this one for its card, in their order: `[{call_id, title, became?}]`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {
@@ -105,7 +105,7 @@ impl Run {
     }
 }
 
-/// The names of a path, from the workspace.
+/// Returns the components of a path, relative to the workspace.
 fn names(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !matches!(*name, "" | ".")).collect()
 }

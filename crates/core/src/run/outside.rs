@@ -1,7 +1,7 @@
-//! What a card marks: changed paths outside of what the task of its call names.
+//! Marks on a card: changed paths outside the paths that the task of a call names.
 //!
-//! Read from what the step works on and from what people said, as they stand when the card is made. A mark changes
-//! neither votes nor what is released. The rule is [`named`]'s.
+//! The marks follow from the step's task and from the messages of people at the time when the card is made. A mark
+//! changes neither votes nor releases. [`named`] holds the rule.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::changeset::{self, Change};
 use crate::named;
 
 impl Run {
-    /// Marks the payload of the card of a call: each change that is outside, and how many there are in all.
+    /// Marks each outside change in the payload of a call's card, and their total number.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,7 +44,8 @@ impl Run {
         }
     }
 
-    /// Nobody names what git ignores, nor what git keeps for itself: of that only what a card lists can be outside.
+    /// Returns the outside changes. A task names neither ignored files nor git's own files. Of git's own files only
+    /// those that a card lists can be outside.
     fn outside<'f>(
         &self,
         call: &Call,
@@ -62,8 +63,7 @@ impl Run {
         named::outside(&texts, workspace, paths)
     }
 
-    /// What a step is to do, in the words of people and of the plan that was settled. What agents say beside it is none
-    /// of it.
+    /// Returns the texts of a step's task: from people and from the settled plan, not from what agents say.
     fn words_of_task(&self, step: &Step) -> Vec<String> {
         let mut texts = vec![self.task().into_owned()];
         let is_called = self.called.contains_key(&step.phase);
@@ -77,7 +77,7 @@ impl Run {
         }
         let is_a_word = |text: &&std::sync::Arc<str>| !self.is_of_an_undo(text);
         texts.extend(self.messages.iter().filter(is_a_word).map(ToString::to_string));
-        // Whoever plans, writes or judges is told judgements in the same way.
+        // In the other roles, notes also hold judgements.
         if matches!(step.role, StepRole::Worker | StepRole::Subtask) {
             for entry in &step.entries {
                 match entry {
@@ -94,7 +94,7 @@ impl Run {
         texts
     }
 
-    /// The subtasks of a plan that was settled in a phase which the call began.
+    /// Returns the subtasks of plans that were settled in phases begun by the call.
     fn planned_by(&self, call: &str) -> Vec<String> {
         let begun = self.called.iter().filter(|(_, called)| called.call == call).map(|(phase, _)| phase);
         let plans = begun.filter_map(|phase| self.plans.get(phase)?.settled());
@@ -107,7 +107,7 @@ impl Run {
         plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
     }
 
-    /// What a person answered to a call, or instead of it.
+    /// Returns the text that a person gave as the result of a call.
     fn answer_to(&self, id: &str) -> Option<String> {
         let call = self.calls.get(id)?;
         let is_answer = call.state == CallState::Ended(CallEnd::Answered);

@@ -1,6 +1,6 @@
-//! What of a front run's events is said in the conversation: people's words, agents' questions and answers.
+//! Conversation of a front run: the events that hold words of people, and questions and answers of agents.
 //!
-//! The session's stream gets a pointer to each; the words stay where they are.
+//! The session's stream gets a pointer to each event. The words stay in the run's stream.
 
 use serde_json::Value;
 
@@ -12,16 +12,16 @@ use crate::interrupt::{About, Kind};
 use crate::session;
 use crate::text::readable;
 
-/// Who said something, and about what.
+/// Speaker and subject of an event.
 struct Words {
-    /// `None`: a person, the event's actor.
+    /// Agent that speaks. `None` for a person, who is the event's actor.
     agent: Option<String>,
-    /// What it asks or answers.
+    /// Interrupt that the words ask or answer.
     interrupt: Option<InterruptId>,
 }
 
 impl Run {
-    /// The session's note of the event that was applied last; `None` where nothing was said to anybody in it.
+    /// Returns the session's pointer to the last applied event. `None` if the event holds no words of the conversation.
     pub(super) fn said(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
         if !self.is_front() {
             return None;
@@ -41,9 +41,9 @@ impl Run {
                 let asked = self.interrupts.get(interrupt)?;
                 let is_word = match asked.opened.kind {
                     Kind::Question => has_text || !content.data.is_null(),
-                    // What a client brings is no person's word.
+                    // The result from a client is not a person's word.
                     Kind::ClientCall | Kind::UnknownOutcome => false,
-                    // The message that it becomes is the word.
+                    // The decision becomes a message, which holds the words.
                     Kind::Turn if asked.opened.about == About::Interruption => false,
                     Kind::ToolApproval
                     | Kind::PlanApproval
@@ -57,7 +57,7 @@ impl Run {
                 };
                 is_word.then(|| Words { agent: None, interrupt: Some(interrupt.clone()) })
             }
-            // What was said before a person interrupted was said all the same.
+            // A reply before an interruption is part of the conversation, too.
             Fact::StepEnded { step, end: StepEnd::Completed } | Fact::ModelStopped { step, .. }
                 if has_text =>
             {
@@ -66,7 +66,7 @@ impl Run {
                 if is_end && Self::ends_with_what_was_cut(step, content.as_text()) {
                     return None;
                 }
-                // Of a plan that is carried out each part answers the plan, not the person.
+                // Parts of a plan that is carried out answer the plan, not the person.
                 let planned = self.plans.get(&step.phase).is_some_and(|plan| plan.settled.is_some());
                 let answers = matches!(step.role, StepRole::Worker | StepRole::Planner) && !planned;
                 answers.then(|| Words { agent: Some(step.agent.clone()), interrupt: None })
@@ -159,7 +159,7 @@ impl Run {
     }
 }
 
-/// The words of an event that is noted as said; `None` where they were erased.
+/// Returns the words of an event that is part of the conversation. `None` if they were erased.
 pub fn words(event: &Event) -> Option<String> {
     let Content { text, data } = &event.content;
     let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(readable);
@@ -168,7 +168,7 @@ pub fn words(event: &Event) -> Option<String> {
         event::Fact::Run(Fact::InterruptOpened(_)) => {
             of(data.pointer("/payload/question").or(data.get("title")))
         }
-        // An answer in a form is data; all others are texts.
+        // An answer to a form is data; all other answers are text.
         event::Fact::Run(_) => text.clone().or_else(|| of(Some(data))),
         event::Fact::Session(_) | event::Fact::System(_) => None,
     }

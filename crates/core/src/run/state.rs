@@ -1,4 +1,4 @@
-//! The parts of a run's state: phases, steps, calls. Changed by `apply` alone.
+//! Parts of a run's state: phases, steps, calls. Changed only by `apply`.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::shared::{Open, SharedList, SharedMap};
 use crate::time::Timestamp;
 use crate::tool::{CommandEffect, LayerChanges};
 
-/// What became of a step's last failure.
+/// State of a step after its last failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trouble {
     #[default]
     None,
-    /// It failed, or is at a limit, and a person was asked.
+    /// The step failed or reached a limit, and a person was asked.
     Stuck,
-    /// A person sent it back after a failure, and it has not failed since.
+    /// A person had the step retried, and it has not failed since.
     Retried,
 }
 
@@ -34,73 +34,73 @@ pub enum Trouble {
 pub struct Step {
     pub phase: String,
     pub role: StepRole,
-    /// The subtask that it carries out.
+    /// Subtask that the step carries out.
     pub subtask: Option<String>,
-    /// The call that it judges, of an overseer.
+    /// Call that the step judges, if the step is an overseer.
     pub judges: Option<String>,
-    /// The step whose old turns it sums up.
+    /// Step whose old turns this step sums up.
     pub summarises: Option<String>,
-    /// Who works on it now.
+    /// Agent that works on the step now.
     pub agent: String,
     pub end: Option<StepEnd>,
-    /// How it will end, once the calls that are under way have come back.
+    /// End of the step once its calls in progress have returned.
     pub closing: Option<StepEnd>,
-    /// The interrupt without which the loop does not go on. Gates of single calls are with the calls.
+    /// Interrupt that blocks the loop. Gates of single calls are stored with the calls.
     pub blocked: Option<InterruptId>,
     pub entries: SharedList<Entry>,
-    /// Replies so far.
+    /// Number of turns so far.
     pub turn: u32,
     pub model: ModelCall,
-    /// When its model was last asked or last answered; before that, when it started.
+    /// Time of the last model request or its end. Before the first request, the start of the step.
     pub model_at: Timestamp,
-    /// A person interrupted the model call that is out.
+    /// True if a person interrupted the model call in progress.
     pub stopped: bool,
-    /// How many of the entries the request that is out holds: what was said since stands after the reply.
+    /// Number of entries in the request in progress. Entries added since then follow the reply.
     pub sent: usize,
-    /// Whether its agent was ever asked: a step that is skipped before was never tried.
+    /// True if the agent was ever asked. A step that was skipped before that was never tried.
     pub begun: bool,
-    /// Failed model calls in a row.
+    /// Number of failed model calls in a row.
     pub failures: u32,
     pub trouble: Trouble,
-    /// Replies that were told to be no end, since a person has spoken in the step.
+    /// Number of replies refused as an end of the step since a person last spoke in it.
     pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
     pub retry_at: Option<Timestamp>,
-    /// Processes lost in a row without progress.
+    /// Number of processes lost in a row without progress.
     pub crashes: u32,
-    /// Since the last fresh budget.
+    /// Use of the limits since the last fresh budget.
     pub used: Used,
-    /// Fresh budgets so far, and how many of them nobody was asked for.
+    /// Number of fresh budgets, and the number of those granted without asking a person.
     pub continued: u32,
     pub continued_unasked: u32,
     pub redos: u32,
-    /// Tries that a person asked for.
+    /// Number of retries that a person asked for.
     pub retries: u32,
-    /// The turn whose failed call a person has decided on.
+    /// Turn whose failed call a person has decided on.
     pub excused: u32,
-    /// Plans proposed.
+    /// Number of proposed plans.
     pub plans: u32,
-    /// Judgements that it was told.
+    /// Number of judgements that the step received.
     pub judged: u32,
-    /// What its requests hold of its old turns.
+    /// Old turns in the step's requests.
     pub history: History,
-    /// How many of the entries were said to the run before the step started.
+    /// Number of entries that are messages to the run from before the step started.
     pub inherited: usize,
-    /// Which round of a copilot it is, from 1.
+    /// Round of a copilot phase, from 1.
     pub round: Option<u32>,
-    /// Replaces the run's task for this step.
+    /// Input that replaces the run's task for this step.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
-    /// The event that started it, and the one that ended it.
+    /// Sequences of the events that started and ended the step.
     pub since: u64,
     pub until: Option<u64>,
-    /// When they happened.
+    /// Times of these events.
     pub since_at: Timestamp,
     pub until_at: Option<Timestamp>,
 }
 
 impl Step {
-    /// Adds a reply behind the entries that were sent. Notes that came after these stay behind it.
+    /// Adds a reply after the entries that were sent. Notes that came after the request follow the reply.
     pub(super) fn add_turn(&mut self, turn: Entry) {
         let mut unheard = Vec::new();
         while self.entries.len() > self.sent
@@ -166,12 +166,12 @@ impl Step {
     }
 }
 
-/// What the step's conversation consists of, in order.
+/// Entry of a step's conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// A reply, with the calls it made. The calls' results belong to it.
+    /// Reply with its calls. The results of the calls belong to it.
     Turn { agent: String, text: Arc<str>, calls: Vec<String>, stop: Stop },
-    /// Something a person said.
+    /// Text for the agent: from a person, from the runtime, or from a judge.
     Note { text: Arc<str> },
 }
 
@@ -181,32 +181,32 @@ pub enum ModelCall {
     Running { attempt: u32, epoch: u64 },
 }
 
-/// What counts against the step's limits.
+/// Use of a step's limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     pub rounds: u32,
     pub calls: u32,
     pub tokens: u64,
-    /// A reply of a model without a price counts at the highest one.
+    /// Cost so far. A reply of a model without a price is charged at the highest price.
     pub cost: Cost,
-    /// Equal calls in a row.
+    /// Number of equal calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,
 }
 
-/// The plan of a planning phase: every version of it, and the one that counts.
+/// Plan of a planning phase: all its versions, and the settled one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Planned {
     pub versions: Vec<Arc<Plan>>,
-    /// The planner's turn that brought the last one; `None`: a person wrote it.
+    /// Planner's turn that drafted the last version. `None` if a person wrote it.
     pub turn: Option<u32>,
-    /// Proposals in a row that were no plan.
+    /// Number of unusable proposals in a row.
     pub unusable: u32,
-    /// How often a person was shown one.
+    /// Number of times that a person was shown a plan.
     pub iterations: u32,
-    /// The version to carry out, counted from 1.
+    /// Version to carry out, counted from 1.
     pub settled: Option<usize>,
-    /// A newer version that a person has not decided on: nothing more starts of the settled one.
+    /// True if a newer version awaits a decision. No further step of the settled version starts.
     pub held: bool,
 }
 
@@ -215,7 +215,7 @@ impl Planned {
         self.versions.len()
     }
 
-    /// The plan to carry out.
+    /// Returns the plan to carry out.
     pub fn settled(&self) -> Option<&Arc<Plan>> {
         self.versions.get(self.settled?.checked_sub(1)?)
     }
@@ -225,67 +225,68 @@ impl Planned {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub step: String,
-    /// The reply that made it.
+    /// Turn of the reply that made the call.
     pub turn: u32,
-    /// Who made it. The step may be another agent's by now.
+    /// Agent that made the call. The step may since have been handed to another agent.
     pub agent: String,
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Grows each time the call has to be looked at anew: a look of an older revision counts no longer.
+    /// Grows each time the call needs a new inspection. Results for an older revision are rejected.
     pub revision: u32,
-    /// Starts so far, and when the last one was.
+    /// Number of starts so far, and the time of the last one.
     pub attempt: u32,
     pub started_at: Option<Timestamp>,
-    /// The last start of which nobody can tell what it did.
+    /// Last start whose outcome is unknown.
     pub lost: Option<u32>,
     pub look: Option<Look>,
-    /// Something was written since the look: looked at again before it starts, and at once where a card shows files.
+    /// True after a write by another call: inspect again before the start, or at once if the card shows files.
     pub look_again: bool,
-    /// It could not be done before the calls that come before it: looked at again after them.
+    /// True if the call depends on calls before it. It is inspected again after them.
     pub deferred: bool,
     pub card: Value,
-    /// What a tool that changes files would do, as its last look found.
+    /// Changes that a file tool proposes, from its last inspection.
     pub proposal: Option<Arc<Found>>,
-    /// How far its trial is, where its gate wants one.
+    /// State of the trial, if the gate requires one.
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
-    /// A person stops it, in these words, which may be none. What runs of it is ended, and then the call.
+    /// Text of the person who stopped the call; may be empty. The processes of the call are ended first, then the call.
     pub stopped: Option<Arc<str>>,
-    /// They interrupted the whole run.
+    /// True if the call was stopped because a person interrupted the whole run.
     pub interrupted: bool,
-    /// What a command may do that was released.
+    /// Effect that a released command is limited to.
     pub effect: Option<CommandEffect>,
-    /// The effect whose walls it met when it ran.
+    /// Effect whose limits stopped the command when it ran.
     pub confined: Option<CommandEffect>,
-    /// What a person has released it from: the same reasons do not ask again after an edit.
+    /// Interrupt and reasons that a person released the call from. They do not ask again after an edit.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
-    /// What a model says of it, where one was asked.
+    /// Judgement of an overseer, if one was asked.
     pub judged: Option<Judgement>,
-    /// The words of that judgement.
+    /// Content of that judgement.
     pub judgement: Value,
-    /// The last interrupt about it.
+    /// Last interrupt about the call.
     pub interrupt: Option<InterruptId>,
-    /// The number of the event that ended it.
+    /// Sequence of the event that ended the call.
     pub ended_at: Option<u64>,
-    /// The number of the last event that left open what it had written: it ran by itself, or nobody could tell its end.
+    /// Sequence of the last event that left the writes of the call unknown: it ran outside a commit, or its end is in
+    /// doubt.
     pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
-    /// The tool's own account of what it did.
+    /// Data that the tool reported about its work.
     pub outcome: Value,
-    /// Its result, while it waits for a release and after it.
+    /// Result that awaits a release, kept after the release.
     pub held: Option<Arc<HeldResult>>,
 }
 
-/// A result that waits for a release, as it was shown.
+/// Result that awaits a release, as shown to the reviewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldResult {
     pub title: String,
     pub content: Arc<str>,
-    /// Of the content.
+    /// Digest of the content.
     pub digest: Digest,
-    /// The tool's own account.
+    /// Data that the tool reported.
     pub data: Value,
 }
 
@@ -332,12 +333,12 @@ impl Call {
         }
     }
 
-    /// Whether its card shows files as they are, or as it would leave them.
+    /// Returns true if the card shows files, as they are or as the call would leave them.
     pub fn shows_files(&self) -> bool {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
-    /// Whether it is held and what its card shows is to be looked at again. What it would release does not change any more.
+    /// Returns true if the card's files must be inspected again. A held result does not change any more.
     pub(super) fn awaits_another_look(&self) -> bool {
         self.look_again && self.shows_files() && self.held.is_none()
     }
@@ -359,42 +360,43 @@ impl Call {
     }
 }
 
-/// The trials of a call: at most one runs, and the last one counts.
+/// Trials of a call. At most one runs at a time; the last result is the valid one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Begun so far: the number of the last one.
+    /// Number of trials begun, which is also the number of the last one.
     pub attempt: u32,
-    /// The epoch that runs it.
+    /// Epoch of the process that runs the trial.
     pub running: Option<u64>,
-    /// Lost with their process, in a row.
+    /// Number of trials in a row that were lost with their process.
     pub lost: u32,
     pub found: Option<Arc<Found>>,
-    /// Something was written since: it is tried again before it counts. Of a commit that was begun it says nothing.
+    /// True if a write since the trial requires another one. Has no meaning once a commit has begun.
     pub is_stale: bool,
-    /// How often the commit of what the call does was begun. One that was is carried on: what it rests on is partly its own work.
+    /// Number of commits begun. A begun commit is continued, because its preconditions may have changed by its own
+    /// writes.
     pub commits: u32,
-    /// Why it can not be tried.
+    /// Reason why the call cannot be tried.
     pub impossible: Option<Arc<str>>,
 }
 
-/// What a call does to the workspace: what its trial came to, or what its tool proposes.
+/// Changes that a call makes to the workspace, as found by its trial or proposed by its tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Of the changeset.
+    /// Digest of the changeset.
     pub digest: Digest,
     pub changed: usize,
     pub deleted: usize,
     pub ask_because: Vec<String>,
-    /// `None` where it was erased, or is not what was found: nobody can say what it changes.
+    /// `None` if the content was erased or does not match the digest. The changes are then unknown.
     pub changeset: Option<Arc<Changeset>>,
-    /// Changes of the run's layer. `None` where there are none, or where they were erased.
+    /// Changes of the run's layer. `None` if there are none or they were erased.
     pub layer: Option<Arc<LayerChanges>>,
     pub text: Arc<str>,
     pub data: Value,
     pub card: Value,
 }
 
-/// The life of a call (design, part 1).
+/// State of a call (design, part 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     Proposed,
@@ -403,30 +405,31 @@ pub enum CallState {
     Started {
         epoch: u64,
     },
-    /// Handed out: the client runs it, and answers through the interrupt.
+    /// The client runs the call and answers through the interrupt.
     WithClient(InterruptId),
-    /// Nobody knows whether it happened; the interrupt asks, once it is open.
+    /// It is unknown whether the call took effect. The interrupt asks a person, once it is open.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }
 
-/// Old turns in the requests of a step, and the known length of the model's window.
+/// Old turns in the requests of a step, and the known size of the model's window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
-    /// Turns up to this one were to be summed up, and could not be.
+    /// Last turn that was to be summed up but could not be.
     pub elided: u32,
-    /// Size of the window by the refusal of a provider.
+    /// Size of the window, learned from a provider's refusal.
     pub narrowed: Option<u64>,
-    /// Input tokens of the last request, as its provider counted them; 0: it did not, or the next one begins otherwise.
+    /// Input tokens of the last request as its provider counted them. 0 if not counted, or if the next request begins
+    /// differently.
     pub counted: u64,
-    /// Something was left out of the request that is out, or was last.
+    /// True if content was left out of the current or last request.
     pub shortened: bool,
-    /// The model that answered last, as its provider names it.
+    /// Model that answered last, as its provider names it.
     pub answered: Option<Arc<str>>,
 }
 
-/// Summary of the turns up to one.
+/// Summary of the turns up to `until`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub until: u32,
@@ -434,7 +437,7 @@ pub struct Summary {
 }
 
 impl History {
-    /// Turns up to this one are not in requests as they were.
+    /// Returns the last turn that requests do not hold in full.
     pub(super) fn until(&self) -> u32 {
         self.elided.max(self.summarised())
     }
@@ -444,51 +447,51 @@ impl History {
     }
 }
 
-/// The rounds of a copilot phase.
+/// Rounds of a copilot phase.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "what happened before a round, each by itself")]
 pub struct Rounds {
-    /// Begun so far.
+    /// Number of rounds begun.
     pub begun: u32,
-    /// A person wants another one.
+    /// True if a person wants another round.
     pub wanted: bool,
-    /// The work is over: a person said so in their turn.
+    /// True if a person ended the work in their turn.
     pub is_over: bool,
-    /// What is asked of a person before a round, or after it.
+    /// Interrupt that asks a person before or after a round.
     pub asked: Option<InterruptId>,
-    /// The first round that later ones remember.
+    /// First round that later rounds remember.
     pub fresh_from: u32,
-    /// Replaces the run's task.
+    /// Task that replaces the run's task.
     pub task: Option<Arc<str>>,
-    /// The next round's task is a new one: it is routed.
+    /// True if the next round has a new task, which must be routed.
     pub is_new_task: bool,
-    /// A person has named it in the place of the one before.
+    /// True if a person replaced the previous task with the new one.
     pub was_replaced: bool,
-    /// What the next round works on, as a person said it.
+    /// Text of a person that the next round works on.
     pub next: Option<Arc<str>>,
-    /// What a person answered before the next round began.
+    /// Answers of a person before the next round began.
     pub added: Vec<Arc<str>>,
-    /// A person was asked about this task before it began.
+    /// True if a person was asked about this task before it began.
     pub was_asked: bool,
-    /// How often tasks were routed.
+    /// Number of routed tasks.
     pub routings: u32,
-    /// How the task is done; `None` before it is routed.
+    /// Route of the task. `None` before it is routed.
     pub routed: Option<Routed>,
-    /// Whether step checkpoints are left out; `None` where nobody routes.
+    /// True if step checkpoints are left out. `None` if the task was not routed.
     pub simple: Option<bool>,
-    /// What each round works on, by its number.
+    /// Brief of each round, by its number.
     pub briefs: SharedMap<u32, Brief>,
-    /// How many of the run's messages had come when a round ended.
+    /// Number of the run's messages when each round ended.
     pub heard: SharedMap<u32, usize>,
 }
 
-/// What a round works on.
+/// Input of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {
-    /// A person said it; `None` of the first round, which works on the run's task.
+    /// Text of a person. `None` for the first round, which works on the run's task.
     pub said: Option<Arc<str>>,
     pub is_new_task: bool,
-    /// What was answered before it began, and what the route says.
+    /// Answers given before the round began, and the hint of the route.
     pub beside: Vec<Arc<str>>,
 }
 
@@ -523,7 +526,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// The next round begins, with what was asked and answered for it.
+    /// Begins the next round with the collected text and answers.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);
@@ -538,36 +541,36 @@ impl Rounds {
         self.was_replaced = false;
     }
 
-    /// How many of the run's messages stand in the rounds that this one remembers.
+    /// Returns how many of the run's messages belong to earlier rounds that this round remembers.
     pub(super) fn heard_before(&self, round: u32) -> usize {
         let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
         before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()
     }
 }
 
-/// A phase that a call began.
+/// Phase that a call began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Called {
     pub phase: Phase,
     pub call: String,
     /// Index in its chain, from 0.
     pub nth: usize,
-    /// Why it ended, where it did not end well.
+    /// Reason, if the phase did not end well.
     pub why: Option<String>,
 }
 
-/// Counted from the events; a fresh budget for a step takes nothing away.
+/// Totals counted from the events. A fresh budget for a step resets none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Replies of models.
+    /// Number of model replies.
     pub requests: u64,
-    /// Calls that were tried: each time that one was started, and those that failed before they could.
+    /// Number of tried calls: every start, and calls that failed before their start.
     pub calls: u64,
     pub tokens: u64,
-    /// Input tokens among them.
+    /// Input tokens, included in `tokens`.
     pub input_tokens: u64,
-    /// By the prices of the workflow.
+    /// Cost by the prices of the workflow.
     pub cost: Cost,
-    /// Replies of models that have no price there.
+    /// Number of replies of models without a price in the workflow.
     pub unpriced: u64,
 }

@@ -1,7 +1,7 @@
-//! Who works on a run now, who waits for whom, and since when: for people who watch it.
+//! Current work of a run, for people who watch it: who works, who waits for whom, and since when.
 //!
-//! Everything is a function of the state. Steps that help another one (a judge of calls, a router, a summariser) stand
-//! for it and are not listed.
+//! All of it is a function of the state. Steps that help another step (a judge of calls, a router, a summariser) are
+//! not listed; the helped step represents them.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};
@@ -9,40 +9,40 @@ use crate::id::InterruptId;
 use crate::interrupt::Kind;
 use crate::time::Timestamp;
 
-/// A step that is at work or waits, or a phase that has not begun.
+/// Step that works or waits, or a phase that has not begun.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work<'r> {
     pub phase: &'r str,
-    /// `None`: the phase has no step yet, or needs none.
+    /// `None` if the phase has no step yet, or needs none.
     pub step: Option<&'r str>,
     pub agent: Option<&'r str>,
     pub doing: Doing<'r>,
-    /// `None`: it never began.
+    /// `None` if the phase has not begun.
     pub since: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing<'r> {
-    /// Its model is asked.
+    /// A request to the model is in progress.
     Thinks,
-    /// Its calls of these tools run.
+    /// Calls of these tools are running.
     Acts(Vec<&'r str>),
-    /// It does the next thing by itself, at once or when a model can be asked again.
+    /// The step continues by itself, at once or when the model can be asked again.
     Begins,
-    /// A person has to speak.
+    /// The step waits for a person to decide on these interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// Its questions are kept back until these agents can not go on, either.
+    /// The step's questions are kept back until these agents cannot continue, either.
     Gathers(Vec<&'r str>),
-    /// A question of these agents is open, and nobody else begins anything meanwhile.
+    /// A question of these agents is open, and other agents start no work until it is answered.
     Held(Vec<&'r str>),
-    /// These phases come first.
+    /// These phases must end first.
     Needs(Vec<&'r str>),
     /// The run is paused, or a person has interrupted it.
     Rests,
 }
 
 impl Run {
-    /// In the order of the phases, of their steps as they began. Nothing of a run that has ended.
+    /// Returns the current work in the order of the phases, and of their steps by start. Empty if the run has ended.
     pub fn work(&self) -> Vec<Work<'_>> {
         if self.ended.is_some() || self.started.is_none() {
             return Vec::new();
@@ -116,7 +116,7 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Agents of other steps for whom questions are kept back.
+    /// Returns the agents of other steps that questions are kept back for.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {
@@ -130,7 +130,7 @@ impl Run {
     }
 }
 
-/// Who will begin with it, where one agent does.
+/// Returns the agent that begins the phase, if a single agent does.
 fn agent(phase: &Phase) -> Option<&str> {
     match &phase.kind {
         PhaseKind::OneShot { agent } => Some(agent),

@@ -1,4 +1,4 @@
-//! Answers after the fact: corrected, erased, or taken for a later question without asking anybody.
+//! Changes of given answers: corrected, erased, or reused for a later question without asking a person.
 
 use serde_json::Value;
 
@@ -25,7 +25,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Erasing what is erased is no event. The driver erases the content of the events that the fact names.
+    /// Erases an answer. Emits no event if it is already erased. The driver erases the content of the events in the
+    /// fact.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -36,11 +37,11 @@ impl Draft<'_> {
             return Err(Rejection::Held);
         }
         let mut events: Vec<u64> = interrupt.kept.copies.clone();
-        // What the agent was told is a copy of it.
+        // The text that the agent received is a copy of the answer.
         if let About::Call(call) = &interrupt.opened.about {
             events.extend(self.run.calls.get(call).and_then(|call| call.ended_at));
         }
-        // And so is what the result says of the question: the rest of it moves on.
+        // The result of the run quotes the answer, too. The rest of the result moves to the new event.
         let mut content = Content::none();
         if let Some(ended) = &self.run.ended
             && let Some(data) = without_answer(&ended.result, id)
@@ -53,7 +54,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// An answer that does not fit, or comes from somebody who may not decide here, leaves the question open.
+    /// Answers a question with an earlier answer. Leaves it open if the answer does not fit, or if its author may not
+    /// decide here.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,
@@ -82,7 +84,7 @@ impl Draft<'_> {
     }
 }
 
-/// The option by which it was answered.
+/// Returns the option by which the question was answered.
 fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
     if interrupt.kept.erased {
         return Err(Rejection::NoAnswer("it was erased"));
@@ -97,7 +99,7 @@ fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pr
     problems
 }
 
-/// A result without the answer to this question; `None`: it does not quote it.
+/// Returns a result without the answer to this question. `None` if the result does not quote it.
 fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
     let mut result = result.clone();
     let questions = result.get_mut("questions")?.as_array_mut()?;

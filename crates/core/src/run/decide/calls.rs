@@ -1,4 +1,4 @@
-//! What a resolution does to a call: it runs, is edited, answered or refused.
+//! Effects of a resolution on a call: it runs, is edited, answered or refused.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -107,9 +107,9 @@ impl Draft<'_> {
         }
     }
 
-    /// The paths that the person named become what is committed; the agent is told of the rest.
+    /// Commits only the paths that the person named, and tells the agent which paths were dropped.
     fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
-        // `check_edit` has refused what is no part of it.
+        // `check_edit` has rejected paths that are not part of the changes.
         let Ok((kept, dropped)) = call.kept(taken.edit) else {
             self.fail_run("internal", "a part of its changes that is none");
             return;
@@ -133,7 +133,8 @@ impl Draft<'_> {
         self.note(interrupt, &call.step, &told);
     }
 
-    /// Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads why.
+    /// Applies an escalation. Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads the
+    /// reason.
     pub(super) fn escalation_effect(
         &mut self,
         interrupt: &Interrupt,
@@ -155,7 +156,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Remembers the decision for the session.
+    /// Adds the decision as a grant of the session.
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
@@ -230,17 +231,17 @@ impl Draft<'_> {
             return;
         }
         self.release_held(id, held, taken.edit.as_str());
-        // What comes later is told what the reviewer said with it.
+        // Later steps receive the reviewer's text, too.
         self.guide(interrupt, &call.step, taken.text);
     }
 
-    /// What the client says is the call's result.
+    /// Applies the outcome from the client as the call's result.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
-            // Nobody knows whether it took effect: a person says, before anything is tried again.
+            // It is unknown whether the call took effect. A person decides before anything is tried again.
             (_, By::Expiry) if self.run.writes(&call.tool) => {
                 self.doubt(id, "the client did not tell in time what came of it");
             }

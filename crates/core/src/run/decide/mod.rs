@@ -1,5 +1,5 @@
-//! A decision, or the end of the time for one, and what follows: each thing that an interrupt can be about has its
-//! function, in `calls.rs` or `steps.rs`.
+//! Decisions and expiries, and their effects. Each subject of an interrupt has its function in `calls.rs` or
+//! `steps.rs`.
 
 mod answers;
 mod calls;
@@ -24,10 +24,10 @@ use crate::schema::{self, Problem};
 pub(super) use steps::as_it_is;
 use words::nonempty;
 
-/// Why a run ends that waited for somebody in vain.
+/// End reason of a run that waited for a decision until it expired.
 pub(super) const EXPIRED: &str = "expired";
 
-/// A resolution on its way into effect.
+/// Resolution that is taking effect.
 struct AppliedDecision<'d> {
     offer: &'d Offer,
     text: &'d str,
@@ -46,7 +46,7 @@ impl Draft<'_> {
         self.decide_for(id, decision, false)
     }
 
-    /// `implied`: nobody said so; it follows from what the person did.
+    /// Applies a decision. `implied`: the decision follows from something else that the person did.
     pub(super) fn decide_for(
         &mut self,
         id: &InterruptId,
@@ -58,11 +58,11 @@ impl Draft<'_> {
         let whole = restored.as_ref().ok().cloned().flatten();
         let whole = whole.map(|edit| Decision { edit, ..decision.clone() });
         let decision = &unchanged::as_it_counts(&interrupt, whole.as_ref().unwrap_or(decision));
-        // Whoever left meanwhile has no say in what this vote settles. What is settled stays as it was.
+        // Votes of people who have left are withdrawn first. A resolved interrupt stays as it was.
         if interrupt.is_open() {
             self.unseat(id)?;
             if decision.from_page {
-                // One that can not be noted keeps nobody from deciding: what does is said below.
+                // A view that cannot be recorded does not prevent the decision. The checks below report any obstacle.
                 let _ = self.view(id);
             }
         }
@@ -72,7 +72,7 @@ impl Draft<'_> {
             Checked::New(offer, seat) => (offer, seat),
         };
         restored.map_err(Refusal::Withheld)?;
-        // Nothing here starts what such an agent does: it goes on as soon as it is told.
+        // An external agent continues as soon as it gets the answer, so a freeze can only take effect here.
         let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
         let goes_on = !stops && self.run.definition.is_external();
         if goes_on && self.run.freeze(self.cx.system).is_some() {
@@ -92,7 +92,7 @@ impl Draft<'_> {
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         self.remember_refusal(&interrupt, &offer);
-        // What each of them said is heard.
+        // The texts of all voters take effect.
         let Given { text, edit } = self.interrupt(id)?.given();
         let text = text.as_deref().unwrap_or_default();
         self.effect(&interrupt, &AppliedDecision { offer: &offer, text, edit: &edit, by: By::Person });
@@ -118,7 +118,7 @@ impl Draft<'_> {
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         let on_behalf_of = decision.on_behalf_of.clone();
         let also = decision.also.clone();
-        // The kept ones were shown, also where the client lists none.
+        // Interrupts in `also` were shown, even if the client lists none.
         let shown = decision.also_shown.iter().filter(|id| !also.contains(id));
         let also_shown = also.iter().chain(shown).cloned().collect();
         self.emit(
@@ -138,9 +138,9 @@ impl Draft<'_> {
         );
     }
 
-    /// Expires every interrupt whose deadline has passed. Its `on_expiry` names the option that this takes, if any.
+    /// Expires every interrupt whose deadline has passed. `on_expiry` names the option that is taken, if any.
     pub(super) fn expire(&mut self) {
-        // No deadline runs out meanwhile; what is due by then does once the freeze is lifted.
+        // During a freeze no deadline expires. Those that are due expire once the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
             return;
         }
@@ -153,7 +153,7 @@ impl Draft<'_> {
             .map(|(_, interrupt)| interrupt.clone())
             .collect();
         for interrupt in due {
-            // One that an earlier one in this sweep has closed needs nothing.
+            // An earlier expiry in this sweep may have closed this interrupt.
             let still_open =
                 self.run.interrupts.get(&interrupt.opened.interrupt).is_some_and(|each| each.is_open());
             if !still_open {
@@ -211,9 +211,9 @@ impl Draft<'_> {
                 self.emit(Fact::RunCancelled { reason }, Content::maybe_text(text));
                 return;
             }
-            // Nobody said no: that is no rejection (contract E9).
+            // No person said no, so an expiry is not a rejection (contract E9).
             (Effect::FailRun, Some(unheard)) if about != About::External => {
-                // Of a phase that a call began it is the phase that fails.
+                // In a phase that a call began, only the phase fails.
                 if let About::Phase(phase) | About::Plan(phase) = &about {
                     self.fail_phase(phase, EXPIRED, unheard);
                 } else {
@@ -279,13 +279,14 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     }
 }
 
-/// Whether an edit takes the place of an object that an agent of another framework sent. What our own runs ask about
-/// is checked by what it is: a call against its tool, a plan as a plan.
+/// Returns true if an edit replaces an object that an agent of another framework sent. In native runs, a call is
+/// checked against its tool, and a plan as a plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// Effect of an expiry that takes no option: that of the kind's usual option, or of its first one. Never releases work.
+/// Returns the effect of an expiry that takes no option: the usual option of the kind, or its first. Never releases
+/// work.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

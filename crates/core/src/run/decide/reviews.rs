@@ -1,4 +1,4 @@
-//! What follows the release of a review: the end of a step, or of the hold of a whole run.
+//! Effects of a released review: the end of a step, or of the hold of a whole run.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// What was released is what the agent brought, where the workflow wants it so: nobody says anything else after that
+    /// Ends the step with the released output, if the workflow is configured so. The agent adds no further text
     /// (contract D3).
     pub(super) fn end_released(&mut self, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
@@ -23,17 +23,18 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Reviews are switched off: what this one would show is released as it is (contract E20).
+    /// Releases the output without a review, because reviews are switched off (contract E20).
     pub(in super::super) fn release_unreviewed(&mut self, interrupt: &InterruptId, id: &str, call: &Call) {
         let offer = self.let_through(interrupt);
         let taken = AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: By::Person };
         self.review_effect(id, call, &taken);
     }
 
-    /// Released: it goes on where it was, and its agents hear of the decision. Anything else ends it.
+    /// Applies a decision on a hold. A release resumes the run and tells its agents; any other effect ends the run.
     pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Release {
-            // First, so that an agent whose last word came meanwhile is not asked again for what it is told.
+            // Advances first. Otherwise an agent that finished during the hold would be asked again because of the
+            // message.
             self.advance();
             if !self.is_over() {
                 self.tell_run(&sentence("A reviewer has approved this task", taken));

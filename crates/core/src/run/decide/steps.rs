@@ -1,4 +1,4 @@
-//! What a resolution does to plans, steps and phases: they go on, begin again, or end.
+//! Effects of a resolution on plans, steps and phases: they continue, start again or end.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -17,7 +17,7 @@ use crate::run::{Fact, StepEnd, StepRole, another_plan};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// The plan of a planning phase, or a newer version of one that is carried out already.
+    /// Applies a decision on the plan of a planning phase, or on a newer version of a plan that is carried out.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
         match taken.offer.effect {
@@ -26,7 +26,7 @@ impl Draft<'_> {
                 self.tell_run(taken.text);
             }
             Effect::ProceedWithEdit => {
-                // It was checked before it was taken.
+                // The edit was checked before the decision was accepted.
                 let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
                     self.fail_run("internal", "a plan that can not be carried out");
                     return;
@@ -110,7 +110,7 @@ impl Draft<'_> {
             }
             Effect::ProceedWithEdit => {
                 self.end_phase(phase, StepEnd::Completed);
-                // What stands beside a plan is said to whoever works later, as anything is that is no plan.
+                // Fields of an edit next to the plan are sent to later steps, like an edit that holds no plan.
                 let said = if self.replace_plan(phase, taken.edit) {
                     plan::beside(taken.edit)
                 } else {
@@ -157,7 +157,8 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Continue: the agent goes on, and hears what the person says. Finish: what it said is taken as it is.
+    /// Applies a decision on a refused end. Continue: the agent continues with the person's text. Finish: its last
+    /// reply is accepted.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());
@@ -169,11 +170,11 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step with what its agent said last, and why that is all.
+    /// Ends a step with the last reply of its agent, and the reason for the end.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
-        // Half of a better task is none, nor is half a judgement: the task stays as it was, and nobody has judged.
+        // A partial rewording or judgement is not used. The task stays as it was, and there is no judgement.
         let is_of_use = !found.is_some_and(|step| {
             matches!(step.role, StepRole::Improver | StepRole::Judge) || step.role.is_aside()
         });
@@ -186,7 +187,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        // Either way the agent goes on: answered, or with what it assumes.
+        // In both cases the agent continues: with an answer, or with its assumption.
         if taken.offer.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);
         } else {
@@ -195,7 +196,7 @@ impl Draft<'_> {
     }
 }
 
-/// What a step brought that is ended with what its agent said last.
+/// Returns the output of a step that ended with the last reply of its agent.
 pub(in super::super) fn as_it_is(said: &str, why: &str) -> String {
     format!("{said}\n\n{why}")
 }

@@ -1,5 +1,5 @@
-//! One decision in one form: an edit that changes nothing is an approval of what was shown, and a list of what is kept has
-//! an order. So two people who mean the same say the same.
+//! Normal form of decisions: an edit that changes nothing becomes an approval, and a list of kept paths is sorted. Two
+//! people who decide alike then cast equal votes.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::json;
 use crate::plan::Plan;
 use crate::strict::Strict;
 
-/// The decision as it counts. It is compared with what the interrupt shows, which stays what it was: the same
-/// decision again is the same again.
+/// Returns the decision in its normal form. The decision is compared with what the interrupt shows, which never
+/// changes, so a repeated decision gets the same form.
 pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decision {
     let edit = json::as_read_again(decision.edit.clone());
     let decision = &Decision { edit, ..decision.clone() };
@@ -31,8 +31,8 @@ pub(super) fn as_it_counts(interrupt: &Interrupt, decision: &Decision) -> Decisi
     Decision { option: "approve".to_owned(), edit: Value::Null, ..decision.clone() }
 }
 
-/// An answer of data to an agent of ours, from a client that can send words alone: they are the data where they are
-/// JSON. Agents of other frameworks ask clients that know what an edit is.
+/// Returns the data of an answer from a client that can send only text: the text is the data if it is JSON. Applies
+/// only to native agents; agents of other frameworks ask clients that can send edits.
 fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
     let offer = interrupt.offers(&decision.option)?;
     let is_own = interrupt.opened.about != About::External;
@@ -43,7 +43,7 @@ fn data_in_words(interrupt: &Interrupt, decision: &Decision) -> Option<Value> {
         .filter(|data: &Value| !data.is_null() && json::unsafe_part(data).is_none())
 }
 
-/// Names in their order, each once. What is no list of names is refused as it is.
+/// Sorts names and removes duplicates. Any other value is returned as it is, and rejected later.
 fn in_order(edit: &Value) -> Value {
     BTreeSet::<String>::deserialize(edit).map_or_else(|_| edit.clone(), |names| names.into_iter().collect())
 }
@@ -54,7 +54,7 @@ fn changes_nothing(interrupt: &Interrupt, edit: &Value) -> bool {
     })
 }
 
-/// One with an empty `depends_on` is the same plan as one without.
+/// Compares plans. An empty `depends_on` equals a missing one.
 fn is_same_plan(shown: &Value, edit: &Value) -> bool {
     let read = |plan| Plan::deserialize(Strict(plan)).ok();
     read(shown).is_some_and(|shown| read(edit) == Some(shown))

@@ -1,4 +1,4 @@
-//! What agents and people are told of a decision.
+//! Texts about a decision, for agents and people.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// What nobody decided in time.
+    /// Returns a text that says what was not decided in time.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,19 +50,19 @@ impl Draft<'_> {
         }
     }
 
-    /// Guidance that came with the end of a step or phase reaches what is at work, and what starts later.
+    /// Sends guidance that came with the end of a step or phase to open steps, and to steps that start later.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));
         }
     }
 
-    /// What came with a decision about a call reaches the step's next model request.
+    /// Adds the text of a decision about a call to the step's next model request.
     pub(super) fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, false);
     }
 
-    /// What came with a decision about a step reaches its next model request, and those of later steps (contract A15).
+    /// Adds the text of a decision about a step to its next model request, and to those of later steps (contract A15).
     pub(in super::super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, true);
     }
@@ -75,7 +75,7 @@ impl Draft<'_> {
     }
 }
 
-/// `50 rounds`, as the interrupt shows it.
+/// Returns the limit as the interrupt shows it: `50 rounds`.
 pub(super) fn limit_of(interrupt: &Interrupt) -> String {
     let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
     let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
@@ -109,7 +109,7 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// What the asker reads: the words, or data as JSON with the words beside it.
+/// Returns the answer for the asker: the text, or data as JSON followed by the text.
 pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     match (taken.edit, nonempty(taken.text)) {
         (Value::Null, _) => taken.text.to_owned(),
@@ -118,7 +118,7 @@ pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// What the asker reads where nobody answered. `records`: it can write down what it assumes.
+/// Returns the text for the asker of an unanswered question. `records`: the asker can record an assumption.
 pub(super) fn unanswered(taken: &AppliedDecision<'_>, records: bool) -> String {
     let assume = if records {
         format!("Go on with your best assumption, and write it down with `{RECORD}`.")

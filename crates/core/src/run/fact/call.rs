@@ -1,4 +1,4 @@
-//! Calls in facts: what was looked at, who released them, how they ended.
+//! Facts about calls: inspections, releases, ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use crate::gate::Release;
 use crate::id::InterruptId;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 
-/// A call as a reply lists it; its arguments are content.
+/// Call as a reply lists it. The arguments are content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     pub call: String,
     pub tool: String,
-    /// Of tool and arguments: equal calls in a row are counted.
+    /// Digest of tool and arguments, by which equal calls in a row are counted.
     pub digest: Digest,
 }
 
-/// What an inspection found, as far as gates and digest need it.
+/// Result of an inspection, as far as gates and digest need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Look {
@@ -48,7 +48,7 @@ impl LayerDigest {
     }
 }
 
-/// Who or what released a call.
+/// Authority that released a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
@@ -56,28 +56,28 @@ pub enum Authority {
     Interrupt(InterruptId),
 }
 
-/// What a model says about a call that the gates let through.
+/// Judgement of a model about a call that the gates allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     Clear,
     /// A person must decide.
     Escalate,
-    /// It could not be reached or read: a person must decide.
+    /// The model was not available, or its answer was not readable. A person must decide.
     Unheard,
 }
 
-/// Why a call goes back to the gate.
+/// Reason why a call goes back to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Returned {
-    /// A file it relies on is not as it was shown.
+    /// A file that the call relies on differs from what was shown.
     Changed,
     /// A person edited the arguments.
     Edited,
-    /// The rule or grant that released it holds no longer, or another one releases it by now.
+    /// The rule or grant that released the call is no longer valid, or another one releases it now.
     Withdrawn,
-    /// A person said that it did not happen.
+    /// A person stated that the call did not take effect.
     Rerun,
 }
 
@@ -87,13 +87,13 @@ pub enum Returned {
 pub enum CallEnd {
     Done,
     Failed,
-    /// By a rule, a person, or because nobody decided in time.
+    /// Refused by a rule or a person, or because no decision came in time.
     Refused,
-    /// A person's text is its result.
+    /// A person's text is the result.
     Answered,
     Skipped,
-    /// The run ended before it started.
+    /// The run ended before the call started.
     Cancelled,
-    /// The run ended while it ran.
+    /// The run ended while the call ran.
     Unknown,
 }

@@ -1,6 +1,7 @@
-//! What can happen in a run. Past tense; facts only, texts and arguments are the event's content.
+//! Facts: what can happen in a run, in the past tense. Texts and arguments are not facts but content of the event.
 //!
-//! The content of each event is named beside it: `text` and `data` are the fields of [`crate::envelope::Content`].
+//! The comment of each fact names the event's content: `text` and `data` are the fields of
+//! [`crate::envelope::Content`].
 
 mod call;
 mod reason;
@@ -39,37 +40,37 @@ pub enum Fact {
         definition: Digest,
         config: Config,
         origin: Origin,
-        /// Something that was said in the session began it: it has the front of the conversation.
+        /// True if a message in the session began the run. The run then has the front of the conversation.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
-        /// The trace of whoever asked for it, where they said that they are in one.
+        /// Trace of the caller, if the caller named one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A node took over work that was in flight when another one, or the one before a restart, stopped.
+    /// A node took over work that was in flight when another node stopped, or when this one restarted.
     Adopted {
         epoch: u64,
-        /// What the node is still at itself: it counts as started under this epoch.
+        /// Actions that the node still performs itself. They belong to this epoch from here on.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
     RunPaused,
     RunResumed,
-    /// A person interrupted it: what is at work stops, and each model call that is out comes back as `model_stopped`.
+    /// A person interrupted the run. Running work stops, and each model call in progress ends as `model_stopped`.
     RunInterrupted,
-    /// Its session is suspended: it rests until the session is resumed.
+    /// The session was suspended. The run rests until the session is resumed.
     RunSuspended,
-    /// Its session is resumed.
+    /// The session was resumed.
     RunUnsuspended,
     /// data: the result.
     RunCompleted {
         reason: String,
     },
-    /// text: what went wrong.
+    /// text: the error.
     RunFailed {
         reason: String,
     },
-    /// text: why, where somebody said so.
+    /// text: the reason, if one was given.
     RunCancelled {
         reason: String,
     },
@@ -77,18 +78,18 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
-    /// text: why, where a phase that a call began did not end well.
+    /// text: the reason, if a phase that a call began did not end well.
     PhaseEnded {
         phase: String,
         end: StepEnd,
     },
-    /// A call begins a phase of its own. text: what it works on.
+    /// A call began a phase of its own. text: the input of the phase.
     PhaseCalled {
         call: String,
-        /// Which of a chain it is, from 0.
+        /// Index in a chain of phases, from 0.
         #[serde(default, skip_serializing_if = "is_default")]
         nth: usize,
-        /// Its form, without words.
+        /// Form of the phase, without its texts.
         phase: Box<Phase>,
     },
 
@@ -98,25 +99,25 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
-        /// What it carries out of a plan. Older journals do not name it: there it follows from the plan.
+        /// Part of a plan that the step carries out. Older journals do not name it; there it follows from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
-    /// It was held before it began, and its subtask was changed or dropped: nothing of it has happened, and it is gone.
+    /// The step was held before it began, and its subtask was changed or dropped. The step did nothing and is removed.
     StepWithdrawn {
         step: String,
     },
-    /// Nothing of it starts any more; it ends when what is under way has come back. text: its output.
+    /// The step starts no further work, and ends when the work in progress has returned. text: its output.
     StepClosed {
         step: String,
         end: StepEnd,
     },
-    /// text: its output.
+    /// text: the output of the step.
     StepEnded {
         step: String,
         end: StepEnd,
     },
-    /// An after-step gate sent it back.
+    /// A gate after the step sent the step back.
     StepRedone {
         step: String,
     },
@@ -124,7 +125,7 @@ pub enum Fact {
     StepRetried {
         step: String,
     },
-    /// text: what the step works on instead.
+    /// text: the new input of the step.
     StepInputReplaced {
         step: String,
     },
@@ -133,21 +134,21 @@ pub enum Fact {
         limit: String,
         value: u64,
     },
-    /// A person gave it a fresh budget.
+    /// The step received a fresh budget.
     LimitLifted {
         step: String,
-        /// Nobody did: the workflow lets it go on.
+        /// True if the workflow granted it without asking a person.
         #[serde(default, skip_serializing_if = "is_default")]
         unasked: bool,
     },
 
-    /// From here on the request is out.
+    /// From this event on, the request may have been sent.
     ModelStarted {
         step: String,
         turn: u32,
         attempt: u32,
         epoch: u64,
-        /// Results of calls are left out of it, so that it fits the window.
+        /// True if results of calls are left out of the request, so that it fits the window.
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
@@ -161,7 +162,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a call does not end the step. text: what the model is told.
+    /// A reply without a call did not end the step. text: the message to the model.
     EndRefused {
         step: String,
         turn: u32,
@@ -175,19 +176,19 @@ pub enum Fact {
         kind: FailureKind,
         retry_at: Option<Timestamp>,
     },
-    /// A provider refused a request as too long: from here on the step's requests are kept within so many tokens.
+    /// A provider refused a request as too long. Later requests of the step keep within this number of tokens.
     WindowNarrowed {
         step: String,
         window: u64,
     },
-    /// A model has summed up the step's turns up to this one: later requests hold that instead. text: the summary.
+    /// A model summed up the step's turns up to `until`. Later requests hold the summary instead. text: the summary.
     HistorySummarised {
         step: String,
-        /// The step that did.
+        /// Step that summed up.
         by: String,
         until: u32,
     },
-    /// No summary came of them: later requests leave out what their calls brought. text: why.
+    /// The turns could not be summed up. Later requests leave out the results of their calls. text: the reason.
     HistoryElided {
         step: String,
         by: String,
@@ -200,17 +201,17 @@ pub enum Fact {
         attempt: u32,
     },
 
-    /// A person interrupted it. text: what it had said by then; none where it had said nothing, or where that was lost with
+    /// A person interrupted the model call. text: the reply up to then; none if there was none, or if it was lost with
     /// its process.
     ModelStopped {
         step: String,
         turn: u32,
         attempt: u32,
-        /// It had said something: so the turn is there also where its text was erased.
+        /// True if the model had replied in part. The turn then exists even if its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
-    /// A person lets an agent go on whose reply was interrupted. text: what it is told.
+    /// A person let an agent continue after an interrupted reply. text: the message to the agent.
     ReplyResumed {
         step: String,
     },
@@ -220,13 +221,13 @@ pub enum Fact {
         call: String,
         look: Look,
     },
-    /// From here on it runs where it can harm nothing.
+    /// From this event on, the call may be running in a trial, where it can do no harm.
     TrialStarted {
         call: String,
         attempt: u32,
         epoch: u64,
     },
-    /// The process that tried it is gone; nothing has happened.
+    /// The process that ran the trial is gone. The call had no effect.
     TrialLost {
         call: String,
         attempt: u32,
@@ -248,102 +249,102 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// The call of a phase that is one call: no model made it. data: its arguments.
+    /// A phase that is a single call made the call, without a model. data: its arguments.
     CallMade {
         step: String,
         call: String,
         tool: String,
     },
-    /// What a tool that changes files would do, as the look before it found. text: what the model is told once it is
-    /// done; data: `{"changes": […], "data": …}`.
+    /// Changes that a file tool would make, as its inspection found. text: the message to the model once they are made;
+    /// data: `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
-        /// Of the changeset.
+        /// Digest of the changeset.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// A person keeps a part of what its trial did. data: `{"changes": […]}`, that part.
+    /// A person keeps a part of the changes of a trial. data: `{"changes": […]}`, that part.
     ChangesKept {
         call: String,
-        /// Of that part.
+        /// Digest of that part.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// text: why it can not be tried. Its gate votes as it is.
+    /// The call cannot be tried, and its gate votes without a trial. text: the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model was asked whether a person must decide about it. data: `{"reasons": […]}`.
+    /// A model judged whether a person must decide about the call. data: `{"reasons": […]}`.
     CallJudged {
         call: String,
-        /// The step that judged.
+        /// Step that judged.
         by: String,
         judgement: Judgement,
     },
-    /// What the judging model said can not be read. text: what it is told.
+    /// The reply of the judging model cannot be read. text: the message to that model.
     JudgementUnusable {
         step: String,
     },
-    /// It can not be done before the calls of its reply that come before it: it is looked at again after them.
+    /// The call cannot be done before the calls of its reply that precede it. It is inspected again after them.
     ToolDeferred {
         call: String,
     },
-    /// text: why the rule that released it allows such calls, where the rule says so.
+    /// text: the reason of the rule that released the call, if the rule gives one.
     ToolAuthorised {
         call: String,
         digest: Digest,
         by: Authority,
-        /// What a command may do with that; part of the digest.
+        /// Effect that the command is limited to. Part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// From here on it may have happened.
+    /// From this event on, the call may have taken effect.
     ToolStarted {
         call: String,
         attempt: u32,
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// The changes that are committed: what `tool_tried`, `changes_kept` or `changes_proposed` names.
+        /// Digest of the changes to commit, as in `tool_tried`, `changes_kept` or `changes_proposed`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
-        /// What the sandbox lets a command do.
+        /// Effect that the sandbox allows the command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// A person stops the command, tried or started: from here on its processes are ended, and `tool_finished` tells what came
-    /// of it. text: what the person says to the agent.
+    /// A person stopped the command in its trial or its run. Its processes are ended from this event on, and
+    /// `tool_finished` reports the outcome. text: the person's message to the agent.
     ToolStopped {
         call: String,
-        /// With the whole run.
+        /// True if the whole run was interrupted.
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
-    /// text: what the model is told; data: the tool's own.
+    /// text: the result for the model; data: the tool's own data.
     ToolFinished {
         call: String,
         end: CallEnd,
         code: Option<String>,
     },
-    /// Back to `proposed`. data: `{"arguments": …}` where a person edited them.
+    /// The call is `proposed` again. data: `{"arguments": …}` if a person edited them.
     ToolReturned {
         call: String,
         why: Returned,
         paths: Vec<String>,
     },
-    /// The process that ran it is gone, and running it again is harmless: it reads, or it carries a commit on.
+    /// The process that ran the call is gone. Running it again is harmless: it only reads, or it continues a commit.
     ToolLost {
         call: String,
     },
-    /// The process that ran it is gone, and nobody can know whether it happened.
+    /// It is unknown whether the call took effect, for example because its process is gone.
     ToolDoubted {
         call: String,
     },
 
-    /// Another agent goes on with the step. Its own call says so, and has ended.
+    /// Another agent continues the step. The call that handed it over has ended.
     HandedOver {
         step: String,
         from: String,
@@ -358,59 +359,61 @@ pub enum Fact {
         iteration: u32,
         subtasks: usize,
     },
-    /// Of a planning phase: by its planner, or as a person edited it. data: the plan.
+    /// A planner or a person drafted a version of a planning phase's plan. data: the plan.
     PlanDrafted {
         phase: String,
         version: usize,
-        /// The planner's step; `None`: a person wrote it.
+        /// The planner's step. `None` if a person wrote the plan.
         step: Option<String>,
         subtasks: Vec<Node>,
     },
-    /// What the planner brought is no plan. text: why, as it is told.
+    /// The planner did not deliver a usable plan. text: the message to the planner.
     PlanUnusable {
         phase: String,
         step: String,
     },
-    /// This is the one to carry out.
+    /// This version of the plan is carried out.
     PlanSettled {
         phase: String,
         version: usize,
     },
-    /// What a person proposed instead of the plan that is carried out is not taken.
+    /// The plan that a person proposed to replace the current one was dropped.
     PlanDropped {
         phase: String,
         version: usize,
     },
-    /// How the next task of a copilot is done. text: why; data: `{"questions": […], "proposals": […], "refined_task": …}`.
+    /// The next task of a copilot was routed. text: the reason; data:
+    /// `{"questions": […], "proposals": […], "refined_task": …}`.
     TaskRouted(RoutedTask),
-    /// A person was asked about a task before it began, and answered or said something else. text: what its agent is told.
+    /// A person was asked about a task before it began, and answered or wrote a message. text: the message to its
+    /// agent.
     TaskExtended {
         phase: String,
-        /// The text is the message before it, which no step is told once more.
+        /// True if the text is the preceding message. Steps do not receive that message a second time.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person wants another round of a copilot. text: what it works on.
+    /// A person wants another round of a copilot. text: its task.
     RoundWanted {
         phase: String,
         round: u32,
         #[serde(default, skip_serializing_if = "is_default")]
         new_task: bool,
-        /// It remembers none of the rounds before.
+        /// True if the round remembers none of the earlier rounds.
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
-    /// A person wants no further round. text: what they said with it.
+    /// A person wants no further round. text: their comment.
     RoundsOver {
         phase: String,
     },
-    /// What another agent says of the step's work; it is told, and does it again. text: the judgement.
+    /// Another agent judged the step's work. The step receives the judgement and works again. text: the judgement.
     StepJudged {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result waits for a release. text: the result; data: `{title, findings, details, data}`, the
-    /// last one the tool's own.
+    /// The tool ran, and its result awaits a release. text: the result; data: `{title, findings, details, data}`, where
+    /// `data` is the tool's own.
     ResultHeld {
         call: String,
         /// SHA-256 of the text.
@@ -421,7 +424,7 @@ pub enum Fact {
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the content, of a result that was held.
+        /// SHA-256 of the content, for a result that was held.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
@@ -432,38 +435,39 @@ pub enum Fact {
     DecisionMade {
         interrupt: InterruptId,
         option: String,
-        /// The person did what it would have allowed (contract E33).
+        /// True if the person did themselves what the decision would have allowed (contract E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// The sequence of the decision that first brought its edit, to compare votes by: edits may be erased. Not in version 1.
+        /// Sequence of the decision that first brought this edit. Votes are compared by it, because edits may be
+        /// erased. Absent in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// The answer to an earlier question that this one was taken from.
+        /// Earlier question whose answer was reused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
-        /// What it counts as; not there where that is one of the first stage, in their own name.
+        /// Seat of the vote. Absent for a vote in the first stage in the voter's own name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// How long it was shown to them before, as their client says.
+        /// Time for which the interrupt was shown to the person, in milliseconds, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
-        /// For whom they decided, as their client says.
+        /// Person on whose behalf they decided, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Open interrupts that the person wants released with the grant.
+        /// Open interrupts that the person wants to release with the grant.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that their client listed, `also` first.
+        /// Open interrupts that the client listed, `also` first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },
-    /// The vote of somebody counts no more.
+    /// A vote was withdrawn.
     VoteWithdrawn {
         interrupt: InterruptId,
         by: String,
         cause: Withdrawn,
     },
-    /// Others decide from here on. text: why, where a person said so.
+    /// Other people decide from here on. text: the reason, if a person gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
@@ -473,127 +477,128 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// text: why, where the agent that asked withdrew it and said so.
+    /// text: the reason, if the asking agent withdrew the interrupt and gave one.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// The sequence of the `decision_made` that settled it, where one did. With the cause `grant`: the decision on
-        /// another interrupt, which named this one in `also`. Not in version 1.
+        /// Sequence of the `decision_made` that settled the interrupt, if one did. With the cause `grant`, it is the
+        /// decision on another interrupt that named this one in `also`. Absent in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
 
-    /// The agent that asked does now what was approved, which has this digest.
+    /// The asking agent now performs the approved action, which has this digest.
     ApprovalUsed {
         interrupt: InterruptId,
         digest: Digest,
     },
 
-    /// Somebody is at it.
+    /// A person claimed the interrupt.
     InterruptClaimed {
         interrupt: InterruptId,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<Holder>,
     },
-    /// Another stage is reached, or others decide: from here on it counts for them when they are reminded, and when others are
-    /// asked.
+    /// Another stage was reached, or the approvers changed. Reminders and escalations are timed from this event on.
     InterruptTimed {
         interrupt: InterruptId,
-        /// From 0.
+        /// Index of the stage, from 0.
         stage: usize,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// These are told that it waits. Whoever delivers it to them reads it here.
+    /// These people are reminded of the interrupt. The delivery reads its recipients from this event.
     InterruptReminded {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: Reminded,
-        /// The next one; left alone where they had put it off.
+        /// Time of the next reminder. Unchanged if the interrupt had been snoozed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
-    /// Nobody decided so far: others are asked.
+    /// No decision came in time, and other people are asked.
     InterruptEscalated {
         interrupt: InterruptId,
-        /// From 0.
+        /// Index of the stage, from 0.
         stage: usize,
-        /// The step that is taken, from 0. Not there: no step that was left reached anybody, and admins and operators are asked.
+        /// Escalation step that is taken, from 0. Absent if no remaining step reached a person: admins and operators
+        /// are asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Steps that reached nobody who may decide.
+        /// Steps that reached no approver.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
-        /// How many steps are behind it now.
+        /// Number of escalation steps passed so far.
         steps: usize,
-        /// Who may decide from here on.
+        /// Approvers from here on.
         assignment: Box<Assignment>,
-        /// Those who are told.
+        /// Recipients of the notification.
         to: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// Somebody has put it off for themselves; `until` is not there: no more.
+    /// A person snoozed the interrupt for themselves. An absent `until` ends the snooze.
     InterruptSnoozed {
         interrupt: InterruptId,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// Nobody is at it any more.
+    /// The claim on the interrupt was released.
     InterruptReleased {
         interrupt: InterruptId,
     },
-    /// text: what somebody says about it.
+    /// text: the comment.
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// Somebody looked at it for the first time, over what the actor says. data: `{digest}` of what it said to them.
+    /// A person viewed the interrupt for the first time, through the channel of the actor. data: `{digest}` of what was
+    /// shown.
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// What is kept as the answer from here on; the agent has heard the one before. text and data: as `decision_made`.
+    /// The stored answer was corrected. The agent has received the earlier one. text and data: as in `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
     },
-    /// The answer to a question is kept no longer. The content of these events of the run was erased with it. text and
-    /// data: how the run ended, without the answer, where the event that said so is one of them.
+    /// The answer to a question was erased, with the content of these events of the run. text and data: the end of the
+    /// run without the answer, if the event that holds it is one of them.
     AnswerErased {
         interrupt: InterruptId,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         events: Vec<u64>,
     },
 
-    /// Nothing of what these events of the run said is kept, from the first to the last; whatever they were, they stay.
+    /// The content of the run's events from `from` to `to` was erased. The events themselves stay.
     ContentErased {
         from: u64,
         to: u64,
         because: Erased,
     },
-    /// What the run said may not be erased until somebody lifts that. text: why.
+    /// The content of the run may not be erased until the hold is lifted. text: the reason.
     LegalHoldPlaced,
     LegalHoldLifted,
 
-    /// text: what a person told the run.
+    /// text: the message of a person to the run.
     MessageAdded,
-    /// A person has taken back changes that its agents may rely on. text: what they are told of it.
+    /// A person undid changes that the run's agents may rely on. text: the message to the agents.
     ChangesUndone {
-        /// The run that took them back.
+        /// Run that undid the changes.
         by: RunId,
     },
     /// text: feedback or guidance that came with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,
-        /// Steps that start later hear it too.
+        /// True if steps that start later receive the note, too.
         #[serde(default, skip_serializing_if = "is_default")]
         later: bool,
     },

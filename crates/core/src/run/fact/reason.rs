@@ -1,37 +1,37 @@
-//! Reasons that facts give: for the end of a vote, another assignment, an erasure.
+//! Reasons in facts: of a withdrawn vote, a reassignment, an erasure.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a vote counts no more.
+/// Reason why a vote was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Withdrawn {
-    /// They took it back.
+    /// The voter withdrew it.
     TakenBack,
-    /// They have left, or may not decide any more.
+    /// The voter left, or may no longer decide.
     Left,
-    /// Others decide now.
+    /// The interrupt was reassigned.
     Reassigned,
-    /// Somebody has left, and too few would be there for another stage if this vote stood.
+    /// A person left, and another stage would have too few people if this vote were kept.
     NeededElsewhere,
 }
 
-/// Why others decide.
+/// Reason of a reassignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reassigned {
-    /// Somebody said so.
+    /// A person reassigned the interrupt.
     Person,
-    /// Too few of the people who were asked are left.
+    /// Too few of the assigned people are left.
     Emptied,
 }
 
-/// Why what a run said is kept no longer.
+/// Reason of an erasure of a run's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Erased {
-    /// Somebody asked for it.
+    /// A person requested the erasure.
     Request,
-    /// It was kept as long as the installation keeps it.
+    /// The retention period of the installation ended.
     Retention,
 }

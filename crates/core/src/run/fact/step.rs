@@ -1,4 +1,4 @@
-//! Steps in facts: their roles, their ends, their subtasks and their routes.
+//! Facts about steps: roles, ends, subtasks and routes.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::routing::Route;
 pub enum StepEnd {
     Completed,
     Skipped,
-    /// It could not be done, and the run goes on without it.
+    /// The phase or step could not be done, and the run continues without it.
     Failed,
 }
 
@@ -21,11 +21,11 @@ pub enum StepEnd {
 pub enum StepRole {
     #[default]
     Worker,
-    /// Says the task better.
+    /// Rewords the task.
     Improver,
-    /// Drafts the plan, and its later versions.
+    /// Drafts the plan and its later versions.
     Planner,
-    /// Judges what the planner or the maker wrote.
+    /// Judges the text of the planner or the maker.
     Judge,
     /// Has ideas.
     Maker,
@@ -33,14 +33,14 @@ pub enum StepRole {
     Subtask,
     /// Judges whether a person must decide about a call.
     Overseer,
-    /// Says how a copilot's task is done.
+    /// Routes the tasks of a copilot.
     Router,
-    /// Says in short what the old turns of another step held.
+    /// Sums up the old turns of another step.
     Summariser,
 }
 
 impl StepRole {
-    /// Returns true if it helps another step and does no work of its phase.
+    /// Returns true if a step of this role helps another step and does no work of its phase.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -51,7 +51,7 @@ impl StepRole {
     }
 }
 
-/// A subtask without its words.
+/// Subtask without its texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -62,12 +62,12 @@ pub struct Node {
     pub depends_on: Vec<String>,
 }
 
-/// A subtask, and its place in the plan when its step started.
+/// Subtask, and its place in the plan when its step started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanPart {
     pub id: String,
-    /// From 1.
+    /// Number in the plan, from 1.
     pub number: usize,
     /// Number of subtasks of the plan.
     pub of: usize,
@@ -99,11 +99,11 @@ pub struct RoutedTask {
 pub enum RoutedBy {
     /// A router agent.
     Router,
-    /// The rules of [`routing`](crate::routing), because no router is configured, or it could not be heard.
+    /// The rules of [`routing`](crate::routing), because no router is configured or its reply was not usable.
     Rules,
 }
 
-/// Returns true for the role that facts leave out.
+/// Returns true for the default role, which facts leave out.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
 pub(super) fn is_worker(role: &StepRole) -> bool {
     *role == StepRole::Worker

@@ -9,7 +9,7 @@ use crate::interrupt::{
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Applies the event `seq` of its run: live, on replay, and for readers of single events. Events about other
+    /// Applies the event `seq` of the run: live, on replay, and for readers of single events. Events about other
     /// interrupts change nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
@@ -134,7 +134,7 @@ impl Interrupt {
             self.kept.corrected = Some((given, event.at));
             self.kept.copies.push(seq);
         }
-        // Also the decisions that their people replaced since.
+        // Decisions that their voters have since replaced hold copies of the answer, too.
         if let Fact::DecisionMade { interrupt, .. } = fact
             && *interrupt == self.opened.interrupt
             && self.opened.kind == Kind::Question
@@ -167,7 +167,7 @@ impl Interrupt {
 }
 
 impl Vote {
-    /// Returns the vote that the event `seq` of a run casts; `None` for any other event.
+    /// Returns the vote that the event `seq` of a run casts. `None` for any other event.
     pub fn from_event(event: &Event, seq: u64) -> Option<Self> {
         let event::Fact::Run(Fact::DecisionMade {
             option,
@@ -201,8 +201,8 @@ impl Vote {
     }
 }
 
-/// Returns the sequence of the decision that settled the interrupt which the event `seq` resolved. Journals of version 1 do
-/// not name the decision: there it is the event before.
+/// Returns the sequence of the decision that settled the interrupt which the event `seq` resolved. Journals of version
+/// 1 do not name the decision; there it is the preceding event.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }

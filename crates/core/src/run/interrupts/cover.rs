@@ -1,4 +1,4 @@
-//! Events about an interrupt without what is withheld from a role.
+//! Events about an interrupt, without the values that are withheld from a role.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Removes from an event about this interrupt what is withheld from a role.
+    /// Removes from an event about this interrupt the values that are withheld from a role.
     pub fn cover_event(&self, sees: Role, people: &People, event: &mut Event, seq: u64) {
         let patterns = self.withheld_from(sees);
         if patterns.is_empty() {
@@ -18,7 +18,7 @@ impl Interrupt {
         let mut cover = self.cover(&patterns);
         let vote = Vote::from_event(event, seq);
         if let Some(vote) = &vote {
-            // It may have been replaced since.
+            // The vote may have been replaced since.
             cover.add(&self.as_payload(vote.edit.clone()), &patterns);
         }
         if let event::Fact::Run(Fact::CommentAdded { .. }) = &event.fact {
@@ -50,7 +50,7 @@ impl Interrupt {
             cover.stages(assignment);
         }
         if let Fact::InterruptOpened(opened) = fact {
-            // Labels of options are content, which is covered apart.
+            // Labels of options are content, which is covered separately.
             **opened = self.opened.clone();
             cover.opened(opened);
             event.content.data = cover.content(self);
@@ -60,7 +60,7 @@ impl Interrupt {
             }
             event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
-            // The digest of a look would tell something about values that others may see.
+            // The digest of a view would reveal something about values that only others may see.
             event.content.data = Value::Null;
         } else {
             event.content.data = cover.value(&event.content.data, &patterns);
