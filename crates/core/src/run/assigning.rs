@@ -1,4 +1,4 @@
-//! Who decides, after an interrupt was opened: votes that are taken back, others who are asked, people who leave.
+//! Approvers after an interrupt was opened: withdrawn votes, reassignments, people who leave.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Whoever sends the input, with what it depends on whether they may.
+    /// Returns the sender of the input, with the state that their rights depend on.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Others decide from here on. What was voted before was for something else: each votes anew.
+    /// Reassigns an interrupt. Earlier votes were cast under another assignment, so they are withdrawn.
     fn assign(
         &mut self,
         id: &InterruptId,
@@ -77,20 +77,20 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Votes and claims of those who have left count no more; and what those who are there can not settle any longer is for
-    /// admins and operators to decide.
+    /// Withdraws the votes and releases the claims of people who have left. Admins and operators decide what the others
+    /// can no longer settle.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
             let Ok(interrupt) = self.interrupt(&id) else { continue };
-            // What a client holds nobody else lets go: it may be running it.
+            // Only the client itself releases its claim, because it may be running the call.
             let is_gone =
                 |claim: &Claim| claim.holder.is_none() && self.cx.system.people.is_barred(&claim.by);
             if interrupt.claim.as_ref().is_some_and(is_gone) {
                 self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
             }
             let instead = self.if_emptied(&interrupt.assignment);
-            // It is open, so it is there.
+            // The interrupt is open, so it exists.
             let _ = match instead {
                 Some(assignment) => self.assign(&id, assignment, Reassigned::Emptied, Content::none()),
                 None => self.unseat(&id),
@@ -98,8 +98,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Who decides instead where those who are there can not settle it any longer: in the stages that lack somebody, admins
-    /// and operators, as many of them as there are up to what was asked for. The other stages stay.
+    /// Returns a replacement for an assignment that its people can no longer settle. Stages that lack people go to
+    /// admins and operators, with a quorum that these can reach. The other stages stay.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.lack(&self.cx.system.people, self.run.starter()) {
@@ -117,14 +117,15 @@ impl Draft<'_> {
         (instead != *assignment).then_some(instead)
     }
 
-    /// Why a gate of the workflow could not be decided on by those who are there: people may have left since it was loaded.
+    /// Returns the gates of the workflow that the present people cannot decide on. People may have left since the
+    /// workflow was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
         let starter = &self.cx.actor.id;
         let found = undecidable(&self.run.definition, &self.cx.system.people, Some(starter));
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws the votes of those who have left, or whose seat would not be the same today.
+    /// Withdraws the votes of people who have left, or whose seat has changed.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, Withdrawn::Left);
@@ -135,7 +136,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of a stage in which others decide from here on.
+    /// Withdraws the votes of a stage that other people decide from here on.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -147,14 +148,14 @@ impl Draft<'_> {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
-    /// Whom an assignment names that may not decide here, and why those who are there could not meet it. Pointers are
-    /// below `at`.
+    /// Returns the problems of an assignment: named people who may not decide here, and stages that the present people
+    /// cannot meet. Pointers are below `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
     }
 
-    /// What is wrong with what is to happen while nobody decides on what somebody asks.
+    /// Returns the problems of a question's reminders, escalations and expiry.
     pub(super) fn check_timing(&self, ask: &Ask) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         let (assignment, timing) = (ask.assignment.clone().started_by(starter), ask.timing.clone());
@@ -168,7 +169,7 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     if !problems.is_empty() {
         return problems;
     }
-    // Whoever will start it is not known yet where a workflow is loaded.
+    // The starter is not known yet when a workflow is loaded.
     let lack = match starter {
         Some(starter) => assignment.clone().started_by(starter).lack(people, Some(starter)),
         None if assignment.named().0.contains(STARTER) => None,
@@ -182,7 +183,8 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     told.into_iter().collect()
 }
 
-/// Why gates of a workflow could not be decided on by these people, each as a line. `starter`: who starts a run of it.
+/// Returns the gates of a workflow that these people cannot decide on, one line each. `starter`: the person who starts
+/// a run.
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
@@ -193,11 +195,11 @@ pub fn undecidable(definition: &Definition, people: &People, starter: Option<&st
         let place = phase.map(|phase| format!("phase `{}`: ", phase.id)).unwrap_or_default();
         let mut problems =
             said.assignment.as_ref().map(|it| check(it, people, starter, "")).unwrap_or_default();
-        // Of these, what the workflow says counts where the phase says nothing.
+        // Timing of the workflow applies where the phase sets none.
         let gate = definition.gate(phase, *kind);
         let timing = gate.timing();
         if !timing.is_plain() {
-            // Whoever will start it is not known yet where a workflow is loaded.
+            // The starter is not known yet when a workflow is loaded.
             let (assignment, timing) = match starter {
                 Some(starter) => (gate.assigned().started_by(starter), timing.started_by(starter)),
                 None => (gate.assigned(), timing),

@@ -1,4 +1,4 @@
-//! What is done with an interrupt that resolves nothing; and which client runs a call that was approved.
+//! Actions on an interrupt that resolve nothing, and the choice of the client that runs an approved call.
 
 use serde_json::json;
 
@@ -39,14 +39,15 @@ impl Draft<'_> {
     pub(super) fn view(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.check_view(&self.voter())? {
-            // Salted, and erased with the run, as content is: of few possible cards it would tell the one.
+            // The digest is salted, and erased with the run. Among few possible cards it would reveal the one that was
+            // shown.
             let content = json!({ "digest": interrupt.digest_shown(&self.voter()) });
             self.emit(Fact::InterruptViewed { interrupt: id.clone() }, Content::data(content));
         }
         Ok(())
     }
 
-    /// The same as `decide`; what a client is to run with that is the deciding client's.
+    /// Decides like `decide`. If the decision lets a client run the call, the deciding client receives it.
     pub(super) fn decide_as(
         &mut self,
         id: &InterruptId,
@@ -74,7 +75,7 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Who approved a call with a client of theirs has it from the moment that it is handed out.
+    /// Gives a call that is handed out to the client whose person approved it.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

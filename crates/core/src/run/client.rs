@@ -1,4 +1,4 @@
-//! Calls that the client runs: gated as any other, handed out as an interrupt, ended by what the client tells.
+//! Calls that the client runs: gated like any other, handed out as an interrupt, ended by the client's result.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ use crate::schema::Problem;
 use crate::tool::Inspection;
 
 impl Draft<'_> {
-    /// Nobody here can look at what the client would touch: the gates vote on the arguments alone.
+    /// Gates proposed client calls. This process cannot inspect what the client would touch, so the gates vote on the
+    /// arguments alone.
     pub(super) fn gate_client_calls(&mut self) -> bool {
         let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);
@@ -39,7 +40,7 @@ impl Draft<'_> {
         true
     }
 
-    /// The call is handed out: from here on the client may run it.
+    /// Hands the call out. From this event on, the client may run it.
     pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
         let title = format!("In the client: {}", super::gating::title(call));
         let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
@@ -53,7 +54,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The client tells what came of a call. Where nobody has decided yet whether it may run, that it ran is that
+    /// Records the client's result of a call. If the call still waits for approval, the fact that it ran is this
     /// person's approval (contract E33).
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
@@ -65,13 +66,13 @@ impl Draft<'_> {
             let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
             self.decide_for(asked, &approve, true)?;
         }
-        // It has run, whatever holds others back: a pause, a freeze, a rule that has changed meanwhile. Who approved
-        // it there may have run it before it was handed out here.
+        // The call has run, even if a pause, a freeze or a changed rule holds others back. The approving client may
+        // have run it before it was handed out here.
         self.started_by_client(id);
         let state = self.run.calls.get(id).map(|call| call.state.clone());
         match state {
             Some(CallState::WithClient(handed_out)) => self.answer(&handed_out, outcome),
-            // The same once more changes nothing.
+            // A repeated result changes nothing.
             Some(CallState::Ended(end))
                 if end == outcome.end() && call.result.as_deref() == Some(outcome.text()) =>
             {

@@ -1,4 +1,4 @@
-//! What one run sets for itself: where it works, which model plays, which gates it adds.
+//! Settings of one run: its workspace, its model, the gates that it adds.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,26 @@ use crate::definition::{Definition, Smart};
 use crate::json::is_default;
 use crate::policy::{Checkpoint, Rule};
 
-/// Fixed at the start of a run.
+/// Settings of a run, fixed at its start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The canonical path of the folder that file tools and commands stay beneath.
+    /// Canonical path of the directory that file tools and commands stay beneath.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// The name of a configured model.
+    /// Name of a configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Nobody is there to answer: what its workflow lets through then, passes. All else waits.
+    /// True if no person is there to answer. The run passes what its workflow allows in that case. Everything else
+    /// waits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// Agents ask nobody, whatever the workflow says. Gates do.
+    /// True if agents ask no person, whatever the workflow says. Gates still ask.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
-    /// Reviews are let through as soon as they are opened, and say so (contract E20).
+    /// True if reviews are approved as soon as they open, with a record of that (contract E20).
     #[serde(default, skip_serializing_if = "is_default")]
     pub unreviewed: bool,
     /// Tools that no agent of the run has, whatever the workflow says.
@@ -36,7 +37,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The workflow as a run with this config has it. It takes tools away, and adds none but that for assumptions.
+    /// Returns the workflow of a run with this config. It removes tools, and adds none except the one for assumptions.
     pub fn adapts(&self, definition: Definition) -> Definition {
         let mut definition = definition;
         definition.take_away(|spec| self.without_tools.contains(&spec.name));
@@ -48,20 +49,20 @@ impl Config {
     }
 }
 
-/// Gates that the run adds. They tighten; an `allow` frees only what no rule of the workflow speaks of.
+/// Gates that the run adds. They tighten; an `allow` affects only calls that no rule of the workflow covers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Where a person must speak, beside the workflow's own checkpoints.
+    /// Mandatory checkpoints, in addition to the workflow's.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// Beside the workflow's own: its keywords, and its judge where the workflow has none.
+    /// Smart approval, in addition to the workflow's: more keywords, and a judge if the workflow has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// Each of these asks where the workflow does not.
+    /// Each of these gates asks even if the workflow's does not.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,
     #[serde(skip_serializing_if = "is_default")]
@@ -72,11 +73,11 @@ pub struct Gates {
     pub on_error: bool,
 }
 
-/// Whose agent works on the run.
+/// Origin of the agents that work on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// We run the agents of its workflow.
+    /// Holdshort runs the agents of the workflow.
     Native,
     /// An agent of another framework asks; `finish` ends the run.
     External,

@@ -1,5 +1,5 @@
-//! A decision in the making: each event is applied to the next state when it is written down, so that the one after it
-//! is decided on what it changed.
+//! Draft of a decision. Each emitted event is applied to the next state at once, so that later events are decided on
+//! its result.
 
 use serde_json::{Value, json};
 
@@ -24,14 +24,14 @@ use crate::text::clip;
 /// Events of an input, and the run and the session after them.
 #[derive(Clone, Debug)]
 pub struct Decided {
-    /// Events of the run and of its session, in their order.
+    /// Events of the run and of its session, in order.
     pub events: Vec<Event>,
     pub run: Run,
     pub session: Session,
 }
 
 impl Decided {
-    /// Adds what was decided on these states.
+    /// Appends a decision that was made on these states.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;
@@ -47,36 +47,36 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// What `open` needs beyond the table and the workflow.
+/// Input of `open`, in addition to the kind's table and the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
     pub(super) step: Option<String>,
-    /// Who asks; `None`: the agent of the step.
+    /// Agent that asks. `None` stands for the agent of the step.
     pub(super) agent: Option<String>,
     pub(super) title: String,
     pub(super) message: String,
     pub(super) payload: Value,
-    /// Options of its own, of a choice.
+    /// Options in addition to those of the kind, for a choice.
     pub(super) own: Vec<Offer>,
-    /// Ids to offer; empty: all of the kind.
+    /// Option ids to offer. Empty means all options of the kind.
     pub(super) only: &'static [&'static str],
-    /// Ids of the kind that mean nothing here.
+    /// Option ids of the kind that do not apply here.
     pub(super) without: Vec<&'static str>,
     pub(super) risk: Level,
     pub(super) reasons: Vec<Reason>,
     pub(super) action_digest: Option<crate::digest::Digest>,
     pub(super) supersedes: Option<InterruptId>,
     pub(super) response_schema: Option<Value>,
-    /// What `reject` does here, unless the workflow says something else.
+    /// Effect of `reject`, unless the workflow sets another one.
     pub(super) reject: Option<Effect>,
-    /// What it does here, whatever the workflow says of other interrupts of this kind.
+    /// Effect of `reject`, whatever the workflow sets for the kind.
     pub(super) always_rejects: Option<Effect>,
-    /// What applies when nobody answers in time, whatever the workflow says of other interrupts of this kind.
+    /// Option that is taken on expiry, whatever the workflow sets for the kind.
     pub(super) on_expiry: Option<&'static str>,
-    /// When it expires, whatever the workflow says of other interrupts of this kind.
+    /// Time until expiry in milliseconds, whatever the workflow sets for the kind.
     pub(super) expires_in_ms: Option<u64>,
-    /// What options are called here, unless the workflow says something else.
+    /// Labels of options, unless the workflow sets others.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
 
@@ -117,15 +117,16 @@ impl<'a> Draft<'a> {
         Decided { events: self.events, run: self.run, session: self.session }
     }
 
-    /// Ids of one run sort as they were given, also within a millisecond: lists of what it asks are in that order.
+    /// Returns a new id. Ids of one run sort in the order in which they were given, even within a millisecond, so that
+    /// lists of its interrupts are in that order.
     pub(super) fn id<I: Id>(&mut self) -> I {
-        // Past the end of the counter two ids of one millisecond may be the other way round.
+        // Past the end of the counter, two ids of one millisecond may be in reverse order.
         let [.., high, low] = self.run.seq.to_be_bytes();
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// Time of the events being written, and of all comparisons with deadlines. Never earlier than what the run, its
-    /// session or the installation has reached.
+    /// Returns the time of the events being written, which is also compared with deadlines. Never earlier than the last
+    /// event of the run, its session or the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -136,7 +137,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
-        // What is written down must be readable again, whatever a tool or a model came up with.
+        // An event must be readable again, whatever a tool or a model has sent.
         content.data = json::made_safe(content.data);
         let event = Event {
             stream: StreamId::Run(self.run.id.clone()),
@@ -174,16 +175,17 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow give its kind.
+    /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow set for its
+    /// kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         if opening.about == About::Hold {
-            // What a workflow says of the options of what its agents hand in is not meant for it: there is nothing to edit.
+            // The workflow's options are for outputs that agents submit. A hold has nothing to edit.
             gate.options = Vec::new();
             gate.on_expiry = None;
         }
         if opening.about == About::Interruption {
-            // What a workflow says of the turns of its copilot is not meant for this one, and all three are needed.
+            // The workflow's settings are for turns of its copilot. This turn needs all three options.
             gate = KindGate {
                 options: Vec::new(),
                 labels: std::collections::BTreeMap::new(),
@@ -208,7 +210,7 @@ impl<'a> Draft<'a> {
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = opening.expires_in_ms.or(gate.expires_in_ms).or(timeout);
         let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
-        // Whom the gate names may have left since the run started.
+        // Approvers that the gate names may have left since the run started.
         let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
         let timing = gate.timing().started_by(self.run.starter().unwrap_or_default());
         let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
@@ -246,7 +248,7 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// The phase that asks: its own step does, or it is what a person looks at.
+    /// Returns the phase that asks: the one that the interrupt is about, or the one of its step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);
@@ -271,7 +273,7 @@ impl<'a> Draft<'a> {
         self.resolve_by(interrupt, outcome, offer, cause, None);
     }
 
-    /// The same, settled by the decision of this sequence.
+    /// Resolves an interrupt. `decision`: the sequence of the decision that settled it.
     pub(super) fn resolve_by(
         &mut self,
         interrupt: &InterruptId,
@@ -280,7 +282,7 @@ impl<'a> Draft<'a> {
         cause: Cause,
         decision: Option<u64>,
     ) {
-        // Whoever's input it came with has not been asked.
+        // The sender of the input was not asked, so the engine is the actor.
         let by = if matches!(cause, Cause::Unasked | Cause::Reused(_)) {
             Actor::engine()
         } else {
@@ -304,7 +306,7 @@ impl<'a> Draft<'a> {
         self.run.interrupts.get(id).map(|each| (**each).clone()).ok_or(Rejection::UnknownInterrupt)
     }
 
-    /// How many events are written down so far.
+    /// Returns the number of events emitted so far.
     pub(super) fn written(&self) -> usize {
         self.events.len()
     }
@@ -314,8 +316,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// An option of the table with the label that the workflow gives it, and what `reject` does there. An effect
-/// that the table does not know for the option changes nothing: no workflow turns a refusal into a release.
+/// Returns an option of the table with the workflow's label and effect of `reject`. An effect that the table does not
+/// allow for the option is ignored, so no workflow turns a refusal into a release.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::of(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {

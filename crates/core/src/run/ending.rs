@@ -1,9 +1,9 @@
-//! Whether a reply ends its step.
+//! Decides whether a reply ends its step.
 //!
-//! A reply does not end it if it was cut or filtered, if it holds a tool call as text, or if it asks or announces work
-//! in words. The model is told so once. If it happens again before a person has spoken in the step, a person is asked.
-//! Where nobody may be asked the run fails, except for words that ask or announce: reading them is a guess, and there
-//! they end the step.
+//! A reply does not end the step if it was cut or filtered, holds a tool call as text, or asks or announces work in
+//! words. The model gets one message about it. If it happens again before a person has spoken in the step, a person is
+//! asked. If asking is switched off, the run fails. Words that ask or announce are an exception: their detection is a
+//! guess, so they then end the step.
 //!
 //! `reply/` reads the text; this module decides which replies are read and what follows.
 
@@ -23,15 +23,16 @@ use crate::reply::{self, Flaw, Known};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// How often in a step a model is told that its reply is no end, before a person is asked. A person's word counts it anew.
+/// Number of messages to the model about refused ends in a step, before a person is asked. A person's word resets the
+/// count.
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// What is wrong with the last word is told once, then asked about, or fails the run. `false`: it is an end all the
-    /// same. `about`: the question that was printed, or the tool that was written down.
+    /// Handles a flaw of the last reply: first a message to the model, then a question to a person or a failed run.
+    /// Returns false if the reply ends the step after all. `about`: the printed question, or the tool called as text.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
-        // A guess about language ends a run only where the model says it again at once.
+        // If no person can be asked, a guess about language ends the step only if the model repeats it at once.
         let is_news = !may_ask && flaw.reason().is_none() && !said_twice(step);
         if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
@@ -52,7 +53,7 @@ impl Draft<'_> {
         true
     }
 
-    /// A question that was printed instead of asked is asked all the same.
+    /// Asks a person the question that was printed instead of asked.
     fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
         let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
         opening.step = Some(id.to_owned());
@@ -80,11 +81,11 @@ fn after_colon(about: &str) -> String {
 }
 
 impl Run {
-    /// What keeps the last word of a step from being its end, with the words that show it.
+    /// Returns the flaw that keeps the last reply of a step from ending it, with the words that show it.
     pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
-        // What was called is no text: a plan, or that the work is finished. Whoever judges a call is read by the form of
-        // its answer.
+        // A reply with calls is not read as text: the call may be a plan or the end of the work. Judges of calls,
+        // routers and summarisers answer in forms of their own.
         if !calls.is_empty() || step.role.is_aside() {
             return None;
         }
@@ -95,7 +96,7 @@ impl Run {
             return Some(found);
         }
         let text = &self.content_of(step, text);
-        // A plan that stands in a reply is what the reply is for.
+        // A plan is the purpose of this reply.
         if step.role == StepRole::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
             return None;
         }
@@ -113,7 +114,7 @@ impl Run {
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
-    /// Whether a tool alone ends the step. Judgements, better tasks, ideas and plans are replies by nature.
+    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always replies.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
@@ -129,7 +130,7 @@ impl Run {
         works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
     }
 
-    /// What agents say in their own finish that they left undone, in the order of their steps.
+    /// Returns the items that agents reported as undone in their last call of `finish`, in the order of their steps.
     pub(super) fn undone(&self) -> Vec<String> {
         let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
         let last = ended.filter_map(|step| self.last_turn(step));
@@ -139,7 +140,7 @@ impl Run {
         finished.flat_map(left_undone).collect()
     }
 
-    /// Whether a planner may answer in words.
+    /// Returns true if a planner may answer in words.
     fn may_answer(&self, step: &Step) -> bool {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
@@ -156,7 +157,7 @@ impl Run {
         self.last_turn(step).map(|(text, _)| text.to_owned()).unwrap_or_default()
     }
 
-    /// What the model is told, so that it can do better by itself.
+    /// Returns the message to the model about a flaw, so that it can correct its reply.
     fn told_of_flaw(&self, step: &Step, flaw: Flaw, about: &str) -> String {
         let mut text = format!("Your last reply {}, so it does not end your work. ", flaw.says());
         text.push_str(match flaw {
@@ -208,14 +209,14 @@ impl Run {
     }
 }
 
-/// Of a call of [`FINISH`].
+/// Returns the undone items in a call of [`FINISH`].
 fn left_undone(call: &Call) -> Vec<String> {
     let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
     let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }
 
-/// The last word of a call that ends the work: what was done, and what was not.
+/// Returns the final text of a call that ends the work: what was done, and what was left undone.
 pub(super) fn last_word(call: &Call) -> Option<String> {
     let said = call.argument("summary").or_else(|| call.argument("message"));
     let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
@@ -227,13 +228,14 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
     Some(text)
 }
 
-/// Whether these arguments end the work with a word that says nothing.
+/// Returns true if these arguments end the work with a summary that says nothing.
 pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
     let said = arguments.get("summary").and_then(Value::as_str);
     tool == FINISH && said.is_none_or(|said| !reply::says_something(said))
 }
 
-/// A judgement and a better task ask by nature: what is said there is material for others.
+/// Returns true if a reply of this role must not ask. Judgements and reworded tasks may ask, because they are material
+/// for others.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
@@ -245,7 +247,7 @@ pub(super) fn may_not_ask(role: StepRole) -> bool {
     }
 }
 
-/// Whether the last two replies of a step made no call.
+/// Returns true if the last two replies of a step made no call.
 fn said_twice(step: &Step) -> bool {
     let turns = step.entries.iter().rev().filter_map(|entry| match entry {
         Entry::Turn { calls, .. } => Some(calls.is_empty()),

@@ -1,4 +1,4 @@
-//! Agents of other frameworks: they ask with the same interrupts, and we execute nothing for them.
+//! Agents of other frameworks. They ask with the same interrupts, and Holdshort executes nothing for them.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ impl Draft<'_> {
             );
             problems.push(Problem::new("/on_expiry", message));
         }
-        // Whoever asks must not be the one who approves by letting the time run out.
+        // An agent must not approve its own question by letting it expire.
         let releases =
             offered.iter().any(|offer| offer.id == on_expiry && offer.effect.outcome() == Outcome::Approved);
         if releases && self.cx.actor.role == Role::Agent {
@@ -121,7 +121,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// A run that exists for one question completes with its resolution.
+    /// Completes a run that exists for one question, once the question is resolved.
     pub(super) fn external_resolved(&mut self, interrupt: &Interrupt) {
         let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
         if !once || self.is_over() {
@@ -149,14 +149,14 @@ impl Draft<'_> {
     }
 }
 
-/// What a card says of a call.
+/// Fields of a card that come from the call.
 const OF_CALLS: [&str; 8] =
     ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant", "new_file"];
 
-/// The option of a `choice` that takes the words of whoever decides.
+/// Option of a `choice` that takes the approver's own text.
 const CUSTOM: &str = "custom";
 
-/// Whether an option keeps back what was asked about. An instruction lets the run go on with it.
+/// Returns true if an option does not release what was asked about. After an instruction, the run continues with it.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),
@@ -174,7 +174,7 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// The options that the asker wants offered: of the kind's table, or, for `choice`, its own and `custom`.
+/// Returns the options that the asker wants to offer: of the kind's table or, for `choice`, its own and `custom`.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
@@ -231,7 +231,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let message = format!("whoever decides could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
     }
-    // Their own words, whatever the asker thought of.
+    // The approver can always answer with a text of their own.
     if ask.kind == Kind::Choice && problems.is_empty() && !offers.is_empty() {
         let own = offers.iter().position(|offer| offer.id == CUSTOM).map(|at| offers.remove(at));
         offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::of)));
@@ -318,7 +318,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Why the journal can not keep a value from outside.
+/// Returns the reason why the journal cannot store a value from outside.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds something that can not be kept: {problem}")));

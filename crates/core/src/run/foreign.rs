@@ -1,5 +1,5 @@
-//! Calls that agents which run elsewhere put before the gates: what a rule or a grant says of one is journalled as the end
-//! of its interrupt, and nobody is asked; else a person decides.
+//! Gates for calls of agents that run elsewhere. A rule or a grant resolves the interrupt of a call in the journal,
+//! without asking a person. Otherwise a person decides.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ use crate::system::System;
 use crate::time::Timestamp;
 
 impl ForeignCall {
-    /// The vote of the gates on it now. `assignment`: who would decide on it. `asked_at`: when it was put before a person,
-    /// if it was.
+    /// Returns the vote of the gates on the call now. `assignment`: the approvers. `asked_at`: the time at which a
+    /// person was asked, if one was.
     pub fn gated(
         &self,
         agent: &str,
@@ -36,8 +36,8 @@ impl ForeignCall {
 }
 
 impl Run {
-    /// The vote of the gates on the call of an interrupt now. `edit`: arguments that a person gave the call. `asked_at`:
-    /// a grant that was given since then does not cover it.
+    /// Returns the vote of the gates on the call of an interrupt now. `edit`: the arguments that a person gave the
+    /// call. `asked_at`: a grant given since then does not cover the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -54,7 +54,7 @@ impl Run {
     }
 }
 
-/// What a card shows of a call beside what the agent says.
+/// Returns the card of a call: the agent's payload, and the fields of the call.
 pub(super) fn card(
     call: &ForeignCall,
     gated: &Gated,
@@ -82,15 +82,15 @@ pub(super) fn card(
     Value::Object(fields)
 }
 
-/// The option that allows it for the session.
+/// Returns the option that allows the call for the session.
 pub(super) fn grant_offer() -> Option<Offer> {
     option(Kind::ToolApproval, "approve_session").map(Offer::of)
 }
 
 impl Draft<'_> {
-    /// Ends an interrupt that needs nobody. `false`: a person decides.
+    /// Resolves an interrupt that needs no person. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
-        // Nothing is released to an agent that runs elsewhere while it is frozen: it goes on as soon as it is told.
+        // During a freeze, a call is not released to an external agent, which would continue at once.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
             return false;
         }
@@ -120,7 +120,7 @@ impl Draft<'_> {
             cause,
             decision: None,
         };
-        // A grant or a rule that stood already is no word of the one who asks.
+        // The existing grant or rule is not a decision of the asking agent, so the engine is the actor.
         self.emit_by(Actor::engine(), resolved, text);
         if let Ok(interrupt) = self.interrupt(id) {
             self.external_resolved(&interrupt);
@@ -128,8 +128,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Why a person can not release the call of an agent that runs elsewhere as they want it: a rule forbids it by now, or
-    /// as they edited it.
+    /// Returns the problems that keep a person from releasing an external agent's call: a rule now forbids it, as it is
+    /// or as the person edited it.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,
@@ -158,7 +158,7 @@ impl Draft<'_> {
         self.run.gate_foreign(interrupt, edit, &self.session, self.cx.system, self.now(), asked_at)
     }
 
-    /// Remembers for the session that such calls are allowed.
+    /// Adds a grant of the session for such calls.
     pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
         let gated = self.gated_foreign(interrupt, &Value::Null);
         let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
@@ -168,7 +168,7 @@ impl Draft<'_> {
         self.revoke_refusals(interrupt);
     }
 
-    /// Counts the votes again on what is open.
+    /// Counts the votes on open external calls again.
     pub(super) fn revote_foreign(&mut self) {
         let open: Vec<Interrupt> = self
             .run

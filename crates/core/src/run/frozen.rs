@@ -1,18 +1,19 @@
-//! What a freeze holds of a run.
+//! Freezes that apply to a run.
 
 use super::{Begin, Run};
 use crate::system::System;
 use crate::system::freeze::Freeze;
 
 impl Run {
-    /// The freeze that holds the run as a whole. Of an agent that runs elsewhere that is also the one of the agent.
+    /// Returns the freeze that holds the run as a whole. For an agent that runs elsewhere, this includes a freeze of
+    /// the agent.
     pub fn freeze<'s>(&self, system: &'s System) -> Option<&'s Freeze> {
         let elsewhere = self.definition.is_external().then(|| self.starter()).flatten();
         let of_agent = || elsewhere.and_then(|agent| system.freezes.of_agent(agent));
         system.freezes.of_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Whether an agent would begin this that is frozen.
+    /// Returns true if this action belongs to a frozen agent.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         match begin {
             Begin::Model { step, .. } => {

@@ -1,4 +1,4 @@
-//! Skips a step, or takes a person's result for it.
+//! Skips a step, or accepts a person's result for it.
 
 use super::draft::Draft;
 use super::{Run, StepEnd, StepRole};
@@ -7,29 +7,30 @@ use crate::plan::{self, Plan};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// It brings nothing: why is a note to those that come later. Without a plan there is nothing to carry out
-    /// (contract A8).
+    /// Skips a step without a result. The reason becomes a note for later steps. If the step had to make a plan, the
+    /// phase fails (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
             let text = format!("`{step}` was skipped: there is no plan{why}");
             return self.fail_phase(&self.run.phase_of_step(step), "no_plan", text);
         }
         self.close_step(step, StepEnd::Skipped, text);
-        // What became of each subtask is told to the others anyway.
+        // Later steps receive the outcome of each subtask anyway.
         let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == StepRole::Subtask);
         if !is_subtask && !text.trim().is_empty() {
             self.guide(interrupt, step, &format!("It was skipped: {}", text.trim()));
         }
     }
 
-    /// A planner's result is a plan, and goes the way of every plan that a person writes.
+    /// Accepts a person's result for a step. The result of a planner is a plan, and is handled like every plan from a
+    /// person.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
         let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);
         let Some(phase) = planner.map(|step| step.phase.clone()) else {
             return self.close_step(step, StepEnd::Completed, text);
         };
         let must_plan = self.run.must_plan(step);
-        // An answer in words may hold a list that is no plan.
+        // An answer in words may hold a list that is not a plan.
         let may_be_one = must_plan || text.trim_start().starts_with(['{', '[']);
         match self.run.plan_in(&phase, text) {
             Ok(plan) if may_be_one => {
@@ -40,7 +41,7 @@ impl Draft<'_> {
                     self.settle_plan(&phase);
                 }
             }
-            // Where a person said it this was refused: nobody said anything in time.
+            // A person's text was checked before, so this is an expiry without an answer.
             Err(_) if must_plan => {
                 let text = format!("`{step}` failed, and nobody gave a plan");
                 self.fail_phase(&phase, "no_plan", text);
@@ -51,7 +52,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whoever gives the planner's result gives a plan, in every form in which a planner may.
+    /// Checks that a person's result for a planner holds a plan, in any form that a planner may use.
     pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
         let must = offer.effect == Effect::Respond && self.must_plan(id);
@@ -59,7 +60,7 @@ impl Run {
         self.plan_in(&step.phase, given.text.as_deref().unwrap_or_default()).err().unwrap_or_default()
     }
 
-    /// Whether nothing but a plan can come of this step.
+    /// Returns true if this step can only result in a plan.
     fn must_plan(&self, step: &str) -> bool {
         let planner = self.steps.get(step).filter(|step| step.role == StepRole::Planner);
         planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)

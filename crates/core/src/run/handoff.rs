@@ -1,8 +1,8 @@
 //! Hand-offs: the work goes to another agent of the same step, to a person, or ends (contracts A5, A7).
 //!
-//! A hand-off is the last call of its reply to take effect. It is voted on once the other calls have ended, so the
-//! next agent finds every call with its result. The conversation stays one; only instructions, tools and model of the
-//! next request change.
+//! A hand-off takes effect after all other calls of its reply. The gates vote on it once the other calls have ended, so
+//! the next agent finds every call with its result. The conversation stays the same. Only instructions, tools and model
+//! of the next request change.
 
 use serde_json::json;
 
@@ -20,7 +20,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Whether a hand-off is due: it takes effect, or a person is asked, or a rule forbids it.
+    /// Advances hand-offs that are due: a hand-off takes effect, a person is asked, or a rule forbids it. Returns true
+    /// if it produced events.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -31,7 +32,7 @@ impl Draft<'_> {
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
-    /// Whether something followed: while a model judges it, nothing does.
+    /// Returns true if the hand-off produced events. It produces none while a model judges it.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
@@ -75,7 +76,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// A person lets it go on. What was forbidden meanwhile stays forbidden.
+    /// Releases a hand-off after a person's decision. A rule that forbids it by now still applies.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -101,8 +102,8 @@ impl Draft<'_> {
                 let (step, from) = (call.step.clone(), call.agent.clone());
                 self.emit(Fact::HandedOver { step, from, to, call: id.to_owned() }, Content::none());
             }
-            // The step ends with it as with an agent's last word, its gates included; but the agent hears first what
-            // went wrong beside it.
+            // The step ends as with an agent's final reply, gates included. Before that, the agent gets a message about
+            // failed calls of the same reply.
             Some(Receiver::Terminator) => match self.run.went_wrong_beside(call) {
                 Some(tool) => {
                     let text = format!("Not finished yet: see what became of `{tool}`.");
@@ -119,20 +120,20 @@ impl Draft<'_> {
                     None => self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished."),
                 },
             },
-            // The person has looked and says nothing: the same agent goes on (contract A5).
+            // The person gave no instruction, so the same agent continues (contract A5).
             Some(Receiver::Admin) | None => self.finish_call(id, CallEnd::Answered, Some("continued"), ""),
         }
     }
 }
 
 impl Run {
-    /// Whom a tool hands over to, if it does.
+    /// Returns the receiver that a tool hands over to, if it does.
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
         self.spec(tool)?.receiver()
     }
 
-    /// Why a person must be asked before the hand-off, or why it must not be. Free unless something speaks of it: who
-    /// receives the work may do no more than its own gates allow.
+    /// Returns the reasons to ask a person before the hand-off, or the reason that forbids it. A hand-off is allowed
+    /// unless a rule names it: the receiving agent may do no more than its own gates allow.
     fn vote_on_handoff(
         &self,
         call: &Call,
@@ -150,7 +151,7 @@ impl Run {
         }
     }
 
-    /// A call of the same reply that was refused, or that should have changed something and failed.
+    /// Returns a call of the same reply that was refused, or that should have changed something and failed.
     fn went_wrong_beside(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {
@@ -165,15 +166,15 @@ impl Run {
         !self.calls.open().any(|(other, each)| each.step == call.step && other != id)
     }
 
-    /// The last word of a step: a reply without calls, or what came with the word that the work is finished; and
-    /// nothing said after it.
+    /// Returns the final text of a step: a reply without calls, or the text of the call that ends the work. `None` if
+    /// another entry follows it.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
         let Some(Entry::Turn { text, calls, .. }) =
             step.entries.last().filter(|_| step.model == ModelCall::Idle)
         else {
             return None;
         };
-        // After a failed call beside it, a person may have asked for another try of this very turn.
+        // A call of the same reply failed, and a person may have asked for another try of this turn.
         if !calls.is_empty() && step.excused == step.turn {
             return None;
         }
@@ -181,7 +182,7 @@ impl Run {
         Some(if calls.is_empty() { self.content_of(step, &word) } else { word })
     }
 
-    /// What a reply brings, if it is an agent's last word.
+    /// Returns the text of a reply, if it is the agent's final one.
     pub(super) fn word_of(&self, text: &str, calls: &[String]) -> Option<String> {
         if calls.is_empty() {
             return Some(text.to_owned());

@@ -1,7 +1,7 @@
-//! A result that a tool holds back: shown as a review, and released exactly as it was shown, or not at all.
+//! Results that a tool holds back: shown as a review, and released exactly as shown, or not at all.
 //!
-//! That it is held is the tool's finding, and so no choice of a model. The digest of the text stands in the heads of what
-//! was held, asked about and released.
+//! The tool decides that a result is held, not a model. The digest of the text is in the facts of the hold, the
+//! question and the release.
 
 use serde_json::{Value, json};
 
@@ -47,8 +47,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Exactly what was shown becomes the result, or what the reviewer made of it where an edit is on offer. The tool's own
-    /// account is of the text that it wrote, and goes with no other: nobody has released what was edited out of it.
+    /// Releases exactly what was shown, or the reviewer's edit if edits are offered. The tool's data describes only its
+    /// own text. It is left out of an edited result, because it may hold what the edit removed.
     pub(super) fn release_held(&mut self, id: &str, held: &HeldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of(content.as_bytes());

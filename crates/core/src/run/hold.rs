@@ -1,7 +1,8 @@
-//! A service holds a run of ours until a person has looked at it (contract D2): one `review` about the whole run.
+//! Holds: a service holds a native run until a person has reviewed it (contract D2). A hold is one `review` about the
+//! whole run.
 //!
-//! What is under way comes to its end and is kept; nothing else begins before the release. A hold only holds back, so
-//! whoever may ask may hold any run.
+//! Work in progress completes and is kept; no other work begins before the release. A hold only delays a run, so an
+//! actor who may ask may hold any run.
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::limits;
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// A run that waits for a review already is held: what the service found is said there, once.
+    /// Holds the run. If a review is open already, the finding of the service is added to it once.
     pub(super) fn hold(&mut self, hold: Hold) -> Result<(), Rejection> {
         if self.run.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             let why = "its agent runs elsewhere, and only that place can hold it";
@@ -53,8 +54,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What a service found while somebody looks at a review is no other review: it stands beside that one, where whoever
-    /// decides reads it.
+    /// Adds a finding to an open review as a comment, where the approvers read it. No second review is opened.
     fn say_beside(&mut self, review: &Interrupt, title: &str, payload: &Value) -> Result<(), Rejection> {
         let found = json!({ "title": title, "payload": payload });
         let text = Comment::describe_finding(&found);
@@ -67,12 +67,13 @@ impl Draft<'_> {
             return Err(Rejection::Limit { name: "comments", limit: limits::COMMENTS as u64 });
         }
         let interrupt = review.opened.interrupt.clone();
-        // As data, too: of a text nobody could tell what is withheld from whom.
+        // The finding is also stored as data. In a text alone, withheld fields could not be covered.
         self.emit(Fact::CommentAdded { interrupt }, Content { text: Some(text), data: found });
         Ok(())
     }
 
-    /// Reviews are switched off: that one was due, and that nobody was asked, is in the journal all the same.
+    /// Approves a review without asking, because reviews are switched off. The journal still records that the review
+    /// was due.
     pub(super) fn let_through(&mut self, interrupt: &InterruptId) -> Offer {
         let opened = self.run.interrupts.get(interrupt).map(|each| (**each).clone());
         let offered = opened.and_then(|each| each.offers("approve").cloned());
@@ -85,13 +86,13 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// The review that it waits for, the oldest first.
+    /// Returns the oldest open review of the run.
     pub fn open_review(&self) -> Option<&Interrupt> {
         let reviews = self.open_interrupts().filter(|(_, each)| each.opened.kind == Kind::Review);
         reviews.map(|(_, each)| each).min_by_key(|each| each.opened_seq)
     }
 
-    /// Whether reviews are let through as soon as they are opened.
+    /// Returns true if reviews are approved as soon as they open.
     pub(super) fn is_unreviewed(&self) -> bool {
         self.config().is_some_and(|config| config.unreviewed)
     }

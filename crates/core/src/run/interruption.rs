@@ -1,10 +1,9 @@
-//! A person interrupts a run: what is at work stops now, and the run waits for words.
+//! Interruption of a run by a person: running work stops now, and the run waits for a message.
 //!
-//! One append holds `run_interrupted`, the end of every call that has not begun, `tool_stopped` for each command that runs,
-//! and the person's turn. The driver ends what is out after that. A model's call comes back as `model_stopped` with what
-//! had been streamed; where its process is gone nothing comes back, and that text is lost. Changes that are being written
-//! are written to their end, all of them. What a client runs, and a call of which nobody knows whether it happened, are
-//! left as they are.
+//! One append holds `run_interrupted`, the end of every call that has not started, `tool_stopped` for each running
+//! command, and the person's turn. The driver then ends the work in progress. A model call returns as `model_stopped`
+//! with the text streamed so far. If its process is gone, that text is lost. Changes that are being written are written
+//! completely. Calls with a client, and calls in doubt, are left as they are.
 
 use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
@@ -16,7 +15,7 @@ use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome}
 use crate::message::Stop;
 use crate::schema::Problem;
 
-/// The code of a call that an interruption ended.
+/// Code of a call that an interruption ended.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str =
@@ -28,13 +27,13 @@ const ENDED: &str = "Ended by a person who had interrupted it.";
 const NOBODY: &str = "It was interrupted, and nobody said in time how to go on.";
 
 impl Draft<'_> {
-    /// Takes what a person says to the run. A person who has the turn takes it with that.
+    /// Handles a person's message to the run. If the person has the turn, the message takes it.
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
         check_text(&text)?;
-        // A text is the decision of an open turn. The text of a person who may not decide is heard as a message.
+        // A text decides an open turn. The text of a person who may not decide it becomes a message.
         if let Some(turn) = self.run.open_turn() {
             let decision =
                 Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };
@@ -46,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupting what is interrupted, or waits for its person's turn, is no event. `text`: the words, where they are
-    /// known already.
+    /// Interrupts the run. Emits no further interruption if the run is interrupted already, or waits for a person's
+    /// turn. `text`: the message, if it is known already.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -56,7 +55,7 @@ impl Draft<'_> {
             self.emit(Fact::RunInterrupted, Content::none());
             self.stop_calls();
             match &text {
-                // Everybody who was interrupted hears them.
+                // Every interrupted agent receives the message.
                 Some(text) => self.say_instead(text),
                 None => self.open_interruption(),
             }
@@ -89,7 +88,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Of a reply that came while it was being stopped.
+    /// Skips a call of a reply that came while it was being stopped.
     pub(super) fn skip_interrupted(&mut self, call: &str) {
         self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
     }
@@ -98,12 +97,12 @@ impl Draft<'_> {
         let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
         opening.only = &["submit", "continue", "done"];
         opening.on_expiry = Some("done");
-        // What stands there is shown as an agent's words, and none of it is.
+        // A payload is shown as an agent's words, and there are none.
         opening.payload = serde_json::json!({});
         self.open(opening);
     }
 
-    /// A model's call that was stopped has come back. `text`: what it had said by then.
+    /// Handles the end of a stopped model call. `text`: the reply up to then.
     pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
         let attempt = self.awaited(step, turn)?;
         if !self.run.is_stopping(step) {
@@ -115,9 +114,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What a person said in their turn after an interruption. Nobody in time: the run fails, and nothing goes on.
+    /// Applies a person's turn after an interruption. If the turn expires, the run fails and no work continues.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
-        // What would start next must not start because nobody answered.
+        // An expired turn must not start further work.
         if is_expired {
             self.fail_run(EXPIRED, NOBODY);
             return;
@@ -139,8 +138,8 @@ impl Draft<'_> {
         }
     }
 
-    /// What a person says in the place of what they interrupted. What was asked about a task that has not begun does not
-    /// stand any more: the words take the place of its answer.
+    /// Sends a person's message in place of the interrupted work. The message also replaces the answer to a question
+    /// about a task that has not begun.
     fn say_instead(&mut self, text: &str) {
         self.tell_run(text);
         if text.trim().is_empty() {
@@ -153,7 +152,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes what was asked before a round, where the person may decide on it; the phases of these.
+    /// Closes the questions before a round that the person may decide on. Returns their phases.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
         let voter = self.voter();
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
@@ -171,9 +170,9 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends what was at work with what its agents said last. Phases that calls began end with the calls.
+    /// Ends the open steps with the last replies of their agents. Phases that calls began end with the calls.
     fn end_interrupted(&mut self) {
-        // Whoever ends it before its first round needs no answer any more.
+        // A person who ends the work before its first round needs no answer to its questions.
         for phase in self.withdraw_asked_first() {
             self.emit(Fact::RoundsOver { phase }, Content::none());
         }
@@ -194,7 +193,7 @@ impl Draft<'_> {
                 | StepRole::Maker
                 | StepRole::Subtask => {
                     self.end_as_it_is(&id, ENDED);
-                    // Who ends a round like this need not be asked whether it was done well.
+                    // A person who ends a round like this is not asked whether it was done well.
                     if self.run.ends_without_turn(&step) {
                         self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                     }
@@ -203,24 +202,24 @@ impl Draft<'_> {
                     self.close_step(&id, StepEnd::Skipped, "");
                     self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                 }
-                // They end with the step that they help.
+                // These steps end with the step that they help.
                 StepRole::Overseer | StepRole::Summariser => {}
             }
         }
     }
 }
 
-/// What an interruption does to a call.
+/// Effect of an interruption on a call.
 enum Stopped {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// It only reads, and what it has read so far is nothing.
+    /// The call only reads, and its partial result is dropped.
     Abandoned,
 }
 
 impl Step {
-    /// Whether its agent's last reply was stopped, or is being stopped.
+    /// Returns true if the agent's last reply was stopped, or is being stopped.
     fn has_cut_reply(&self) -> bool {
         let was_cut = matches!(self.entries.last(), Some(Entry::Turn { stop: Stop::Cut, .. }));
         !self.role.is_aside() && (self.stopped || was_cut)
@@ -228,7 +227,7 @@ impl Step {
 }
 
 impl Run {
-    /// Whether a person can interrupt it, or why not.
+    /// Checks that a person can interrupt the run. The error says why not.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return Err("its agent runs elsewhere, and only that place can stop it");
@@ -239,7 +238,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether the last words of a step are those of the reply that was interrupted. They were noted as said when it was.
+    /// Returns true if the final text of a step is its interrupted reply, which is in the conversation already.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
         matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said.trim(), ENDED) == text)
@@ -249,7 +248,7 @@ impl Run {
         self.steps.get(step).is_some_and(|step| step.stopped)
     }
 
-    /// Model calls that a person has stopped and that have not come back.
+    /// Returns the model calls that a person has stopped and that have not returned.
     pub(super) fn models_stopping(&self) -> impl Iterator<Item = super::ActionId> {
         self.steps.open().filter(|(_, step)| step.stopped).filter_map(|(id, step)| match step.model {
             ModelCall::Running { attempt, .. } => Some(Action::model_id(id, step.turn, attempt)),
@@ -257,7 +256,7 @@ impl Run {
         })
     }
 
-    /// Whether an action goes on while the run is interrupted: changes that are half written.
+    /// Returns true if an action continues during an interruption: a commit that has begun.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
@@ -265,7 +264,7 @@ impl Run {
         }
     }
 
-    /// Whether a step is a round after which a person has no turn of their own.
+    /// Returns true if a step is a round after which the person has no turn.
     fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
@@ -280,7 +279,7 @@ impl Run {
             CallState::Started { .. } if is_command => Stopped::WhenItsProcessEnds,
             CallState::Started { .. } if self.writes(&call.tool) => Stopped::Untouched,
             CallState::Started { .. } => Stopped::Abandoned,
-            // Half of its changes may be written.
+            // Some of its changes may be written already.
             CallState::Authorised if call.trial.commits > 0 => Stopped::Untouched,
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 if call.trial.running.is_some() { Stopped::WhenItsProcessEnds } else { Stopped::Skipped }
@@ -289,7 +288,7 @@ impl Run {
     }
 }
 
-/// Whether the work that was interrupted was ended in the person's turn.
+/// Returns true if a person ended the interrupted work in their turn.
 pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     interrupt.opened.about == About::Interruption && chosen == Some("done")

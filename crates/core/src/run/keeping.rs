@@ -1,4 +1,4 @@
-//! How long what a run said is kept: erased once it has ended, and held back from that.
+//! Retention of a run's content: its erasure after the end of the run, and legal holds.
 
 use super::draft::Draft;
 use super::{Erased, Fact, Rejection};
@@ -8,8 +8,9 @@ use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
 
 impl Draft<'_> {
-    /// Erases the next part of what a run that has ended said: its answers, which are kept per subject, too, then the content
-    /// of its events; nothing where nothing is left. The driver erases what the fact names, all of which is written by then.
+    /// Erases the next part of the content of an ended run: first its answers, which are also stored per subject, then
+    /// the content of its events. Emits no event if no content is left. The driver erases what the fact names; all of
+    /// it is committed by then.
     pub(super) fn erase_content(&mut self, because: Erased) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);
@@ -28,7 +29,7 @@ impl Draft<'_> {
             if from <= to {
                 let is_last = to == self.run.seq;
                 self.emit(Fact::ContentErased { from, to, because }, Content::none());
-                // What the run is about is found by its first event, until all others are done.
+                // The first event shows what the run is about, so it is erased after all others.
                 if is_last {
                     self.emit(Fact::ContentErased { from: 1, to: 1, because }, Content::none());
                 }
@@ -40,7 +41,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The hold that stands stays as it was said first: the same reason again changes nothing, another one is refused.
+    /// Places a legal hold. An existing hold keeps its reason: the same reason changes nothing, another one is
+    /// rejected.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);
         if !problems.is_empty() {

@@ -1,5 +1,5 @@
-//! Merge: what only the layer of a run holds, put into the workspace. It is a run of its own with one call, so that a
-//! person is shown the changes and releases them like any other.
+//! Merge: puts files that exist only in the layer of a run into the workspace. A merge is a run of its own with one
+//! call. A person sees and releases its changes like any others.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::text::clip;
 
 /// Workflow of runs that merge the layer of another run.
 pub const WORKFLOW: &str = "merge";
-/// Tool of its one call. No agent has it.
+/// Tool of the single call. No agent has it.
 pub const TOOL: &str = "merge_changes";
 
 /// Input of a merge, and arguments of its call.
@@ -26,12 +26,12 @@ pub struct Arguments {
     pub task: String,
     /// Run whose layer is merged.
     pub run: RunId,
-    /// Files and folders that are merged; empty: all of the layer.
+    /// Files and folders to merge. Empty means the whole layer.
     pub paths: BTreeSet<String>,
 }
 
 impl Arguments {
-    /// Arguments of a merge of these paths.
+    /// Returns the arguments of a merge of these paths.
     pub fn new(of: &Run, paths: BTreeSet<String>) -> Self {
         let task = of.task();
         let first = task.lines().map(str::trim).find(|line| !line.is_empty());
@@ -40,7 +40,7 @@ impl Arguments {
     }
 }
 
-/// Workflow of a merge. Its approvers are those of every phase of the run.
+/// Returns the workflow of a merge. Its approvers are those of every phase of the run.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

@@ -1,25 +1,25 @@
-//! How far a subtask is: what became of its step, and of the run around it.
+//! Progress of a subtask, derived from its step and its run.
 
 use super::{CallState, Run, Step, StepEnd};
 
-/// Each has come to an end once the run has.
+/// Progress of a subtask. An end state once the run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     Pending,
     Running,
-    /// A person must speak before it goes on.
+    /// A person must decide before the subtask continues.
     Waiting,
     Completed,
     Skipped,
     Failed,
-    /// The run ended while it was at work.
+    /// The run ended while the subtask was running.
     Cancelled,
-    /// The run ended, and it never began.
+    /// The run ended before the subtask began.
     NotRun,
 }
 
 impl Run {
-    /// How far a subtask of this planning phase is.
+    /// Returns the progress of a subtask of this planning phase.
     pub fn progress(&self, planning: &str, subtask: &str) -> Progress {
         let is_over = self.ended.is_some();
         match self.step_of_subtask(planning, subtask) {

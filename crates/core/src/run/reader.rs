@@ -1,8 +1,8 @@
-//! A run as its readers tell it: which subtask a step carries out, how often it was tried, where it stands, what people
-//! were asked and said. Edges, terminal and browser put this into their own words and recompute none of it.
+//! Read-only view of a run: the subtask of a step, its attempts and its activity, and what people were asked and
+//! decided. Edges, terminal and browser render it and recompute nothing.
 //!
-//! Everything is a function of the state: at a sequence it is the same however the reader came there, by a replay or
-//! with the run that is loaded. Nothing here changes a run or decides.
+//! All of it is a function of the state: at a sequence it is the same after a replay and in a loaded run. This module
+//! changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Opened, Outcome};
 use crate::plan::{Plan, Subtask};
 
-/// A subtask in the plan that is carried out.
+/// Subtask in the plan that is carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'r> {
-    /// The planning phase whose plan it is.
+    /// Planning phase of the plan.
     pub planning: &'r str,
     pub subtask: &'r Subtask,
-    /// Its place in the plan, from 1.
+    /// Number in the plan, from 1.
     pub number: usize,
-    /// How many there are.
+    /// Number of subtasks in the plan.
     pub of: usize,
 }
 
-/// What a step does, for whoever watches it.
+/// Activity of a step, for people who watch it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// A person is asked; or has stopped or skipped what was asked about, and nothing was asked since.
+    /// A person is asked. Or a person stopped or skipped the last question, and no other was asked since.
     Waiting,
     Ended(StepEnd),
-    /// The run ended when a person had been asked about the step's failure or limit.
+    /// The run ended after a person had been asked about the step's failure or limit.
     Failed,
-    /// The run ended while it was at work.
+    /// The run ended while the step was running.
     Cancelled,
 }
 
 impl Step {
-    /// Tries so far: 0 before its agent was asked.
+    /// Returns the number of attempts so far. 0 before the agent was asked.
     pub fn attempts(&self) -> u32 {
         let again = self.retries + self.redos;
         u32::from(self.begun || again > 0) + again
@@ -49,7 +49,8 @@ impl Step {
 }
 
 impl Run {
-    /// Whether a person is asked: a checkpoint that asks nobody opens an interrupt too, and resolves it in the same append.
+    /// Returns true if a person is asked. A checkpoint that asks nobody also opens an interrupt, but resolves it in the
+    /// same append.
     pub fn asks(&self, opened: &Opened) -> bool {
         let About::Phase(phase) = &opened.about else { return true };
         match self.phase(phase).map(|phase| &phase.kind) {
@@ -66,12 +67,12 @@ impl Run {
         }
     }
 
-    /// What people are asked now.
+    /// Returns the interrupts that people are asked about now.
     pub fn asked(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
         self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
     }
 
-    /// What people decided, or nobody in time, in the order of the resolutions.
+    /// Returns the interrupts that people decided or that expired, in the order of their resolutions.
     pub fn decided(&self) -> Vec<&Interrupt> {
         let by_people = |each: &&Interrupt| {
             let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
@@ -82,13 +83,13 @@ impl Run {
         decided
     }
 
-    /// What hands a call out to a client; `None` where it is not, or not any more, with one.
+    /// Returns the interrupt that hands a call out to a client. `None` if the call is not, or no longer, with a client.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
     }
 
-    /// The last time that people were asked whether a call may run.
+    /// Returns the last interrupt that asked whether a call may run.
     pub fn approval_of(&self, call: &str) -> Option<&Interrupt> {
         let is_about = |each: &&Interrupt| {
             each.opened.kind == Kind::ToolApproval
@@ -98,13 +99,13 @@ impl Run {
         asked.max_by_key(|each| each.opened_seq)
     }
 
-    /// Whether a person let a call run.
+    /// Returns true if the last interrupt that asked about a call was approved.
     pub fn is_approved(&self, call: &str) -> bool {
         let resolution = self.approval_of(call).and_then(|asked| asked.resolution.as_ref());
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// The limit at which, or the reply with which, a person let a step end whose agent had more to do.
+    /// Returns the limit or the reply at which a person ended a step whose agent had more to do.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);
@@ -124,7 +125,7 @@ impl Run {
         })
     }
 
-    /// The subtask that a step carries out, in the plan as it stands.
+    /// Returns the subtask that a step carries out, in the current plan.
     pub fn part(&self, step: &str) -> Option<Part<'_>> {
         let step = self.steps.get(step)?;
         let id = step.subtask.as_ref()?;
@@ -134,19 +135,19 @@ impl Run {
         Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
     }
 
-    /// How often a step may be tried: by itself, and as often as a person may send it back.
+    /// Returns how often a step may be tried: its own attempts, and the redos that people may ask for.
     pub fn attempts_allowed(&self, step: &str) -> u32 {
         let limits = self.limits(step);
         limits.attempts.max(1) + limits.redos
     }
 
-    /// The last plan that was settled, with its planning phase: phases come in the order of the definition.
+    /// Returns the last settled plan with its planning phase, in the order of the definition's phases.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
     }
 
-    /// Phases at work; between two of them the one that ended last.
+    /// Returns the open phases. If none is open, the last one that has ended.
     pub fn at_phases(&self) -> Vec<&Phase> {
         let is_in = |phase: &&Phase, ended: bool| {
             self.phases.get(&phase.id).is_some_and(|end| end.is_some() == ended)
@@ -160,7 +161,8 @@ impl Run {
         }
     }
 
-    /// Steps at which a person is asked, or has stopped or skipped what was asked about last: they stand so until they end.
+    /// Returns the steps that wait for a person, or whose last question a person stopped or skipped. They remain
+    /// waiting until they end.
     pub fn waiting(&self) -> BTreeSet<&str> {
         let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {
@@ -179,7 +181,7 @@ impl Run {
         last.into_iter().filter(|(_, (_, waits))| *waits).map(|(step, _)| step).collect()
     }
 
-    /// What a step does. `waiting`: [`Run::waiting`].
+    /// Returns the activity of a step. `waiting`: the result of [`Run::waiting`].
     pub fn activity(&self, id: &str, step: &Step, waiting: &BTreeSet<&str>) -> StepActivity {
         match step.end {
             Some(end) => StepActivity::Ended(end),

@@ -1,4 +1,4 @@
-//! The provider's history as a projection of the journal: every call paired with its result, ids our own.
+//! Requests to the provider, as a projection of the journal: every call paired with its result, and ids of our own.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl Run {
         }
     }
 
-    /// The same before what does not fit the window is left out of it.
+    /// Returns the request before it is shortened to fit the window.
     pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
@@ -70,7 +70,7 @@ impl Run {
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
-    /// What these entries of a step say, every call with its result.
+    /// Returns these entries of a step as messages, every call with its result.
     pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
         let mut messages = Vec::new();
         for entry in entries {
@@ -106,8 +106,8 @@ impl Run {
         messages
     }
 
-    /// Some providers refuse a history with calls where no tool is declared. An agent without tools that goes on after
-    /// another one is shown those that were called; a call of its own to one of them is answered as unknown.
+    /// Returns the tools that other agents called, for an agent without tools. Some providers refuse a history with
+    /// calls if no tool is declared. A call of the agent to one of these tools is answered as unknown.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
             .iter()
@@ -133,9 +133,9 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Of what was said before the step started, from the newest backwards what fits the budget, and nothing older than the
-/// first that does not: what somebody took back is never told without the correction. Each whole, for what a person
-/// decided is never cut; so the newest is told whatever its length (contract A15).
+/// Returns the entries of a step. Of the messages before its start, it keeps the newest that fit the budget, up to the
+/// first that does not: a text is never kept without a later correction. Decisions of people are never cut, so the
+/// newest message is kept at any length (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn result_text(call: &Call) -> String {
     }
 }
 
-/// What a planner is told whose plan a person does not want.
+/// Returns the message to a planner whose plan a person does not want.
 pub fn another_plan(text: &str) -> String {
     format!("A person wants another plan: {text}")
 }

@@ -1,6 +1,6 @@
-//! Agents that ask in their replies (contract C8): the questions of a reply become calls of the tool by which the agent
-//! would ask, so that everything behind it is the same. Its next request shows what it wrote and the answers as words,
-//! for it does not know of a tool.
+//! Questions in replies (contract C8). Each question of a reply becomes a call of the tool that the agent would ask
+//! with, so that everything after it is the same. The agent does not know this tool, so its next request shows its
+//! questions and their answers as text.
 
 use serde_json::{Value, json};
 
@@ -19,18 +19,19 @@ impl Run {
         self.spec(tool).is_some_and(|spec| spec.runs == Runs::Opens(Opens::Question))
     }
 
-    /// Whether agents do not see this tool: they ask in their replies.
+    /// Returns true if agents ask in their replies and do not see this tool.
     pub(super) fn is_asked_in_replies(&self, tool: &str) -> bool {
         self.definition.asking.form == Form::Reply && self.is_question_tool(tool)
     }
 
-    /// The tool that stands for the questions in the replies of a step.
+    /// Returns the tool that represents the questions in the replies of a step.
     pub(super) fn asks_by(&self, step: &Step) -> Option<&str> {
         let agent = self.definition.agents.get(&step.agent).filter(|_| may_return_questions(step.role))?;
         agent.tools.iter().map(String::as_str).find(|tool| self.is_asked_in_replies(tool))
     }
 
-    /// A whole reply of questions, as calls. Their words are in the arguments.
+    /// Turns a reply that holds only questions into calls. The texts move into the arguments. Returns false for any
+    /// other reply.
     pub(super) fn as_calls(&self, step: &str, reply: &mut Reply) -> bool {
         let tool = self.steps.get(step).and_then(|step| self.asks_by(step));
         let Some(tool) = tool.filter(|_| reply.calls.is_empty() && reply.stop.flaw().is_none()) else {
@@ -43,7 +44,7 @@ impl Run {
         true
     }
 
-    /// Why a question of a reply is not asked: what came of it stands in the conversation.
+    /// Returns the reason why a question of a reply is not asked again: its outcome is in the conversation.
     pub(super) fn asked_before(&self, step: &str, arguments: &Value) -> Option<(&'static str, String)> {
         let text = |arguments: &Value| arguments["message"].as_str().map(history::asked);
         let same = |call: &Call| {
@@ -58,7 +59,7 @@ impl Run {
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
-    /// What keeps a reply without calls from being content.
+    /// Returns the flaw that keeps a reply without calls from being content.
     pub(super) fn returned_flaw(&self, step: &Step, text: &str) -> Option<(Flaw, String)> {
         let asking = self.definition.asking;
         if asking.form != Form::Reply || !may_return_questions(step.role) {
@@ -77,7 +78,7 @@ impl Run {
         }
     }
 
-    /// The words of a reply without calls, as others read them.
+    /// Returns the text of a reply without calls, as others read it.
     pub(super) fn content_of(&self, step: &Step, text: &str) -> String {
         if self.definition.asking.form == Form::Reply
             && may_return_questions(step.role)
@@ -88,7 +89,7 @@ impl Run {
         text.to_owned()
     }
 
-    /// How an agent asks, for its instructions.
+    /// Returns the instructions on how the agent asks in its replies.
     pub(super) fn told_to_return_questions(&self, step: &Step) -> Option<String> {
         self.asks_by(step).filter(|_| self.definition.asking.enabled)?;
         let form = r#"{"questions": [{"id": "q1", "message": "…", "context": "…"}]}"#;
@@ -103,7 +104,7 @@ impl Run {
         ))
     }
 
-    /// A turn of questions as its agent wrote it, and what came of each. `None`: it is another turn.
+    /// Returns a turn of questions as its agent wrote it, and the outcome of each question. `None` for any other turn.
     pub(super) fn returned_turn(&self, agent: &str, calls: &[(&String, &Call)]) -> Option<[Message; 2]> {
         let asks = !calls.is_empty() && calls.iter().all(|(_, call)| self.is_asked_in_replies(&call.tool));
         asks.then(|| {
@@ -118,7 +119,7 @@ impl Run {
         })
     }
 
-    /// The same of one question, where the turn itself is left out.
+    /// Returns the outcome of one question, without its turn.
     pub(super) fn returned_answer(&self, call: &Call) -> Option<String> {
         self.is_asked_in_replies(&call.tool)
             .then(|| format!("Earlier you asked, and this came of it:\n\n{}", answered(call)))
@@ -130,7 +131,7 @@ fn answered(call: &Call) -> String {
     format!("Question {}: {}\nAnswer: {}", words("id"), words("message"), result_text(call))
 }
 
-/// Judgements and helpers answer in forms of their own.
+/// Returns true if replies of this role may hold questions. Judges and helpers answer in forms of their own.
 fn may_return_questions(role: StepRole) -> bool {
     super::ending::may_not_ask(role)
 }

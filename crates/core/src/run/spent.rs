@@ -1,5 +1,5 @@
-//! What a run has achieved, used and paid so far. It is shown wherever the run fails or reaches a limit, for the person who
-//! decides on another try.
+//! Totals of a run so far: work done, usage and cost. They are shown when the run fails or reaches a limit, for the
+//! person who decides on another try.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, in_words};
 
 impl Run {
-    /// For the payload, and in words.
+    /// Returns the totals as data for the payload, and as text.
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
         let Spent { requests, calls, tokens, cost, .. } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
@@ -34,14 +34,14 @@ impl Run {
         (value, words)
     }
 
-    /// What a reply to this step cost, and in which currency; `None`: the workflow has no price for it.
+    /// Returns the cost of a reply to this step, and the currency. `None` if the workflow has no price for the model.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
         terms.price.as_ref().map(|price| (price.of(usage), price.currency.clone()))
     }
 
-    /// What the workflow says of a model: by the name that was asked for; where none was, by the one that answered, or
-    /// else as of the model of the installation.
+    /// Returns the workflow's terms for a model by the requested name. Without one, by the name of the model that
+    /// answered, or else the default terms.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {
@@ -54,12 +54,12 @@ impl Run {
         self.definition.models.values().filter_map(|terms| terms.price.as_ref())
     }
 
-    /// Of every price; `None`: there is none.
+    /// Returns the currency of all prices. `None` if there is no price.
     pub fn currency(&self) -> Option<&str> {
         self.prices().next().map(|price| price.currency.as_str())
     }
 
-    /// A limit's value as people read it.
+    /// Returns the value of a limit as people read it.
     pub(super) fn limit_amount(&self, limit: &str, value: u64) -> String {
         match self.currency().filter(|_| limit == "budget_money") {
             Some(currency) => format!("{} {currency}", pricing::amount(value)),

@@ -1,4 +1,4 @@
-//! A step on its way: one agent's turn loop, the gates around it, what ends it.
+//! Life of a step: one agent's turn loop, the gates around it, and its end.
 
 use serde_json::json;
 
@@ -12,11 +12,11 @@ use crate::level::Level;
 use crate::limits;
 use crate::text::clip;
 
-/// Why a step can not go on by itself.
+/// Reason why a step cannot continue by itself.
 struct Failure {
     reason: &'static str,
     text: String,
-    /// How many led to it: calls of the model in a row, proposals that were no plan, calls of one reply.
+    /// Number of failures that led to it: model calls in a row, unusable plans, calls of one reply.
     failures: u32,
 }
 
@@ -93,7 +93,7 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// What comes back to a step that is closing is not started again.
+    /// Advances a step that is closing. Work that returns to it is not started again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -102,7 +102,7 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// The agent has said its last word: it goes to the gate, or ends the step.
+    /// Handles the agent's final text: it goes to the gate, or ends the step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -120,8 +120,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Nothing of the step starts any more. It ends at once, or when what is under way has come back: a call
-    /// that may have taken effect is not forgotten.
+    /// Closes a step. It ends at once, or when the work in progress has returned: a call that may have taken effect is
+    /// not forgotten.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -130,8 +130,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips every call of the step that has not started, and withdraws what is asked about it. Whether
-    /// nothing is left under way.
+    /// Skips every call of the step that has not started, and withdraws its interrupts. Returns true if no work is left
+    /// in progress.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -166,7 +166,7 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        // A copilot's phase goes on with the next round, or with the person's turn.
+        // A copilot phase continues with the next round, or with the person's turn.
         let only =
             self.run.steps.get(id).filter(|step| step.role == StepRole::Worker && step.round.is_none());
         if let Some(phase) = only.map(|step| step.phase.clone()) {
@@ -174,7 +174,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A limit asks for a fresh budget, or ends the run with its name where nobody may be asked.
+    /// Handles a reached limit: asks for a fresh budget, or fails with the name of the limit if asking is switched off.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -204,7 +204,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// The model can not be reached, or the process died again and again: a person, or the end.
+    /// Handles a model that cannot be reached, or repeated crashes: asks a person, or fails.
     pub(super) fn step_failed(&mut self, id: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let (reason, text) = match &step.last_failure {
@@ -214,7 +214,7 @@ impl Draft<'_> {
         self.failed_for(id, reason, text, step.failures);
     }
 
-    /// A step that can not go on: a person is asked, a subtask fails alone, any other step fails the run.
+    /// Handles a step that cannot continue: a person is asked, a subtask fails alone, any other step fails the run.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {
@@ -264,8 +264,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// What an agent wrote or proposed: the plan goes its way, ideas are judged, anything else is the step's
-    /// last word.
+    /// Handles the output of an agent: a plan is decided on, ideas are judged, any other text is final.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -295,7 +294,7 @@ impl Run {
         self.steps.get(step).map(|step| step.phase.clone()).unwrap_or_default()
     }
 
-    /// Limits of the phase that the step belongs to.
+    /// Returns the limits of the phase that the step belongs to.
     pub(super) fn limits(&self, step: &str) -> Limits {
         self.steps
             .get(step)
@@ -303,8 +302,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Gates around the step, with those that the run adds. A plan and ideas have gates of their own: around those who
-    /// make them stands the one of errors alone.
+    /// Returns the gates around the step, with those that the run adds. Plans and ideas have gates of their own, so the
+    /// steps that make them have only the gate for errors.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -324,13 +323,13 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // A judge that can not be heard asks a person by itself, rules take the place of a router, and without a
-            // summary work goes on.
+            // Without a judgement a person is asked, without a router the rules apply, and without a summary work
+            // continues.
             on_error: !step.role.is_aside() && (own.on_error || added.on_error),
         }
     }
 
-    /// Whether a person looks at what the step brought; where only trouble is looked at, whether it had any.
+    /// Returns true if a person reviews the step's output. With `unless_clean`, only if the step had trouble.
     fn asks_after(&self, id: &str, step: &Step) -> bool {
         let gates = self.gates(id);
         let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
@@ -341,7 +340,7 @@ impl Run {
                 || calls.any(|call| has_failed(call) || refused(call)))
     }
 
-    /// Whether the step's next move is a model call.
+    /// Returns true if the step's next action is a model call.
     pub(super) fn wants_model(&self, id: &str) -> bool {
         if self.is_paused() || self.interrupted.is_some() || self.ended.is_some() {
             return false;
@@ -360,12 +359,12 @@ impl Run {
             && !self.is_held_by_a_question(id)
     }
 
-    /// Whether no model works on it: it is one call.
+    /// Returns true if the step is a single call, without a model.
     fn is_one_call(&self, step: &Step) -> bool {
         self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
 
-    /// Another agent looks at what it brought: it goes on when that one has spoken.
+    /// Returns true if another agent judges the step's output. The step continues after the judgement.
     fn is_being_judged(&self, step: &Step) -> bool {
         matches!(step.role, StepRole::Planner | StepRole::Maker)
             && self.steps.open().any(|(_, other)| other.role == StepRole::Judge && other.phase == step.phase)
@@ -392,8 +391,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Replies in a row of which a call failed and none did what it should, since the last fresh budget. What a person
-    /// refused or answered is neither.
+    /// Returns the number of replies in a row with a failed call and no successful one, since the last fresh budget.
+    /// Calls that a person refused or answered are neither.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -410,7 +409,7 @@ impl Run {
         failed
     }
 
-    /// The failed calls of the last turn, where nobody has decided on them and a subtask's failures are asked about.
+    /// Returns the failed calls of a subtask's last turn, if failures are asked about and these are undecided.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
@@ -430,7 +429,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Whether the agent has brought something that others look at now: its last word, or a plan.
+    /// Returns true if the agent has delivered an output for others: its final text, or a plan.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;
@@ -447,11 +446,11 @@ impl Run {
     }
 }
 
-/// Whether a call failed or did what it should; `None` where it did neither. It failed where the tool says so, or where
-/// its command ended with another code than 0.
+/// Returns true if a call failed, false if it succeeded, and `None` if it did neither. A call failed if its tool
+/// reports that, or if its command exited with a code other than 0.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
-        // By a person, which says nothing of it.
+        // A person stopped the call, so its result says nothing about it.
         _ if call.stopped.is_some() => None,
         CallState::Ended(CallEnd::Failed) => Some(true),
         CallState::Ended(CallEnd::Done) => {

@@ -1,8 +1,8 @@
-//! A person stops one command while it is tried or runs. The run goes on, and its agent is told.
+//! Stops one command while it is tried or runs. The run continues, and its agent gets a message.
 //!
-//! `tool_stopped` is committed before anything is ended; the driver ends the processes of whatever is at work of a call that
-//! holds it, and what comes back of them ends the call. Where nothing comes back, since a crash or another's write took it,
-//! the call ends all the same: it never begins again.
+//! `tool_stopped` is committed before any process is ended. The driver then ends the processes of the stopped call, and
+//! their outcome ends the call. If no outcome arrives, because of a crash or a write by another call, the call ends
+//! anyway. It never starts again.
 
 use serde_json::Value;
 
@@ -12,20 +12,20 @@ use super::interruption::INTERRUPTED;
 use super::{Action, ActionId, Call, CallEnd, CallState, Fact, Run};
 use crate::envelope::Content;
 
-/// The code of a call that a person stopped.
+/// Code of a call that a person stopped.
 pub(super) const STOPPED: &str = "stopped";
 
 const TRIED: &str = "It was only tried: nothing has changed.";
 const STARTED: &str = "It ran in the workspace, and may have done a part of its work.";
 
 impl Run {
-    /// The commands that a person can stop now, in the order in which they were proposed.
+    /// Returns the commands that a person can stop now, in the order in which they were proposed.
     pub fn stoppable_calls(&self) -> impl Iterator<Item = &str> {
         let may = |call: &Call| call.stopped.is_none() && self.stoppable(call).is_ok();
         self.open_calls().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
-    /// What is at work of calls, of tools and of models, that a person has stopped.
+    /// Returns the running actions of calls and models that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
         let calls =
             self.calls.open().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
@@ -44,7 +44,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Whether a person can stop a call now, or why not.
+    /// Checks that a person can stop a call now. The error says why not.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -63,7 +63,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stopping twice is stopping once. Words with the stop of a call that an interruption is ending go to the run.
+    /// Stops a call. A second stop changes nothing. If an interruption is already ending the call, the text goes to the
+    /// run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -76,7 +77,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Ends a stopped call of which nothing has happened: it was only tried, or did not begin.
+    /// Ends a stopped call that had no effect: it was only tried, or did not start.
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
         let text = told(call, printed, TRIED);
@@ -93,8 +94,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(told(call, printed, STARTED)), data });
     }
 
-    /// Ends what was stopped and is not at work any more, as behind a crash or where another call has written what it read.
-    /// Whether there was something.
+    /// Ends a stopped call that no longer runs, after a crash or after a write to files that it read. Returns true if
+    /// there was one.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =
@@ -112,7 +113,7 @@ fn code(call: &Call) -> &'static str {
     if call.interrupted { INTERRUPTED } else { STOPPED }
 }
 
-/// What the agent is told.
+/// Returns the message to the agent of a stopped call.
 fn told(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "What it printed is lost.".to_owned());
     let words = match call.stopped.as_deref() {
@@ -123,7 +124,7 @@ fn told(call: &Call, printed: Option<String>, happened: &str) -> String {
     format!("{}\nA person stopped it. {happened} {words}", printed.trim_end())
 }
 
-/// The same of one that had come to its end before it was stopped.
+/// Returns the message to the agent of a call that had ended before it was stopped.
 pub(super) fn told_late(call: &Call, printed: String) -> String {
     match call.stopped.as_deref() {
         None => printed,

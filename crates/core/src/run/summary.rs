@@ -1,4 +1,4 @@
-//! How a run looks from outside: its status, its deadline, its rows.
+//! External view of a run: its status, its deadline, its rows.
 
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::history;
@@ -31,24 +31,24 @@ impl Run {
         }
     }
 
-    /// Something is under way, or is about to begin.
+    /// Returns true if work is in progress, or about to begin.
     pub(super) fn is_busy(&self) -> bool {
         self.is_in_flight() || !self.actions().is_empty()
     }
 
-    /// Something was started and has not come back.
+    /// Returns true if a started action has not returned.
     fn is_in_flight(&self) -> bool {
         self.steps.open().any(|(_, step)| step.model != ModelCall::Idle)
             || self.calls_under_way().next().is_some()
             || self.trials_under_way().next().is_some()
     }
 
-    /// The latest epoch under which something of this run was started or adopted.
+    /// Returns the latest epoch in which an action of this run was started or adopted.
     pub fn last_epoch(&self) -> u64 {
         self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
     }
 
-    /// What is written down as started and has not come back, with the epoch that started it.
+    /// Returns the started actions that have not returned, each with the epoch that started it.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls =
             self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
@@ -72,7 +72,7 @@ impl Run {
         })
     }
 
-    /// Trials that run: call, attempt, epoch.
+    /// Returns the running trials: call, attempt, epoch.
     pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
         self.calls
             .open()
@@ -86,7 +86,7 @@ impl Run {
         })
     }
 
-    /// Whether something was started under an older epoch than this one and needs to be adopted.
+    /// Returns true if an action was started in an older epoch and must be adopted.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -94,31 +94,31 @@ impl Run {
                 || self.trials_under_way().any(|(_, _, of)| of < epoch))
     }
 
-    /// Model calls that an older epoch started: step, turn, attempt.
+    /// Returns the model calls that an older epoch started: step, turn, attempt.
     pub(super) fn models_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32, u32)> {
         let older = self.models_under_way().filter(move |(_, _, _, of)| *of < epoch);
         older.map(|(id, turn, attempt, _)| (id, turn, attempt))
     }
 
-    /// Calls that an older epoch started, with their attempt.
+    /// Returns the calls that an older epoch started, with their attempt.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
         let older = self.calls_under_way().filter(move |(_, _, of)| *of < epoch);
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// When something must happen although nobody comes: an interrupt expires, a retry is due.
+    /// Returns the time at which the run must act without an input: an interrupt expires, or a retry is due.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;
         }
         let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
-        // One that is held for another reason is tried when that is over.
+        // A retry that is held for another reason follows when that reason is gone.
         let retries = self.steps.open().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()
     }
 
-    /// The run's row; `None` before its first event.
+    /// Returns the run's row. `None` before its first event.
     pub fn row(&self) -> Option<RunRow> {
         let started = self.started.as_ref()?;
         let waits_for_time = |action: &super::Action| match action {
@@ -149,7 +149,8 @@ impl Run {
         })
     }
 
-    /// What the run says of its session; `None` before its first event. Its end matters to a session that `expires`.
+    /// Returns the run's part of its session's row. `None` before its first event. The end of the run matters only if
+    /// the session `expires`.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
@@ -157,7 +158,7 @@ impl Run {
         Some(SessionRow::of_run(started.session.clone(), started.at, last_at))
     }
 
-    /// Rows of the interrupts with these ids.
+    /// Returns the rows of the interrupts with these ids.
     pub fn interrupt_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<InterruptRow> {
         let Some(started) = &self.started else { return Vec::new() };
         ids.into_iter()
@@ -179,12 +180,12 @@ impl Run {
             .collect()
     }
 
-    /// The subject for which the answers to its questions are kept.
+    /// Returns the subject that answers to the run's questions are stored under.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }
 
-    /// Rows of the answers to the questions among these interrupts.
+    /// Returns the rows of the answers to the questions among these interrupts.
     pub fn answer_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<AnswerRow> {
         let Some(subject) = self.kept_for() else { return Vec::new() };
         let asked = ids.into_iter().filter_map(|id| self.interrupts.get(id));
@@ -196,7 +197,7 @@ impl Run {
         let vote = interrupt.settled_by()?;
         let source = vote.from.clone();
         let (given, question) = (interrupt.answer_kept(), interrupt.question());
-        // No column of every store can hold it.
+        // Some stores cannot hold this character in a column.
         let readable = |text: &str| text.replace('\0', "\u{fffd}");
         let answer = given.as_ref().map(Given::shown).unwrap_or_default();
         let is_kept = given.is_some();

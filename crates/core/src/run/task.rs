@@ -1,4 +1,4 @@
-//! What a step is told to work on: the run's task, the phase's own words, what came before, and its part in it.
+//! Task text of a step: the run's task, the phase's own text, earlier results, and the step's part.
 
 use super::{Run, Step, StepEnd, StepRole};
 use crate::definition::{IdeaGeneration, Phase};
@@ -35,7 +35,7 @@ impl Run {
         }
     }
 
-    /// What a person may replace before the step starts: its own part of the work.
+    /// Returns the text that a person may replace before the step starts: its own part of the work.
     pub(super) fn work_of(&self, id: &str) -> String {
         let Some(step) = self.steps.get(id) else { return String::new() };
         match (step.role, &step.input) {
@@ -57,10 +57,10 @@ impl Run {
         }
     }
 
-    /// The run's task, the phase's own words, what the phases before it brought.
+    /// Returns the run's task, the phase's own text, and the results of the phases before it.
     pub(super) fn background(&self, phase: &Phase) -> String {
         let mut text = self.earlier.as_deref().unwrap_or_default().to_owned();
-        // What a call asks for is the task of the phase that it begins.
+        // A phase that a call begins has the call's request as its task.
         let is_called =
             self.called.contains_key(&phase.id) && phase.input.as_ref().is_some_and(|it| !it.is_empty());
         if is_called {
@@ -84,7 +84,7 @@ impl Run {
         }
     }
 
-    /// The task as the improver says it, where there is one; what belongs to the phase stays beside it.
+    /// Returns the task as the improver reworded it, if there is one, followed by the texts of the phase.
     fn improved(&self, phase: &Phase) -> String {
         let step = self.steps.get(&super::phase::improver(&phase.id));
         let done = step.filter(|step| step.end == Some(StepEnd::Completed));
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// What was written, for the agent that judges it.
+    /// Returns the text to judge, for the judging agent.
     fn to_judge(&self, phase: &Phase) -> String {
         let judged = self
             .steps
@@ -120,7 +120,7 @@ impl Run {
         )
     }
 
-    /// The task with the plan and what is done of it.
+    /// Returns the task with the plan and its results so far.
     fn part_of(&self, phase: &Phase, step: &Step, subtask: &str) -> String {
         let Some(control) = phase.kind.control() else { return String::new() };
         let mut text = self.background(phase);

@@ -1,5 +1,5 @@
-//! What a run does to its interrupts while nobody decides. All of it is a deadline of the run, and happens where that is
-//! looked at: once, whoever looks, and however late.
+//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each is a deadline of the run. It takes
+//! effect once, when the deadlines are checked, however late.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,15 @@ use crate::interrupt::{Escalation, Interrupt, Reminded, What};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
-    /// Whether a freeze holds it: no deadline of it runs out meanwhile. What is due by then does once it is lifted.
+    /// Returns true if a freeze holds the interrupt. Its deadlines do not expire during the freeze; those that are due
+    /// expire once it is lifted.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())
     }
 
-    /// Reminds, asks others, and wakes those who put it off. Whatever was missed counts once: the next reminder, and the next
-    /// step, are as far from now as they would have been from the one that is late.
+    /// Reminds, escalates and ends snoozes. Several missed times have one effect: the next reminder and the next step
+    /// are timed from now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -47,7 +48,7 @@ impl Draft<'_> {
 
     fn remind(&mut self, interrupt: &Interrupt) {
         let mut to = self.waited_for(interrupt);
-        // Those who put it off are told when that is over, and not twice where that is late.
+        // People who snoozed the interrupt are reminded when the snooze ends, and only once if that is late.
         to.retain(|id| interrupt.snoozed_until(id).is_none());
         let stage = interrupt.assignment.stages.get(interrupt.stage_now());
         let told = interrupt.due.reminded + 1;
@@ -60,7 +61,7 @@ impl Draft<'_> {
         let now = self.now();
         let over = interrupt.snoozes.iter().filter(|(_, until)| **until <= now).map(|(id, _)| id.clone());
         let waited_for = self.waited_for(interrupt);
-        // Who may decide and is not waited for, such as an admin, put it off all the same.
+        // A person who may decide but is not waited for, such as an admin, may have snoozed it, too.
         let sits = |id: &String| !self.cx.system.people.is_barred(id);
         let (to, gone): (BTreeSet<String>, BTreeSet<String>) =
             over.partition(|id| waited_for.contains(id) || sits(id));
@@ -89,7 +90,7 @@ impl Draft<'_> {
         );
     }
 
-    /// Asks those of the next step that reaches somebody; where none does, admins and operators.
+    /// Escalates to the next step that reaches a person. If no step does, admins and operators are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());
@@ -136,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Where another stage is reached, or others decide, reminders and the chain begin anew for them.
+    /// Restarts reminders and the escalation chain if another stage was reached or the approvers changed.
     pub(super) fn begin_anew(&mut self) {
         let waits = |interrupt: &Interrupt| {
             let moved = || interrupt.due.is_outdated || interrupt.stage_now() > interrupt.due.stage;
@@ -157,7 +158,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Somebody puts an interrupt off, for themselves alone, or takes that back.
+    /// Snoozes an interrupt for the sender alone, or ends the snooze.
     pub(super) fn snooze(&mut self, id: &InterruptId, until: Option<Timestamp>) -> Result<(), Rejection> {
         if self.interrupt(id)?.check_snooze(&self.voter(), until)? {
             let by = self.cx.actor.id.clone();

@@ -1,7 +1,7 @@
-//! Trials: a command runs where it can harm nothing, and its gates vote on what it did (design, part 4).
+//! Trials: a command runs where it can do no harm, and its gates vote on what it did (design, part 4).
 //!
-//! A trial that is lost is begun again, for nothing has happened. What was written since makes a trial stale: it is done
-//! again, and what released the call stands where it yields the same changes.
+//! A lost trial is repeated, because it had no effect. A later write makes a trial stale: it is repeated, and the
+//! release of the call stays valid if the changes are the same.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::policy::Checkpoint;
 use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
-/// What the card of a command that was tried says.
+/// Note on the card of a command that was tried.
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes that are \
                     shown; the command does not run again.";
 
@@ -29,12 +29,12 @@ const UNDO_NOTE: &str =
     "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
 
 impl Run {
-    /// What a person is told who decides on a trial.
+    /// Returns the note for the person who decides on a trial.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
         if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
 
-    /// What is said of a call whose changes are made.
+    /// Returns the result of a call whose changes are committed.
     pub(super) fn told(&self, call: &Call, found: &Found) -> String {
         if self.is_undo(call) { undo::told(found) } else { found.text.to_string() }
     }
@@ -43,31 +43,32 @@ impl Run {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 
-    /// Returns true if the changes of a call are worked out and nothing runs: an undo, a merge. A client may have a
-    /// tool of this name.
+    /// Returns true if the changes of a call are worked out without running anything: an undo, a merge. A client's tool
+    /// of the same name does not qualify.
     pub(super) fn is_worked_out(&self, call: &Call) -> bool {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Whether the gates of a call vote on what it did in a trial.
+    /// Returns true if the gates of a call vote on what it did in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
 
-    /// Whether the workflow wants a trial of such a call. What is known to read changes nothing, and needs none.
+    /// Returns true if the workflow wants a trial of such a call. A call that is known to read changes nothing and
+    /// needs none.
     fn is_to_be_tried(&self, call: &Call) -> bool {
         let may_write = self.command(call).map(holdshort_command::parse).is_some_and(|command| {
-            // Of code on the line nobody can tell whether it is something that a rule forbids: a trial can.
+            // It is unknown whether code on the line does something that a rule forbids. A trial shows it.
             !command.is_read_only() || command.unclear.is_some()
         });
         self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
-    /// Why there can be no trial of a command. One that reaches the network, or that the sandbox holds in part, may do
+    /// Returns the reason why a command cannot be tried. A command with network access, or in a partial sandbox, may do
     /// what no trial takes back.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
-            // It runs nothing, so that it can always be tried.
+            // An undo or a merge runs nothing, so it can always be tried.
             return None;
         }
         if self.definition.network {
@@ -86,7 +87,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Whether a person decides before a command is even tried. A run may add that, also where its workflow says otherwise.
+    /// Returns true if a person decides before a command is tried. A run may require that even if its workflow does
+    /// not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -94,12 +96,12 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// What its card says of a call that the workflow wants tried, and that was not.
+    /// Returns the text for the card of a call that the workflow wants tried, but that was not.
     pub(super) fn told_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Whether a trial of a call is due. One that was begun to be carried out is not tried again.
+    /// Returns true if a trial of a call is due. A call whose commit has begun is not tried again.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
@@ -117,7 +119,7 @@ impl Run {
         }
     }
 
-    /// What makes changes risky whatever the gate says.
+    /// Returns the reasons that make changes risky, whatever the gate says.
     pub(super) fn stakes_of_changes(found: &Found) -> Vec<Reason> {
         let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
         let deleted = changes.deletions().count();
@@ -131,7 +133,7 @@ impl Run {
 }
 
 impl Run {
-    /// What is wrong with a part of the changes that a person wants to keep.
+    /// Returns the problems of the part of the changes that a person wants to keep.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let About::Call(id) = &interrupt.opened.about else { return vec![not_tried()] };
         let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.kept(edit));
@@ -150,7 +152,7 @@ impl Draft<'_> {
         self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
     }
 
-    /// Its process is gone. After a few of them it is the command that ends processes.
+    /// Records a trial that was lost with its process. After several losses, the command is taken to be the cause.
     pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
@@ -185,13 +187,13 @@ impl Draft<'_> {
         if self.run.is_worked_out(call) && yielded.changeset.is_empty() {
             let code = if self.run.is_undo(call) { "nothing_to_undo" } else { "nothing_to_merge" };
             self.supersede(call);
-            // Nothing went wrong: what somebody wants is so already, or is no more for this undo to do.
+            // This is not an error: the wanted state exists already, or this undo has nothing left to do.
             self.finish_call(id, CallEnd::Done, Some(code), yielded.text);
             return;
         }
         let Yielded { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
-        // A person has seen what it printed, too.
+        // A person has also seen the printed output.
         let was_seen = matches!(call.state, CallState::Gated(_))
             || matches!(call.authority, Some(Authority::Interrupt(_)));
         let is_as_before = call.found().is_some_and(|it| {
@@ -216,7 +218,7 @@ impl Draft<'_> {
                 self.emit(fact, content);
                 self.gate(id);
             }
-            // What a person looks at, or has released, is what it still does.
+            // The call still does what a person sees or has released.
             CallState::Gated(_) | CallState::Authorised if is_as_before => self.emit(fact, content),
             CallState::Gated(_)
             | CallState::Authorised
@@ -231,7 +233,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The call asks as it is, and its card says why.
+    /// Lets the call ask without a trial. Its card shows the reason.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -246,7 +248,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Back to the gate with the look that it has.
+    /// Sends the call back to the gate with its current inspection.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, Returned::Changed, Vec::new());

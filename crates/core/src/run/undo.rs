@@ -1,5 +1,5 @@
-//! Undo: what a run has committed, taken back. It is a run of its own with one call, so that a person is shown the changes
-//! and releases them like any other, and so that an undo can be undone.
+//! Undo: takes back what a run has committed. An undo is a run of its own with one call. A person sees and releases its
+//! changes like any others, and an undo can be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,26 +22,26 @@ use crate::text::clip;
 use crate::tool::{Category, CommandEffect, Effect, OnCrash, Runs, Spec};
 use crate::web::Web;
 
-/// The workflow of runs that take back what other runs did.
+/// Workflow of runs that undo other runs.
 pub const WORKFLOW: &str = "undo";
-/// Of the task of the other run.
+/// Limit for the part of the other run's task in a title.
 pub(super) const TASK_BYTES: usize = 120;
-/// The tool of its one call. No agent has it.
+/// Tool of the single call. No agent has it.
 pub const TOOL: &str = "undo_changes";
 
-/// The input of an undo, and the arguments of its call.
+/// Input of an undo, and arguments of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// What it is about, for people: see [`Arguments::task`].
+    /// Title for people, from [`Arguments::task`].
     pub task: String,
-    /// The run whose changes are taken back.
+    /// Run whose changes are taken back.
     pub run: RunId,
-    /// The number of the event after which they were made; 0 for all of them.
+    /// Sequence of the event after which the changes were made. 0 for all changes.
     pub to: u64,
-    /// Of the [`Undo`] as canonical JSON, which the journal keeps as it keeps files.
+    /// Digest of the [`Undo`] as canonical JSON, which the journal keeps like a file.
     pub changes: Digest,
-    /// The number of the last event of that run when this was worked out; 0 where an earlier version did that.
+    /// Sequence of the run's last event when the undo was worked out. 0 if an earlier version worked it out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
 }
@@ -52,7 +52,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// What an undo of this run is about: the first words of what that run was to do, or its name where it has none.
+    /// Returns the title of an undo: the first line of the other run's task, or its id if it has no task.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -60,28 +60,28 @@ impl Arguments {
         format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
     }
 
-    /// Those of a run that is an undo.
+    /// Returns the arguments of a run that is an undo.
     fn of(run: &Run) -> Option<Self> {
         let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
         serde_json::from_value(started.input.clone()).ok()
     }
 }
 
-/// What takes back what a run has committed, and what it has done that can not be taken back.
+/// Changes that undo what a run has committed, and the effects that cannot be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that somebody else changed between two commits of the run: what they were before is not only its own.
+    /// Paths that others changed between two commits of the run. Their earlier content is not only the run's own.
     pub mixed: Vec<String>,
-    /// Calls whose changes are not known: commands that ran without a trial, and what nobody could tell the end of.
+    /// Calls with unknown changes: commands that ran without a trial, and calls whose end is in doubt.
     pub unknown: Vec<String>,
-    /// The phases whose calls made the changes: who may release these may release the undo.
+    /// Phases whose calls made the changes. The approvers of these calls may release the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
 
-/// Why there is nothing to take back.
+/// Reason why there is nothing to undo.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUndone {
     #[error("the run has no event of this number")]
@@ -103,7 +103,7 @@ pub enum NotUndone {
 }
 
 impl Run {
-    /// Takes back what calls committed after the event `to`, the newest first.
+    /// Returns the undo of the calls that committed after the event `to`, the newest first.
     pub fn undo(&self, to: u64) -> Result<Undo, NotUndone> {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
@@ -126,13 +126,13 @@ impl Run {
         }
         let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
         let phases: Option<BTreeSet<String>> = done.iter().map(|(call, _)| phase(call)).collect();
-        // Where it can not be told of one, all of them have a say.
+        // If the phase of one call is unknown, the approvers of all phases decide.
         let all = || self.definition.phases.iter().map(|phase| phase.id.clone()).collect();
         let phases = phases.unwrap_or_else(all);
         Ok(Undo { changeset, mixed, unknown, phases })
     }
 
-    /// Calls that committed something, the newest first.
+    /// Returns the calls that committed changes, the newest first.
     fn committed(&self) -> Vec<(&Call, &Found)> {
         let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
         let mut done: Vec<(&Call, &Found)> =
@@ -141,7 +141,7 @@ impl Run {
         done
     }
 
-    /// The session's note that the call of an undo has taken something back.
+    /// Returns the session's record that the call of an undo has taken changes back.
     pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
         let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
         let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;
@@ -151,7 +151,7 @@ impl Run {
         Some((fact, Content::text(as_before(changeset))))
     }
 
-    /// Whether a call is writing, or was in the middle of a commit when its server stopped.
+    /// Returns true if a call is writing, or was in the middle of a commit when its server stopped.
     fn is_at_work(&self, call: &Call) -> bool {
         let is_begun = call.trial.commits > 0 && !call.is_ended();
         let is_doubted = matches!(call.state, CallState::Doubted(_));
@@ -159,16 +159,16 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Whether it may change files here, which its changeset would tell if it had one.
+    /// Returns true if a call may change files here. Its changeset lists the changes, if there is one.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
 impl Undo {
-    /// Whether nothing of it is left to do: at every path something else stands by now than the run left there. `since`:
-    /// the undos of the run and the undos of these, in the order in which they were committed. What the run wrote while
-    /// one of them was open counts as standing.
+    /// Returns true if the undo has nothing left to do: no path is as the run left it. `since`: the undos of the run
+    /// and the undos of these, in the order of their commits. A path that the run wrote while one of them was open is
+    /// as the run left it.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -202,7 +202,7 @@ impl Undo {
     }
 }
 
-/// What is said of an undo that is done: a person may have left out some of what was worked out.
+/// Returns the result of a completed undo. A person may have left out some of its changes.
 pub(super) fn told(found: &Found) -> String {
     let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
     let done = match changes.iter().filter(|change| change.is_of_content()).count() {
@@ -213,15 +213,15 @@ pub(super) fn told(found: &Found) -> String {
     format!("{done} {}", found.text).trim_end().to_owned()
 }
 
-/// Which files are as they were before, for agents.
+/// Returns a message to agents that lists the restored files.
 fn as_before(changeset: &Changeset) -> String {
     let paths: Vec<_> = changeset.counted().map(|change| format!("`{}`", change.path)).collect();
     format!("These are as they were before: {}.", some(&paths))
 }
 
-/// Who releases the undo of what these phases did: whoever may release the calls of each. Where each names people of whom
-/// some agree, or none does, that are those whom all of them name, as many as the most demanding wants; otherwise the
-/// stages of each, one after the other.
+/// Returns the approvers of an undo of what these phases did: people who may release the calls of each phase. If each
+/// phase names people, or none does, they are the people whom all phases name, with the largest quorum. Otherwise the
+/// stages of all phases follow one another.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -265,13 +265,13 @@ pub(super) fn released_by(
     }
     Ok(Some(Assignment {
         stages,
-        // Who may release what two phases did may release both; within one the stages are of different people.
+        // An approver of two phases may release both. Within one phase, the stages need different people.
         distinct: assigned.iter().any(|one| one.distinct && one.stages.len() > 1),
         self_approval: assigned.iter().all(|one| one.self_approval),
     }))
 }
 
-/// The workflow of an undo of what these phases did: its one call, which always asks.
+/// Returns the workflow of an undo of what these phases did. Its single call always asks.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({
         "type": "object",

@@ -1,4 +1,4 @@
-//! What an agent that runs elsewhere does with what it has asked: it uses an approval, or withdraws the question.
+//! Further inputs of an external agent about its interrupts: it uses an approval, or withdraws a question.
 
 use super::draft::Draft;
 use super::input::{Rejection, check_text};
@@ -11,18 +11,20 @@ use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};
 use crate::projection::Status;
 
 impl Draft<'_> {
-    /// From the event that this writes the agent does what was approved, and never again with the same approval.
+    /// Uses an approval. From this event on, the agent performs the approved action, and the approval cannot be used
+    /// again.
     pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
-        // What a person made of it, and what rules say by now: a rule that forbids is stronger than they are.
+        // The gates vote on the call as a person edited it, by the current rules. A rule that forbids overrides the
+        // approval.
         let edit = asked.given().edit;
         let gated = self.run.gate_foreign(&asked, &edit, &self.session, self.cx.system, self.now(), None);
         let verdict = gated.map(|gated| gated.verdict);
         if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
         }
-        // Nobody but a rule or a grant has released it, and that is there no more.
+        // Only a rule or a grant released the call, and it no longer exists.
         let resolution = asked.resolution.as_ref();
         let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
@@ -42,7 +44,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Nobody has to decide any more. Withdrawing what was withdrawn is no event.
+    /// Withdraws a question that needs no decision any more. Emits no event if it was withdrawn already.
     pub(super) fn withdraw_question(
         &mut self,
         id: &InterruptId,

@@ -1,4 +1,4 @@
-//! End of a run: what is open ends first, and a failure says what was achieved.
+//! End of a run: open calls and interrupts end first, and a failure reports what was achieved.
 
 use super::draft::Draft;
 use super::{Call, CallEnd, CallState, Fact};
@@ -6,11 +6,11 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 
 impl Draft<'_> {
-    /// Ends everything that is open, before the run itself ends.
+    /// Ends all open calls and interrupts, before the run itself ends.
     pub(super) fn wind_up(&mut self) {
         let may_have_run = |call: &Call| match call.state {
             CallState::Ended(_) => None,
-            // Of one that waits to start again, what was done before is as unknown as of one that runs.
+            // A call that waits for another start may have had effects in its last one.
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 Some(call.lost == Some(call.attempt))
             }
@@ -34,7 +34,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Every failure of a run goes through here: what it says ends with what was achieved and spent.
+    /// Fails the run. Every failure goes through this function, so its text ends with what was achieved and spent.
     pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
         if self.is_over() {
             return;

@@ -1,7 +1,7 @@
-//! Phases as tools: a call begins a phase of its own, in the same run, and what it brings is the call's result (contract
-//! A25). The result reaches the model when the phase has ended, and not before.
+//! Phases as tools: a call begins a phase of its own in the same run, and the result of the phase is the result of the
+//! call (contract A25). The model receives the result only when the phase has ended.
 //!
-//! Who works in it follows from the workflow: agents by their usual names, and otherwise the one that called.
+//! The agents of the phase follow from the workflow: those with the usual names, or else the calling agent.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,17 @@ use crate::limits;
 use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
 
-/// What stands for the result of the phase before in a chain.
+/// Placeholder for the result of the preceding phase in a chain.
 const PREVIOUS: &str = "$previous";
 
-/// No phase of a workflow has a colon in its name.
+/// Returns the id of a called phase. Phases of a workflow have no colon in their names.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
 
 impl Draft<'_> {
-    /// Whether a call that begins a phase is due, or a phase that one began has ended.
+    /// Begins a called phase that is due, or ends the call of a called phase that has ended. Returns true if it
+    /// produced events.
     pub(in super::super) fn advance_called(&mut self) -> bool {
         let ended = self.run.called.values().find_map(|called| {
             let end = (*self.run.phases.get(&called.phase.id)?)?;
@@ -53,7 +54,7 @@ impl Draft<'_> {
                 let text = format!("refused by policy: {}", reason.text);
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             }
-            // Free unless something speaks of it: what is done in the phase has gates of its own.
+            // The call is allowed unless a rule names it, because the work in the phase has gates of its own.
             Verdict::Ask { reasons, .. } if reasons.iter().any(|reason| reason.source != Source::Default) => {
                 self.ask_before_phase(&id, &call, reasons);
             }
@@ -62,7 +63,7 @@ impl Draft<'_> {
         true
     }
 
-    /// A person has let it begin.
+    /// Begins a phase that a person has allowed.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
         if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
@@ -124,7 +125,7 @@ impl Draft<'_> {
             Some(before) => format!("{text}\n\nWhat the phase before brought:\n{before}"),
             None => text,
         };
-        // Words are content: the fact holds the form alone.
+        // Texts are content. The fact holds only the form.
         phase.input = None;
         if let PhaseKind::Checkpoint(look) = &mut phase.kind {
             look.message.clear();
@@ -136,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The next of a chain begins, or the call has its result.
+    /// Begins the next phase of a chain, or finishes the call with its result.
     fn called_ended(&mut self, called: &Called, call: &Call, end: StepEnd) {
         let output = self.run.told_of(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -160,8 +161,7 @@ impl Draft<'_> {
         self.finish_call(&called.call, end, code, readable(&result));
     }
 
-    /// What can not be done in a phase fails the run; in one that a call began it fails the phase, and the model that called
-    /// hears it.
+    /// Fails the run. If a call began the phase, only the phase fails, and the calling model gets the error.
     pub(in super::super) fn fail_phase(&mut self, phase: &str, reason: &str, text: impl Into<String>) {
         if self.is_over() || !self.run.called.contains_key(phase) {
             return self.fail_run(reason, text);
@@ -181,7 +181,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The call that began it is over: so is the phase.
+    /// Ends the phases whose call has ended. Returns true if there was one.
     pub(in super::super) fn end_called_phases(&mut self) -> bool {
         let orphan = self.run.called.values().find(|called| {
             self.run.phases.get(&called.phase.id) == Some(&None)
@@ -193,7 +193,7 @@ impl Draft<'_> {
     }
 }
 
-/// A phase as a call asks for it, and what it works on.
+/// Phase that a call asks for, and its input.
 struct Made {
     phase: Phase,
     text: String,
@@ -209,12 +209,12 @@ impl Run {
         }
     }
 
-    /// Whether a call of this tool begins a phase.
+    /// Returns true if a call of this tool begins a phase.
     pub(in super::super) fn begins_phase(&self, tool: &str) -> bool {
         self.phase_tool(tool).is_some()
     }
 
-    /// Whether this call began a phase, which may have ended.
+    /// Returns true if this call began a phase, even if the phase has ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }
@@ -224,7 +224,7 @@ impl Run {
         of_call.max_by_key(|called| called.nth)
     }
 
-    /// How many calls deep a step's phase began.
+    /// Returns how many calls deep a step's phase is nested.
     fn depth(&self, step: &str) -> usize {
         let mut depth = 0;
         let mut phase = self.steps.get(step).map(|step| step.phase.as_str());
@@ -246,7 +246,7 @@ impl Run {
         open.filter(|(_, step)| step.closing.is_none()).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Every phase: the workflow's, then those that calls began, in no order of their own.
+    /// Returns every phase: those of the workflow, then those that calls began, in no particular order.
     pub(in super::super) fn all_phases(&self) -> impl DoubleEndedIterator<Item = &Phase> {
         self.definition.phases.iter().chain(self.called.values().map(|called| &called.phase))
     }
@@ -329,7 +329,7 @@ impl Run {
         Ok(Made { phase, text: text.to_owned() })
     }
 
-    /// The planning phase whose plan was settled last.
+    /// Returns the planning phase whose plan was settled last.
     fn last_plan(&self) -> Option<&str> {
         let ended = |phase: &&Phase| {
             phase.kind.planning().is_some()
@@ -343,8 +343,8 @@ impl Run {
     }
 }
 
-/// The gates that stand around the caller's steps stand around those of the phase as well; a copilot's are of its rounds.
-/// A failure is the phase's, and its model hears it.
+/// Returns the gates of a called phase: those around the caller's steps, except those of a copilot, which belong to its
+/// rounds. A failure goes to the calling model, so there is no gate for errors.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
@@ -352,7 +352,7 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// The first of these agents that the workflow has, or the one that calls.
+/// Returns the first of these agents that the workflow has, or else the calling agent.
 fn named(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())
@@ -367,7 +367,7 @@ fn holds_previous(value: &Value) -> bool {
     }
 }
 
-/// The same with the result of the phase before in its place.
+/// Returns a value in which the result of the preceding phase replaces the placeholder.
 fn filled(value: &Value, previous: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(PREVIOUS, previous)),

@@ -1,5 +1,4 @@
-//! `control`: the subtasks of a plan, each a step; what depends on nothing runs side by side (contracts A10, A14,
-//! E12).
+//! `control`: each subtask of a plan is a step, and independent subtasks run in parallel (contracts A10, A14, E12).
 
 use std::collections::BTreeSet;
 
@@ -12,11 +11,11 @@ use crate::envelope::Content;
 use crate::limits;
 use crate::plan::{Plan, Subtask};
 
-/// Whether a subtask may start.
+/// Readiness of a subtask.
 enum Turn<'p> {
     Now,
     NotYet,
-    /// What it needs has failed, or was not run because of a failure.
+    /// A subtask that this one needs failed, or was not run because of a failure.
     Never(&'p str),
 }
 
@@ -61,7 +60,7 @@ impl Draft<'_> {
         }
         let mut steps = chosen(&plan, control).map(|subtask| self.run.subtask_step(phase, &subtask.id));
         let all_ended = steps.all(|step| step.is_some_and(|step| step.end.is_some()));
-        // Steps of subtasks that a person took out of the plan meanwhile come to their end too.
+        // Steps of subtasks that a person has removed from the plan must end, too.
         if held || !all_ended || at_work > 0 {
             return false;
         }
@@ -83,7 +82,7 @@ impl Draft<'_> {
     }
 }
 
-/// The subtasks to carry out, in the order of the plan.
+/// Returns the subtasks to carry out, in the order of the plan.
 fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Subtask> {
     let only = control.only;
     (1..)
@@ -92,7 +91,7 @@ fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Sub
         .map(|(_, subtask)| subtask)
 }
 
-/// Of a phase that carries out one subtask alone, the others.
+/// Returns true if a phase that carries out a single subtask leaves out this one.
 fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
     let control = phase.kind.control().filter(|control| control.only.is_some());
     control.is_some_and(|control| !chosen(plan, control).any(|subtask| subtask.id == id))
@@ -109,7 +108,7 @@ impl Run {
             .map(|(id, step)| (id.as_str(), &**step))
     }
 
-    /// The step that carries out a subtask of this planning phase, with its id.
+    /// Returns the step that carries out a subtask of this planning phase, with its id.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
         self.all_phases().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
@@ -131,7 +130,7 @@ impl Run {
         if let Some(lost) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
             return Turn::Never(lost);
         }
-        // What a person had skipped, or left out, holds nobody back.
+        // A subtask that a person skipped, or that is left out, does not block others.
         let is_done = |need: &String| match self.subtask_step(phase, need) {
             Some(step) => step.end.is_some(),
             None => plan.subtask(need).is_none() || is_left_out(phase, plan, need),
@@ -139,7 +138,7 @@ impl Run {
         if subtask.depends_on.iter().all(is_done) { Turn::Now } else { Turn::NotYet }
     }
 
-    /// It failed, or was not run because what it needs failed.
+    /// Returns true if a subtask failed, or was not run because a subtask that it needs failed.
     fn is_lost(&self, phase: &Phase, plan: &Plan, id: &str) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([id]), vec![id]);
         while let Some(id) = next.pop() {
@@ -155,12 +154,12 @@ impl Run {
         false
     }
 
-    /// What became of each subtask: `{ID: {status, agent, output, attempts, redos}}`.
+    /// Returns the outcome of each subtask: `{ID: {status, agent, output, attempts, redos}}`.
     pub(super) fn carried_out(&self, phase: &Phase, control: &Control) -> Value {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
             let step = self.subtask_step(phase, &subtask.id)?;
-            // Why a person skipped it is nobody's work, and what never began was not tried.
+            // The text of a skipped subtask is the reason for the skip, not an output.
             let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
             let told = json!({
                 "status": step.end,
@@ -174,7 +173,7 @@ impl Run {
         told.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// The output of the subtask that was completed last; where none was, what became of them.
+    /// Returns the output of the subtask that completed last. If none completed, the outcomes of all.
     pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
         let plan = self.settled(control)?;
         let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));
@@ -185,8 +184,8 @@ impl Run {
         }
     }
 
-    /// Results for the agents that come later: the last few that ended whole, and those that the reader depends on;
-    /// older ones cut (contract A10). What a subtask is told is what had ended when it started.
+    /// Returns the results for later agents (contract A10). The latest results, and those that the reader depends on,
+    /// are whole; older ones are cut. A subtask sees the results that existed when it started.
     pub(in super::super) fn results_text(
         &self,
         phase: &Phase,

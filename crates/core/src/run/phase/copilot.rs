@@ -1,8 +1,8 @@
 //! `copilot`: one agent works on what a person says, round by round (contracts A17 to A23, A26, E25, E26).
 //!
-//! A round is one step: an agent's turn loop, from what it works on to its last word. Before it the task may be routed: by
-//! a router agent, by rules where that one can not be read, or not at all. After it the person may have a turn. Every
-//! round hears what was said in the rounds before it.
+//! A round is one step: an agent's turn loop, from its task to its final text. Before a round, the task may be routed
+//! by a router agent, or by rules if the router's answer cannot be read. After a round, the person may have a turn.
+//! Every round receives what was said in the rounds before it.
 
 use serde_json::{Value, json};
 
@@ -19,23 +19,23 @@ use crate::routing::{self, Proposal, Route, Routed, SIMPLE};
 use crate::schema::Problem;
 use crate::text::clip;
 
-/// The step of the nth round, from 1.
+/// Returns the id of the step of the nth round, from 1.
 pub(in super::super) fn round(phase: &str, n: u32) -> String {
     format!("{phase}/round_{n}")
 }
 
-/// The nth time that a task is routed, from 1.
+/// Returns the id of the step of the nth routing, from 1.
 fn router(phase: &str, n: u32) -> String {
     format!("{phase}/route_{n}")
 }
 
-/// Text that the agent reads if nobody chose one of the proposed ways in time.
+/// Text that the agent reads if the choice between proposed ways expired.
 const UNCHOSEN: &str = "The choice has expired: nobody chose one of the ways. Go on as you think best.";
 
 const SKIPPED: &str =
     "The person skipped the questions: go on with your best guess, and say what you assumed.";
 
-/// What a person is offered after a round of a task that is done.
+/// Options for a person after a round that completed its task.
 const SATISFACTION: [(&str, &str); 3] =
     [("done", "Satisfied"), ("submit", "Needs changes"), ("new_task", "Start over")];
 
@@ -46,7 +46,7 @@ impl Draft<'_> {
             return false;
         }
         if rounds.is_over {
-            // A call of the last round may be under way, or in doubt.
+            // A call of the last round may still be running, or in doubt.
             if self.run.is_at_work_in(&phase.id) {
                 return false;
             }
@@ -75,7 +75,7 @@ impl Draft<'_> {
         }
     }
 
-    /// By the router agent, where there is one; else by rules.
+    /// Routes the task by the router agent, or by rules if there is none.
     fn route(&mut self, phase: &Phase, copilot: &Copilot, rounds: &Rounds) -> bool {
         let Some(agent) = &copilot.router else {
             self.route_by_rules(phase, copilot, None, "no router is configured");
@@ -99,8 +99,8 @@ impl Draft<'_> {
     fn routed(&mut self, phase: &Phase, copilot: &Copilot, by: RoutedBy, step: Option<&str>, routed: Routed) {
         let agent = routed.agent.filter(|name| *name != copilot.agent && self.run.may_begin(copilot, name));
         let rounds = self.run.rounds_of(&phase.id);
-        // A person has been asked about this task already: work begins (contract A22). So it does where nobody is asked
-        // (contract C2).
+        // A person was asked about this task already, so work begins (contract A22). Work also begins if asking is
+        // switched off (contract C2).
         let asks = matches!(routed.route, Route::Clarify | Route::Propose);
         let is_done = rounds.was_asked || !self.run.definition.asking.enabled;
         let route = if asks && is_done { Route::Direct } else { routed.route };
@@ -125,7 +125,7 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(routed.reasoning), data });
     }
 
-    /// The router has answered, or can not be heard.
+    /// Handles the router's answer, or its failure.
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
@@ -147,7 +147,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Rules take its place, and the journal says so.
+    /// Routes the task by rules instead, and records that in the journal.
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
@@ -156,7 +156,7 @@ impl Draft<'_> {
         self.close_step(id, StepEnd::Failed, &why);
     }
 
-    /// What a person is asked before work begins.
+    /// Asks a person before work begins.
     fn ask_first(&mut self, phase: &str, routed: &Routed) {
         let about = About::Round(phase.to_owned());
         let mut opening = if routed.route == Route::Clarify {
@@ -175,15 +175,15 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// The person's turn, or the end of the work.
+    /// Gives the person a turn, or ends the phase.
     fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
         let is_attended = self.run.config().is_none_or(|config| !config.unattended);
-        // Whoever has looked at what the round brought has said so already.
+        // A person who reviewed the output of the round has judged it already.
         let was_looked_at = self.run.gates(&round(&phase.id, self.run.rounds_of(&phase.id).begun)).after_step;
         let asks_satisfaction =
             copilot.satisfaction && is_attended && end == StepEnd::Completed && !was_looked_at;
         if !copilot.conversational && !asks_satisfaction {
-            // What earlier rounds brought stands, also where the last one was skipped.
+            // The output of earlier rounds stays valid, even if the last round was skipped.
             let end = if self.run.last_round(&phase.id).is_some() { StepEnd::Completed } else { end };
             self.end_phase(&phase.id, end);
             return;
@@ -210,7 +210,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// What a person said before a round, or in their turn after it.
+    /// Applies a person's answer before a round, or their turn after it.
     pub(in super::super) fn round_effect(
         &mut self,
         phase: &str,
@@ -235,7 +235,7 @@ impl Draft<'_> {
             },
             (Kind::Turn, Effect::NewTask) => self.want_round(phase, text, true),
             (Kind::Turn, Effect::Proceed) => self.want_round(phase, text, false),
-            // Done, exit, and whatever else stops.
+            // Done, exit, and all other effects that stop.
             _ => {
                 let fact = Fact::RoundsOver { phase: phase.to_owned() };
                 self.emit(fact, Content::maybe_text((!text.is_empty()).then(|| text.to_owned())));
@@ -275,7 +275,7 @@ impl Run {
         phase.kind.copilot().map(|copilot| (phase.clone(), copilot.clone()))
     }
 
-    /// Whether step checkpoints are left out around a round: its task is simple (contract E26).
+    /// Returns true if step checkpoints are left out around a round, because its task is simple (contract E26).
     pub(in super::super) fn is_simple(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         let Some(copilot) = copilot.filter(|_| step.round.is_some()) else { return false };
@@ -285,18 +285,18 @@ impl Run {
         }
     }
 
-    /// The turn that a person has in one of its phases, or since they interrupted.
+    /// Returns the open turn of a person, in a copilot phase or after an interruption.
     pub(in super::super) fn open_turn(&self) -> Option<InterruptId> {
         let is_turn = |interrupt: &Interrupt| {
             interrupt.opened.kind == Kind::Turn && interrupt.offers("submit").is_some()
         };
         let turns = self.open_interrupts().filter(|(_, interrupt)| is_turn(interrupt));
-        // What they say after they interrupted is about all of the run.
+        // A message after an interruption is about the whole run, so that turn comes first.
         let first = turns.min_by_key(|(id, _)| self.interrupted.as_ref() != Some(id));
         first.map(|(id, _)| id.clone())
     }
 
-    /// A new task has words. Only where a person is asked whether the work was done well, none means the same task again.
+    /// Checks that a new task has a text. Only in a satisfaction question, an empty text means the same task again.
     pub(in super::super) fn check_turn(interrupt: &Interrupt, offer: &Offer, text: &str) -> Vec<Problem> {
         let asks_satisfaction =
             interrupt.content.pointer("/payload/satisfaction").and_then(Value::as_bool) == Some(true);
@@ -314,19 +314,20 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// A router may name whoever works here: those that the phase's agent can hand over to, or that are named as its team.
+    /// Returns true if a router may name this agent. The team holds the agents that the phase's agent can hand over to,
+    /// or those that the workflow names.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }
 }
 
 impl Rounds {
-    /// Whether a round is to begin: the first, or another one that a person wants.
+    /// Returns true if a round must begin: the first one, or another that a person wants.
     fn is_wanted(&self) -> bool {
         self.begun == 0 || self.wanted
     }
 
-    /// Whether the next round's task is a new one. A person's word about the work at hand goes to whoever is at it.
+    /// Returns true if the next round has a new task. A person's text about the current task goes to its agent.
     fn routes_next(&self) -> bool {
         self.begun == 0 || self.is_new_task
     }

@@ -34,8 +34,8 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// `{text, ideas, reviews, selected_idea}`: each reply of the maker, what the critic said of it, and the last word.
-    /// The maker is asked to say the best idea first: which lines of a reply it takes up is not read out of words.
+    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, and the critic's
+    /// judgements. The maker is asked to give the best idea first, so the selected idea is not parsed out of the text.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

@@ -1,4 +1,4 @@
-//! Phases: which start when, what each kind does with its steps, what the run results in.
+//! Phases: their start, the work of each kind, and the result of the run.
 
 mod called;
 mod control;
@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// The step of the nth judgement, from 1.
+/// Returns the id of the step of the nth judgement, from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -42,7 +42,7 @@ impl Draft<'_> {
             self.start_phase(phase);
             return true;
         }
-        // A step that is over has a call that is under way, or in doubt: what comes of it belongs to the run.
+        // A closing step has a call that is running or in doubt. The outcome of that call belongs to the run.
         if self.run.steps.open().any(|(_, step)| step.closing.is_some()) {
             return false;
         }
@@ -53,7 +53,7 @@ impl Draft<'_> {
             let result = self.run.result();
             self.emit(Fact::RunCompleted { reason }, Content::data(result));
         } else if open.is_empty() {
-            // A need that nothing meets, or no room for any step: a run that waits for nobody fails.
+            // A need is never met, or there is no room for any step. A run that waits for no person must fail.
             self.fail_run("no_phase_can_start", "no phase is at work, and none can start");
             return true;
         }
@@ -86,8 +86,8 @@ impl Draft<'_> {
         }
     }
 
-    /// A step that no agent works on, under the name of the one in whose place it is, or the workflow's: its call is made
-    /// at once.
+    /// Starts a step that no agent works on, and makes its call at once. The step is named after the agent that it
+    /// replaces, or after the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -102,7 +102,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that is one call, with it.
+    /// Ends a step that is a single call, with the call.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -125,7 +125,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Whether something followed. A phase of one step ends with it, a checkpoint with its decision.
+    /// Advances a phase. Returns true if it produced events. A phase of one step ends with it, a checkpoint with its
+    /// decision.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -136,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Nobody is asked: that it was let through is in the journal all the same (contract E8).
+    /// Approves a checkpoint without asking. The journal still records it (contract E8).
     fn approve_unasked(&mut self, interrupt: &InterruptId) {
         let Some(opened) = self.run.interrupts.get(interrupt).map(|each| (**each).clone()) else { return };
         let approve = opened.offers("approve");
@@ -147,7 +148,8 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Another agent judges what a step has brought: `true` while it does, or once it has told.
+    /// Has another agent judge a step's output. Returns true after it produced events, false while the agent judges,
+    /// and `None` once no judgement is due.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -161,11 +163,11 @@ impl Draft<'_> {
         };
         match judgement.end {
             None => return Some(false),
-            // A person skipped it: nobody has judged, and nobody does.
+            // A person skipped the judgement, and no other one follows.
             Some(StepEnd::Skipped) => return None,
             Some(StepEnd::Completed | StepEnd::Failed) => {}
         }
-        // Stopped at its limit it has said nothing of use.
+        // A judge that was stopped at its limit has no usable text.
         let said = judgement.output.as_deref().filter(|said| !said.is_empty())?;
         let text =
             format!("`{agent}` says of it:\n{said}\n\nTake it into account and answer again, in full.");
@@ -175,7 +177,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whether a checkpoint is let through where it stands.
+    /// Returns true if a checkpoint is approved without asking.
     pub(super) fn asks_nobody(&self, look: &CheckpointPhase) -> bool {
         let is_unattended = self.config().is_some_and(|config| config.unattended);
         look.unasked || is_unattended && look.when_no_channel == NoChannel::Auto
@@ -190,25 +192,25 @@ impl Run {
             && phase.needs.iter().all(|need| matches!(self.phases.get(need), Some(Some(_))))
     }
 
-    /// Why the run completes: with everything that was planned, or without what failed, was stopped at a limit, or was
-    /// left undone.
+    /// Returns the end reason of a completed run: `done`, or `partial` if something failed, was stopped at a limit, or
+    /// was left undone.
     fn completion(&self) -> &'static str {
-        // Work goes on without what helps it.
+        // Work continues without the steps that help it.
         let failed =
             self.steps.values().any(|step| step.end == Some(StepEnd::Failed) && !step.role.is_aside());
         let stopped = self.interrupts.values().any(stopped_short);
         if failed || stopped || !self.undone().is_empty() { "partial" } else { "done" }
     }
 
-    /// What ended phases brought.
+    /// Returns the results of the phases, by phase.
     fn results(&self) -> Value {
         let brought = |phase: &Phase| Some((phase.id.clone(), self.brought(phase)?));
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// One text of a phase of one agent, a plan, what became of each subtask, or ideas with what was said of them.
+    /// Returns the result of a phase: one text, a plan, the outcome of each subtask, or ideas with their judgements.
     fn brought(&self, phase: &Phase) -> Option<Value> {
-        // Why a person skipped it is no work.
+        // A person's reason for skipping a step is not a result.
         let output = |step: &str| {
             let step = self.steps.get(step).filter(|step| step.end != Some(StepEnd::Skipped));
             step.and_then(|step| step.output.clone())
@@ -226,7 +228,7 @@ impl Run {
         }
     }
 
-    /// The same for the agents that come after it.
+    /// Returns the result of a phase as text for later agents.
     pub(super) fn told_of(&self, phase: &Phase) -> Option<String> {
         match &phase.kind {
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
@@ -244,7 +246,8 @@ impl Run {
         }
     }
 
-    /// `{text, phases, released, undone?}`: the output of the last phase that was not skipped, every phase's, and what reviews let out.
+    /// Returns `{text, phases, released, undone?}`: the output of the last phase that was not skipped, the results of
+    /// all phases, and the released outputs.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -273,7 +276,8 @@ impl Run {
     }
 }
 
-/// Whether a person let a step end at its limit, without an honest end, or interrupted: its agent had more to do.
+/// Returns true if a person ended a step whose agent had more to do: at its limit, after a refused end, or by an
+/// interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

@@ -1,5 +1,5 @@
-//! `planning`: the task is said better, a plan is drafted, an agent judges it, a person decides (contracts A6,
-//! A8, A9, A13).
+//! `planning`: the task is reworded, a plan is drafted, an agent judges it, a person decides (contracts A6, A8, A9,
+//! A13).
 
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Without a settled plan a person has dropped it, or let the planner stop before it had one: then nothing can be
-    /// carried out, and that is no success (contracts A8, E22).
+    /// Ends the phase after its planner. Without a settled plan no work can be carried out, so the phase fails
+    /// (contracts A8, E22). It does not fail if the plan is optional or a person dropped it.
     fn end_planning(&mut self, phase: &str, planning: &Planning, end: StepEnd) {
         let has_plan = self.run.plans.get(phase).is_some_and(|plan| plan.settled.is_some());
         if has_plan || planning.optional || end == StepEnd::Skipped {
@@ -58,7 +58,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The planner has said something: a plan, perhaps.
+    /// Handles a reply of the planner, which may hold a plan.
     pub(in super::super) fn plan_proposed(&mut self, id: &str, step: &Step) -> bool {
         let Some(planning) = self.run.planning(&step.phase).cloned() else { return false };
         let turn = self.run.plans.get(&step.phase).and_then(|plan| plan.turn);
@@ -88,7 +88,7 @@ impl Draft<'_> {
         true
     }
 
-    /// No plan, but words: they are what the phase brings.
+    /// Accepts words instead of a plan as the output of the phase.
     fn answered_instead(&mut self, id: &str, step: &Step) {
         let text = self.run.final_word(step).unwrap_or_default();
         self.close_step(id, StepEnd::Completed, &text);
@@ -112,7 +112,7 @@ impl Draft<'_> {
         self.plan_unusable(id, &step.phase, text, problem);
     }
 
-    /// Told to the planner; after too many in a row nobody expects one any more.
+    /// Tells the planner that its plan is unusable. The step fails after too many of them in a row.
     fn plan_unusable(&mut self, step: &str, phase: &str, text: String, problem: String) {
         let fact = Fact::PlanUnusable { phase: phase.to_owned(), step: step.to_owned() };
         self.emit(fact, Content::text(text));
@@ -122,7 +122,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A planner that uses the tool instead of words.
+    /// Handles a plan that the planner sends by a tool call instead of words.
     pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str, sent: &Value) {
         match self.run.check_plan(phase, sent, "") {
             Ok(plan) => {
@@ -153,7 +153,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(json!(plan)));
     }
 
-    /// Puts the last version before a person. Without a step it is carried out already, in another version.
+    /// Asks a person about the last version. Without a step, an earlier version is carried out already.
     pub(in super::super) fn ask_about_plan(&mut self, phase: &str, step: Option<&str>) {
         let Some(planned) = self.run.plans.get(phase).cloned() else { return };
         let Some(plan) = planned.versions.last() else { return };
@@ -174,22 +174,22 @@ impl Draft<'_> {
         });
         opening.response_schema = Some(plan::schema());
         if step.is_none() {
-            // A person wrote it, and the planner's step is over: nobody makes it anew.
+            // A person wrote this version, and the planner's step has ended, so there is no revision.
             opening.only = &["approve", "edit", "reject"];
-            // The plan that is carried out goes on.
+            // After a rejection, the plan that is carried out continues.
             opening.always_rejects = Some(Effect::DropPlan);
         } else {
             opening.payload["iterations"] =
                 json!(self.run.planning(phase).map(|planning| planning.iterations));
-            // Nothing can follow without a plan: unless the workflow says otherwise, a rejection is the end.
-            // Of a phase that a call began the model hears it instead.
+            // Work cannot continue without a plan, so a rejection fails the run unless the workflow says otherwise. In
+            // a phase that a call began, the calling model gets the rejection instead.
             let is_called = self.run.called.contains_key(phase);
             opening.reject = Some(if is_called { Effect::DropPlan } else { Effect::FailRun });
         }
         self.open(opening);
     }
 
-    /// The last version is the one to carry out.
+    /// Settles the last version, which is carried out from then on.
     pub(in super::super) fn settle_plan(&mut self, phase: &str) {
         let Some(planned) = self.run.plans.get(phase) else { return };
         let version = planned.version();
@@ -207,7 +207,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// What the planner said instead of planning.
+    /// Returns the planner's answer in words, if it gave one instead of a plan.
     pub(super) fn answer(&self, phase: &str) -> Option<String> {
         let step = self.steps.get(&planner(phase)).filter(|step| step.end == Some(StepEnd::Completed))?;
         step.output.as_deref().map(str::to_owned)
@@ -217,8 +217,8 @@ impl Run {
         self.phase(phase)?.kind.planning()
     }
 
-    /// Whether a plan is carried out although nobody approved any: never where the run, or a mandatory checkpoint,
-    /// asks for a person (contract A13).
+    /// Returns true if a plan is carried out without any approval. False if the run or a mandatory checkpoint asks for
+    /// a person (contract A13).
     pub(in super::super) fn settles(&self, phase: &str) -> bool {
         let must =
             self.config().is_some_and(|config| config.gates.plan) || !self.reasons_about_plans().is_empty();
@@ -226,7 +226,8 @@ impl Run {
         !must && self.planning(phase).is_some_and(|planning| planning.settles)
     }
 
-    /// By its own gate, the run's, or a mandatory checkpoint: they are one interrupt.
+    /// Returns true if a person is asked about plans by the workflow's gate, the run's gate, or a mandatory checkpoint.
+    /// They share one interrupt.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask
@@ -238,8 +239,8 @@ impl Run {
         must.then(|| checkpoint::reason(Checkpoint::AfterPlanning)).into_iter().collect()
     }
 
-    /// A plan for this phase: its agents, its limit. What names nobody is given to whoever does such subtasks, so that
-    /// it is shown before anybody decides.
+    /// Checks a plan for this phase: its agents and its limit. Subtasks without an agent get the default agent, so that
+    /// the person who decides sees it.
     pub(in super::super) fn check_plan(
         &self,
         phase: &str,
@@ -249,11 +250,11 @@ impl Run {
         let planning = self.planning(phase);
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);
         let named = planning.into_iter().flat_map(|planning| &planning.agents);
-        // Who does what names nobody may be named.
+        // Default agents of subtasks may be named, too.
         let usual: BTreeSet<&String> = self.carriers(phase).map(|(_, control)| &control.agent).collect();
         let agents: BTreeSet<&str> = named.chain(usual.iter().copied()).map(String::as_str).collect();
         let mut plan = Plan::check(value, &agents, limit, base)?;
-        // Where several phases carry it out, each with an agent of its own, no single one does.
+        // Several phases with different agents have no single default agent.
         if usual.len() == 1 {
             for subtask in &mut plan.subtasks {
                 subtask.agent = subtask.agent.take().or_else(|| usual.first().map(|agent| (*agent).clone()));
@@ -262,7 +263,7 @@ impl Run {
         Ok(plan)
     }
 
-    /// A plan that an agent makes for its own step: it names those who can come to work on that step.
+    /// Checks a plan that an agent makes for its own step. It may name agents that can come to work on that step.
     pub(in super::super) fn check_own_plan(
         &self,
         step: &str,
@@ -273,7 +274,7 @@ impl Run {
         Plan::check(value, &agents, self.limits(step).plan_steps, base)
     }
 
-    /// What a plan looks like, for the agent that makes one.
+    /// Returns the form of a plan, for the agent that makes one.
     pub(in super::super) fn plan_form(&self, phase: &str) -> String {
         let agents = self.planning(phase).map(|planning| planning.agents.join(", ")).unwrap_or_default();
         let limit = self.phase(phase).map_or(0, |phase| phase.limits.plan_steps);

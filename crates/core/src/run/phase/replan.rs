@@ -1,5 +1,5 @@
-//! A plan that is edited after it was settled: while it is carried out, what has started stays as it is; at a
-//! checkpoint before that, all of it may be another one.
+//! Edits of a settled plan. While the plan is carried out, subtasks that have started stay as they are. At a checkpoint
+//! before that, the whole plan may be replaced.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// A person writes the part anew that has not started. It is decided on as the first one was.
+    /// Replaces the part of a plan that has not started. The new version is decided on like the first one.
     pub(in super::super) fn replan(
         &mut self,
         phase: &str,
@@ -44,8 +44,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Takes back the steps that have not begun and that the plan has no more, or has otherwise: they start as the
-    /// plan that is settled next has them, and are asked about then.
+    /// Withdraws steps that have not begun and that the new plan drops or changes. They start again under the plan that
+    /// is settled next, and are asked about then.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -58,12 +58,12 @@ impl Draft<'_> {
         }
     }
 
-    /// At a checkpoint a person wrote the plan anew that is carried out after it: exactly that one is. Whether the
-    /// edit was a plan.
+    /// Replaces the plan that is carried out after a checkpoint with a person's edit. Returns true if the edit was a
+    /// plan.
     pub(in super::super) fn replace_plan(&mut self, checkpoint: &str, edit: &Value) -> bool {
         let found = self.run.plan_at(checkpoint, edit);
         let Some((phase, plan)) = found.map(|(phase, plan)| (phase.to_owned(), plan)) else { return false };
-        // It was checked before it was taken.
+        // The edit was checked before the decision was accepted.
         match self.run.check_plan(&phase, &plan, "/edit") {
             Ok(plan) => {
                 self.draft_plan(&phase, None, &plan);
@@ -76,8 +76,9 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// What an edit at a checkpoint replaces, where it is a plan: the one plan before it that nobody has begun to
-    /// carry out. The native form is checked as it was sent; what is no plan is a message.
+    /// Returns the planning phase and the plan of an edit at a checkpoint. It replaces the only plan before the
+    /// checkpoint that no phase has begun to carry out. The native form is checked as it was sent. An edit that is not
+    /// a plan is a message.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
@@ -93,7 +94,7 @@ impl Run {
         ahead.next().is_none().then_some((phase, plan))
     }
 
-    /// Every phase that had to end before this one could start.
+    /// Returns every phase that had to end before this one could start.
     fn before(&self, phase: &str) -> BTreeSet<&str> {
         let needs = |id: &str| self.phase(id).into_iter().flat_map(|phase| &phase.needs).map(String::as_str);
         let (mut found, mut next) = (BTreeSet::new(), needs(phase).collect::<Vec<_>>());
@@ -105,20 +106,20 @@ impl Run {
         found
     }
 
-    /// The phases that carry out the plan of another one.
+    /// Returns the phases that carry out the plan of another phase.
     pub(super) fn carriers(&self, planning: &str) -> impl Iterator<Item = (&Phase, &Control)> {
         self.all_phases()
             .filter_map(|phase| Some((phase, phase.kind.control()?)))
             .filter(move |(_, control)| control.plan == planning)
     }
 
-    /// Whether a version of the plan is before a person.
+    /// Returns true if a version of the plan awaits a decision.
     fn is_asked_about(&self, planning: &str) -> bool {
         let about = About::Plan(planning.to_owned());
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Steps of the settled plan's subtasks that this plan has no more, or has otherwise.
+    /// Returns the steps of settled subtasks that this plan drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -135,7 +136,7 @@ impl Run {
         })
     }
 
-    /// The open question whether the step may begin.
+    /// Returns the open interrupt that asks whether the step may begin.
     fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
         let held = step.blocked.as_ref()?;
         let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
@@ -146,7 +147,7 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// As [`Run::check_plan`]; and what is carried out already stays as it is.
+    /// Checks a plan like [`Run::check_plan`], and that subtasks which have started stay as they are.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,
@@ -184,7 +185,7 @@ impl Run {
     }
 }
 
-/// The same work by the same agent, whether or not the plan names the one that does it anyway.
+/// Returns true if both subtasks are the same work by the same agent, also if only one of them names the default agent.
 fn is_same(old: &Subtask, new: &Subtask, usual: &String) -> bool {
     old.description == new.description
         && old.depends_on == new.depends_on

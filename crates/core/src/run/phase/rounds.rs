@@ -1,5 +1,5 @@
-//! What a copilot's rounds and its router are told: the task as it stands, what people answered, the rounds before. Reads the
-//! run and decides nothing: that is `copilot.rs`.
+//! Texts for a copilot's rounds and its router: the current task, people's answers, earlier rounds. This module only
+//! reads the run; `copilot.rs` decides.
 
 use serde_json::json;
 
@@ -10,11 +10,11 @@ use crate::limits;
 use crate::message::{Message, Request};
 use crate::routing::{self, Proposal};
 
-/// The option of a choice that takes a person's own words.
+/// Option of a choice that takes a person's own text.
 const CUSTOM: &str = "custom";
 
 impl Run {
-    /// The task that the next round, or the one at work, is about.
+    /// Returns the task of the next round, or of the current one.
     pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
         let rounds = self.rounds_of(phase);
         let mut task = match &rounds.task {
@@ -51,7 +51,7 @@ impl Run {
         told
     }
 
-    /// What a round works on: the run's task or what a person said, with what was answered before it began.
+    /// Returns the task of a round: the run's task or a person's text, with the answers given before it began.
     pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
         if let Some(input) = &step.input {
             return input.to_string();
@@ -64,15 +64,15 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The rounds that one remembers, in order, with what each worked on; the first message of all is what the first of
-    /// them worked on. Nothing, where the step is no round.
+    /// Returns the rounds that this one remembers, in order, each with its task. The first message is the task of the
+    /// first of them. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
         let own = step.round.unwrap_or(rounds.begun);
         let before = (rounds.fresh_from..own).filter_map(|n| self.steps.get(&round(&phase.id, n)));
         let mut room = limits::ROUNDS_BYTES;
-        // The newest are told whole; of older ones people's words, and the last word.
+        // The newest rounds are kept whole. Of older ones, people's texts and the final text are kept.
         let mut told: Vec<Vec<Message>> = before
             .rev()
             .map(|each| {
@@ -119,7 +119,7 @@ impl Run {
         })
     }
 
-    /// The last word of the last round that was not skipped.
+    /// Returns the final text of the last round that was not skipped.
     pub(super) fn last_round(&self, phase: &str) -> Option<String> {
         let rounds = self.rounds_of(phase);
         let ends = (1..=rounds.begun).rev().filter_map(|n| self.steps.get(&round(phase, n)));
@@ -129,7 +129,7 @@ impl Run {
     }
 }
 
-/// What people said in a round, and what came of it.
+/// Returns what people said in a round, and its final text.
 fn in_short(step: &Step) -> Vec<Message> {
     let notes = step.entries.iter().filter_map(|entry| match entry {
         Entry::Note { text } => Some(Message::User { text: text.to_string() }),
