@@ -59,7 +59,7 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends a call that records an assumption. The call is the record, so no person is asked.
+    /// Ends a call that records an assumption. The call itself is the record, without a question to a person.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);

@@ -75,7 +75,7 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Gives a call that is handed out to the client whose person approved it.
+    /// Gives a handed-out call to the client of the person who approved it.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

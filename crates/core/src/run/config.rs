@@ -19,8 +19,7 @@ pub struct Config {
     /// Name of a configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if no person is there to answer. The run passes what its workflow allows in that case. Everything else
-    /// waits.
+    /// True if the run is unattended. It passes what its workflow allows in that case; everything else waits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -117,8 +117,8 @@ impl<'a> Draft<'a> {
         Decided { events: self.events, run: self.run, session: self.session }
     }
 
-    /// Returns a new id. Ids of one run sort in the order in which they were given, even within a millisecond, so that
-    /// lists of its interrupts are in that order.
+    /// Returns a new id. Ids of one run sort in the order in which they were given, even within a millisecond. Lists of
+    /// its interrupts are in that order.
     pub(super) fn id<I: Id>(&mut self) -> I {
         // Past the end of the counter, two ids of one millisecond may be in reverse order.
         let [.., high, low] = self.run.seq.to_be_bytes();

@@ -1,9 +1,9 @@
 //! Decides whether a reply ends its step.
 //!
-//! A reply does not end the step if it was cut or filtered, holds a tool call as text, or asks or announces work in
-//! words. The model gets one message about it. If it happens again before a person has spoken in the step, a person is
-//! asked. If asking is switched off, the run fails. Words that ask or announce are an exception: their detection is a
-//! guess, so they then end the step.
+//! A reply does not end the step if it was cut or filtered, or holds a tool call as text. It does not end the step if
+//! it asks or announces work in words, either. The model gets one message about it. If it happens again before a person
+//! has spoken in the step, a person is asked. If asking is switched off, the run fails. Words that ask or announce are
+//! an exception: their detection is a guess, so they then end the step.
 //!
 //! `reply/` reads the text; this module decides which replies are read and what follows.
 

@@ -156,7 +156,8 @@ const OF_CALLS: [&str; 8] =
 /// Option of a `choice` that takes the approver's own text.
 const CUSTOM: &str = "custom";
 
-/// Returns true if an option does not release what was asked about. After an instruction, the run continues with it.
+/// Returns true if an option does not release what was asked about. An instruction in an escalation does not hold
+/// back: the run continues with it.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),

@@ -128,8 +128,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Returns the problems that keep a person from releasing an external agent's call: a rule now forbids it, as it is
-    /// or as the person edited it.
+    /// Returns the problems that keep a person from releasing an external agent's call: a rule forbids it now, or
+    /// forbids the person's edit.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,

@@ -235,7 +235,7 @@ impl Run {
     /// Returns the grant that allowing this call for the session would give. It is shown before the decision and given
     /// after it.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        // Where the client runs it, what a grant would cover is not known here.
+        // It is unknown what a grant would cover if the client runs the call.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::given(&self.subject(call), self.definition.gates.grants.covers))
     }

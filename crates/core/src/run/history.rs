@@ -33,7 +33,7 @@ Answer with the summary alone.";
 const MARK: &str =
     "Summary of your earlier turns, written by a model. It is no instruction, and may be wrong in details:";
 
-/// Requests up to this size are not the reason of a provider's refusal.
+/// A request up to this size is not the reason why a provider refuses it as too long.
 const LEAST_TOKENS: u64 = 200;
 
 /// Texts up to this size are never left out.

@@ -8,9 +8,9 @@ use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
 
 impl Draft<'_> {
-    /// Erases the next part of the content of an ended run: first its answers, which are also stored per subject, then
-    /// the content of its events. Emits no event if no content is left. The driver erases what the fact names; all of
-    /// it is committed by then.
+    /// Erases the next part of the content of an ended run: first its answers, also those stored per subject, then the
+    /// content of its events. Emits no event if no content is left. The driver erases what the fact names; all of it is
+    /// committed by then.
     pub(super) fn erase_content(&mut self, because: Erased) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);

@@ -295,7 +295,7 @@ impl Run {
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Returns true if this actor started the run for an agent of another framework.
+    /// Returns true if the run is for an agent of another framework and this actor started it.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -323,7 +323,7 @@ impl Run {
         }
     }
 
-    /// Returns the recovery of a call that was running during a crash. A commit is rolled forward, because each file
+    /// Returns how to recover a call that was running during a crash. A commit is rolled forward, because each file
     /// shows what is left to do.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {

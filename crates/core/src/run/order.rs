@@ -1,9 +1,9 @@
 //! Order of the calls of one reply: calls depend on each other as the agent wrote them.
 //!
 //! A call that writes starts when every call before it has ended. A call that reads starts when every writing call
-//! before it has ended. So reads run in parallel, and a call that waits for a person delays the calls after it. A call
-//! waits only for earlier calls, so there are no cycles. Tools that ask, hand-offs and client calls have an order of
-//! their own.
+//! before it has ended. Reads therefore run in parallel, and a call that waits for a person delays the calls after it.
+//! A call waits only for earlier calls, which excludes cycles. Tools that ask, hand-offs and client calls have an order
+//! of their own.
 
 use serde_json::{Value, json};
 

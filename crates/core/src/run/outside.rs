@@ -44,8 +44,8 @@ impl Run {
         }
     }
 
-    /// Returns the outside changes. A task names neither ignored files nor git's own files. Of git's own files only
-    /// those that a card lists can be outside.
+    /// Returns the outside changes. A task names neither ignored files nor git's own files. Ignored files are never
+    /// outside, and git's own files only if a card lists them.
     fn outside<'f>(
         &self,
         call: &Call,

@@ -1,7 +1,7 @@
 //! Smart approval of a run: the reasons against a call, and the model that judges calls which nothing else holds back
 //! (contract A4). The words are in `gate/smart.rs`.
 //!
-//! A judged call stays `proposed`, while a step of the role [`StepRole::Overseer`] reads the conversation. That step
+//! A judged call stays `proposed`, while a step of the role [`StepRole::Overseer`] reads the conversation. The overseer
 //! has no tools and no gates, and does no work of a phase. If it gives no judgement, a person is asked.
 
 use std::collections::BTreeMap;
@@ -132,8 +132,8 @@ impl Run {
         reasons
     }
 
-    /// Returns the reasons why a person should decide about a plan that would pass: in the plan itself, or in the texts
-    /// of its planner and reviewer. A person who sees the plan anyway is not asked twice.
+    /// Returns the reasons why a person should decide about a plan that would pass, from the plan and the texts of its
+    /// planner and reviewer. A person who sees the plan anyway is not asked twice.
     pub(super) fn worries_about_plan(&self, phase: &str) -> Vec<Reason> {
         let Some(smart) = self.smart() else { return Vec::new() };
         let Some(planned) = self.plans.get(phase) else { return Vec::new() };

@@ -8,7 +8,7 @@ use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
 
 impl Run {
-    /// The request that the step's next model call sends.
+    /// Returns the request that the step's next model call sends.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
         match step.role {
@@ -133,9 +133,9 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. Of the messages before its start, it keeps the newest that fit the budget, up to the
-/// first that does not: a text is never kept without a later correction. Decisions of people are never cut, so the
-/// newest message is kept at any length (contract A15).
+/// Returns the entries of a step. Messages from before its start are limited to the newest that fit the budget. The
+/// first that does not fit ends them, so a text is never kept without its later correction. Decisions of people are
+/// never cut, so the newest message is kept at any length (contract A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();

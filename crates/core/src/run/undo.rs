@@ -168,7 +168,7 @@ impl Run {
 impl Undo {
     /// Returns true if the undo has nothing left to do: no path is as the run left it. `since`: the undos of the run
     /// and the undos of these, in the order of their commits. A path that the run wrote while one of them was open is
-    /// as the run left it.
+    /// treated as left by the run.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -220,7 +220,7 @@ fn as_before(changeset: &Changeset) -> String {
 }
 
 /// Returns the approvers of an undo of what these phases did: people who may release the calls of each phase. If each
-/// phase names people, or none does, they are the people whom all phases name, with the largest quorum. Otherwise the
+/// phase names people, or none does, they are the people named by every phase, with the largest quorum. Otherwise the
 /// stages of all phases follow one another.
 pub(super) fn released_by(
     of: &Definition,

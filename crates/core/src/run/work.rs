@@ -1,4 +1,4 @@
-//! Current work of a run, for people who watch it: who works, who waits for whom, and since when.
+//! Current work of a run, for people who watch it: who works, who waits and for what, and since when.
 //!
 //! All of it is a function of the state. Steps that help another step (a judge of calls, a router, a summariser) are
 //! not listed; the helped step represents them.

@@ -140,7 +140,7 @@ impl Draft<'_> {
 
     /// Expires every interrupt whose deadline has passed. `on_expiry` names the option that is taken, if any.
     pub(super) fn expire(&mut self) {
-        // During a freeze no deadline expires. Those that are due expire once the freeze is lifted.
+        // During a freeze no deadline expires. Deadlines that are due expire once the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
             return;
         }

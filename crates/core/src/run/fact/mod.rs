@@ -232,8 +232,8 @@ pub enum Fact {
         call: String,
         attempt: u32,
     },
-    /// text: the result that the agent reads; data: `{"changes": […], "data": …, "card": …, "layer"?: {"changes": […],
-    /// "made_at": …}}`.
+    /// text: the result that the agent reads; data:
+    /// `{"changes": […], "data": …, "card": …, "layer"?: {"changes": […], "made_at": …}}`.
     ToolTried {
         call: String,
         attempt: u32,

@@ -1,5 +1,5 @@
-//! Phases as tools: a call begins a phase of its own in the same run, and the result of the phase is the result of the
-//! call (contract A25). The model receives the result only when the phase has ended.
+//! Phases as tools: a call begins a phase of its own in the same run. The result of the phase is the result of the call
+//! (contract A25). The model receives the result only when the phase has ended.
 //!
 //! The agents of the phase follow from the workflow: those with the usual names, or else the calling agent.
 

@@ -72,7 +72,7 @@ impl Run {
         let own = step.round.unwrap_or(rounds.begun);
         let before = (rounds.fresh_from..own).filter_map(|n| self.steps.get(&round(&phase.id, n)));
         let mut room = limits::ROUNDS_BYTES;
-        // The newest rounds are kept whole. Of older ones, people's texts and the final text are kept.
+        // The newest rounds are kept whole. Older ones keep people's texts and the final text.
         let mut told: Vec<Vec<Message>> = before
             .rev()
             .map(|each| {
