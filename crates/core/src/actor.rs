@@ -1,29 +1,29 @@
-//! Who did it: the actor of every event.
+//! The actor of every event: who acted, in which role, through which channel.
 
 use serde::{Deserialize, Serialize};
 
 use crate::name::is_same;
 
-/// What an actor is; what that lets them do is in [`rights`](crate::rights). A local start hands out two of them.
+/// Role of an actor. [`rights`](crate::rights) defines its permissions. A local start creates an operator and an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Does everything but ask, and says who else may.
+    /// Has every permission except asking, and assigns the roles of others.
     Admin,
     /// Starts, steers and decides.
     Operator,
     /// Decides what is assigned to them.
     Reviewer,
-    /// Asks and reads its own. Never decides.
+    /// Asks, and reads its own runs. Never decides.
     Agent,
     /// Reads everything. Never decides.
     Auditor,
-    /// Holdshort itself: the driver, a deadline, a rule.
+    /// Holdshort itself: the driver, a deadline or a rule.
     Engine,
 }
 
 impl Role {
-    /// As it is written.
+    /// Name of the role in the journal and on the wire.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -36,23 +36,23 @@ impl Role {
     }
 }
 
-/// The author of an event, as authenticated. Never taken from a request body.
+/// The authenticated author of an event. Never taken from a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// The channel it came through: `rest`, `cli`, …; `None` for the engine.
+    /// Channel of the request: `rest`, `cli`, …. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Whoever made the link that they signed in with, where that is somebody else.
+    /// Creator of the login link that the actor signed in with, if it was another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
-/// The person of a local start: whoever has the operator's token.
+/// Id of the person who holds the operator token of a local start.
 pub const LOCAL_OPERATOR: &str = "operator";
 
-/// Names that nobody may have who is made here: who acts by themselves, and the roles by their names.
+/// Names that a new person or key may not have: ids of the system's own actors, and names of roles.
 pub const RESERVED: [&str; 13] = [
     "admin",
     "agent",
@@ -83,7 +83,7 @@ impl Actor {
         }
     }
 
-    /// Somebody with the token of a role: until people have names they are called what they are.
+    /// Returns the actor for the token of a role. Its id is the name of the role.
     pub fn of(role: Role, via: &str) -> Self {
         Self { id: role.word().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
@@ -92,9 +92,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Whose it is, too, what they do: whoever let them in may have signed in so themselves. What the local operator let in
-    /// is that person's alone: whoever has the operator's token owns the server, and lets in everybody where there is no
-    /// provider.
+    /// Returns the person who may be the true actor: the creator of the login link, who could have used it alone.
+    /// For a link of the local operator it is the actor: such a link authenticates as the named person alone. The
+    /// holder of the operator token owns the server, and without an identity provider all people sign in through such
+    /// links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }
@@ -108,7 +109,7 @@ impl Actor {
     }
 }
 
-/// Whose something is that somebody did: theirs, and of whoever let them in (see [`Actor::hand`]).
+/// People responsible for a deed: the actor, and the creator of the actor's login link (see [`Actor::hand`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whose<'a> {
     pub id: &'a str,
@@ -116,23 +117,23 @@ pub struct Whose<'a> {
 }
 
 impl<'a> Whose<'a> {
-    /// Of somebody whom nobody let in.
+    /// Returns the identity of a person who signed in without a link of another person.
     pub fn alone(id: &'a str) -> Self {
         Self { id, hand: id }
     }
 
-    /// Returns true if it is `who`'s, in whatever form the name is written.
+    /// Returns true if `who` names the actor or the link's creator, in any form of the name.
     pub fn is_of(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }
 
-    /// Whether one of those whose this is is one of those whose the other is.
+    /// Returns true if the two have a person in common.
     pub fn meets(self, other: Self) -> bool {
         self.is_of(other.id) || self.is_of(other.hand)
     }
 }
 
-/// See [`Actor::hand`].
+/// Implements [`Actor::hand`].
 pub(crate) fn hand<'a>(id: &'a str, let_in_by: Option<&'a str>) -> &'a str {
     let_in_by.filter(|by| *by != LOCAL_OPERATOR).unwrap_or(id)
 }

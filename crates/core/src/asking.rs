@@ -1,7 +1,7 @@
-//! How agents ask people, and what they say where nobody answers (contract C1–C8).
+//! Questions of agents to people, and assumptions in place of missing answers (contract C1–C8).
 //!
-//! The tools that ask open a `question`; [`RECORD`] opens nothing. An agent that goes on without an answer writes down
-//! with it what it assumes, so that a person can find every assumption beside the result that rests on it.
+//! The tools that ask open a `question`; [`RECORD`] opens nothing. An agent that continues without an answer records
+//! its assumption, so that a person finds every assumption next to the result that depends on it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,23 +9,23 @@ use serde_json::json;
 use crate::json::is_default;
 use crate::tool::{Runs, Spec};
 
-/// What a workflow says of questions.
+/// Settings of a workflow for questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// Off: no tool asks, nothing is turned into a question, a limit ends the run with its reason.
+    /// If false, agents have no tools to ask, no output becomes a question, and a limit ends the run with its reason.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
     #[serde(default, skip_serializing_if = "is_default")]
     pub deliver: Deliver,
-    /// After so long a question counts as not answered, where no gate says when it expires. `None`: it waits.
+    /// Time after which a question expires unanswered, if no gate sets an expiry. `None`: it waits without limit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout_ms: Option<u64>,
-    /// An answer of the same subject to the same question that is not older than this counts without asking anybody.
+    /// Maximum age of an earlier answer that is reused. The answer must have the same subject and the same question.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
-    /// While a question is open no other agent of the run begins anything (contract E28).
+    /// If true, no other agent of the run begins anything while a question is open (contract E28).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pause_siblings: bool,
 }
@@ -43,34 +43,34 @@ impl Default for Asking {
     }
 }
 
-/// How an agent that has a tool to ask does it.
+/// Form in which an agent with a tool to ask does so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// It calls the tool.
+    /// The agent calls the tool.
     #[default]
     Tool,
-    /// Its whole reply is either questions or content (contract C8), and the tool is not shown to it. Each question
-    /// becomes a call of that tool.
+    /// The agent's whole reply is either questions or content (contract C8), and the tool is not shown to it. Each
+    /// question becomes a call of that tool.
     Reply,
 }
 
-/// When people see the questions of agents that work side by side.
+/// Time at which people see the questions of agents that run in parallel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliver {
-    /// Each as it is asked.
+    /// Each question as soon as it is asked.
     #[default]
     AtOnce,
-    /// Together, once no agent can go on without an answer (contract C8).
+    /// All questions together, once no agent can continue without an answer (contract C8).
     PerStage,
 }
 
-/// What kind of question an agent may say that it is: shown to the person, and nothing else follows from it.
+/// Kinds that an agent may give its question. The kind is shown to the person and has no other effect.
 pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
-/// The tool that writes an assumption down. An agent that asks has it as soon as a question of its own has no answer;
-/// where asking is off every agent has it.
+/// Tool that records an assumption. An agent that asks has it after its first question without an answer. If asking is
+/// disabled, every agent has it.
 pub const RECORD: &str = "record_assumption";
 
 pub fn record() -> Spec {

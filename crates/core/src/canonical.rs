@@ -1,6 +1,6 @@
-//! Canonical JSON (RFC 8785): one text for one value, so that digests of it mean something.
+//! Canonical JSON (RFC 8785): exactly one text for each value, so that equal values have equal digests.
 //!
-//! Written in one pass, without a tree in between: the fields of each object are put in order when it ends.
+//! The writer makes one pass without an intermediate tree: it sorts the fields of each object when the object ends.
 
 use std::cmp::Ordering;
 use std::io;
@@ -11,7 +11,8 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use crate::json::MAX_INTEGER;
 
-/// RFC 8785 bytes of a value. Our own types always have them: their keys are text and their numbers finite.
+/// Returns the RFC 8785 bytes of a value. It cannot fail for our own types: their keys are text and their numbers
+/// finite.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     let writer = Writer { to: &mut bytes, open: Vec::new(), fields: Vec::new() };
@@ -21,23 +22,23 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to its own bytes, whatever it is handed: it has to come back to them.
+/// Writes to its own bytes and ignores the given writer, because it must revisit bytes that it wrote.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// The objects that have not ended, the outermost first.
+    /// Objects that have not ended, the outermost first.
     open: Vec<Object>,
-    /// Their fields.
+    /// Fields of the open objects.
     fields: Vec<Field>,
 }
 
 struct Object {
-    /// Where the first field begins.
+    /// Offset of the first field.
     begin: usize,
-    /// How many fields the objects around it have.
+    /// Number of fields in the enclosing objects.
     outer: usize,
 }
 
-/// Places in the bytes: of the key's first quote, behind its last, and behind the value.
+/// Offsets of a field: of the key's first quote, after its last quote, and after the value.
 #[derive(Clone, Copy)]
 struct Field {
     begin: usize,
@@ -50,7 +51,7 @@ impl Writer<'_> {
         self.to.extend(ryu_js::Buffer::new().format(value).as_bytes());
     }
 
-    /// Puts the fields of an object in order, where they are not written in order already.
+    /// Sorts the fields of an object, unless they were written in order.
     fn sort(&mut self, object: &Object) {
         let bytes = &*self.to;
         let order = |a: &Field, b: &Field| compare(a.key(bytes), b.key(bytes));
@@ -72,19 +73,19 @@ impl Writer<'_> {
 }
 
 impl Field {
-    /// As it is written, without the quotes.
+    /// Returns the escaped key, without its quotes.
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.begin + 1..self.colon - 1]
     }
 }
 
-/// In UTF-16 (3.2.3), which orders characters beyond the first plane differently from UTF-8.
+/// Compares keys in UTF-16 (3.2.3), which orders characters beyond the first plane differently from UTF-8.
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
     if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
 }
 
-/// The key that this text stands for.
+/// Decodes an escaped key.
 fn utf16(written: &[u8]) -> Vec<u16> {
     let quoted = [b"\"", written, b"\""].concat();
     let key: String = serde_json::from_slice(&quoted).expect("a key that was just written");
@@ -113,7 +114,8 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// As ECMAScript writes the nearest double (3.2.2.3). Integers that doubles hold exactly are those digits.
+    /// Writes the nearest double as ECMAScript does (3.2.2.3). Integers that doubles hold exactly are written as they
+    /// are.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() <= MAX_INTEGER {

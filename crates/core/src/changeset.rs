@@ -1,7 +1,7 @@
-//! Changesets: what a call does to the workspace, path by path, as data (design, part 1).
+//! Changesets: the effect of a call on the workspace, path by path, as data (design, part 1).
 //!
-//! A file tool proposes one, a command that was tried yields one. Gates vote on it, the digest of an approval binds it, and
-//! *commit* applies it. The bytes of files are kept under their digests.
+//! A file tool proposes a changeset, and the trial of a command yields one. Gates vote on it, the digest of an approval
+//! binds it, and *commit* applies it. The bytes of files are stored under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
@@ -10,38 +10,38 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Changes in the order of their paths, at most one of each path.
+/// Changes in the order of their paths, at most one for each path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Change>", into = "Vec<Change>")]
 pub struct Changeset(Vec<Change>);
 
-/// What becomes of one path.
+/// Change of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// Relative to the workspace, with `/`; see [`text_of`] for names that are not UTF-8.
+    /// Relative to the workspace, with `/`. [`text_of`] defines the form of names that are not UTF-8.
     pub path: String,
-    /// `None`: nothing is there.
+    /// `None` if nothing exists at the path, both here and in `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Entry>,
-    /// Git ignores this path: a cache, what a build made.
+    /// True if git ignores the path, as it does caches and build output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignored: bool,
 }
 
-/// What stands at a path.
+/// Entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Entry {
-    /// `mode`: the permission bits.
+    /// A file. `mode` holds its permission bits.
     File {
         digest: Digest,
         bytes: u64,
         mode: u32,
     },
-    /// `target` is escaped as paths are.
+    /// A symbolic link. `target` is escaped like a path.
     Symlink {
         target: String,
     },
@@ -50,7 +50,7 @@ pub enum Entry {
     },
 }
 
-/// Why a list of changes is no changeset.
+/// Error for a list of changes that is not a valid changeset.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     #[error("`{0}` stands twice, or not in the order of the paths")]
@@ -61,11 +61,11 @@ pub enum Malformed {
     NoChange(String),
 }
 
-/// Of a call that changes nothing.
+/// Changeset of a call that changes nothing.
 pub static EMPTY: Changeset = Changeset(Vec::new());
 
 impl Changeset {
-    /// The changes in any order.
+    /// Builds a changeset from changes in any order.
     pub fn new(mut changes: Vec<Change>) -> Result<Self, Malformed> {
         changes.sort_by(|one, other| one.path.cmp(&other.path));
         Self::try_from(changes)
@@ -79,38 +79,38 @@ impl Changeset {
         self.0.is_empty()
     }
 
-    /// Of its canonical JSON.
+    /// Returns the digest of the canonical JSON.
     pub fn digest(&self) -> Digest {
         Digest::of_json(self)
     }
 
-    /// Files and links that are there now and would not be.
+    /// Returns the changes that delete a file or link.
     pub fn deletions(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.deletes())
     }
 
-    /// The changes that rules speak of: a folder counts by what is in it, but for its mode.
+    /// Returns the changes that rules consider. A change of a folder itself is considered only if it changes the mode.
     pub fn counted(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.is_of_content() || change.is_of_a_folders_mode())
     }
 
-    /// What takes all of it back.
+    /// Returns the changeset that undoes this one.
     pub fn inverse(&self) -> Self {
         Self(self.0.iter().map(Change::inverse).collect())
     }
 }
 
-/// Changesets that were committed one after the other, taken back together.
+/// Inverse of several changesets that were committed one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     pub changeset: Changeset,
-    /// Paths that somebody else changed in between.
+    /// Paths that were changed by others between the changesets.
     pub mixed: Vec<String>,
 }
 
 impl Changeset {
-    /// What takes these back, the newest of which comes first: each path from what the newest left to what the oldest
-    /// found. A path that is by then as it was before is none of it.
+    /// Returns the changeset that undoes all of these. The newest must come first. Each path goes from the state that
+    /// the newest left to the state that the oldest found. Paths with equal states are left out.
     pub fn undoing(newest_first: &[&Self]) -> Composed {
         let mut taken_back: BTreeMap<&str, Change> = BTreeMap::new();
         let mut mixed = BTreeSet::new();
@@ -134,7 +134,7 @@ impl Changeset {
     }
 }
 
-/// Why a part of a changeset can not be kept.
+/// Error for a part of a changeset that cannot be kept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
     #[error("names nothing to keep; refuse the call to drop all of its changes")]
@@ -144,11 +144,11 @@ pub enum NotKept {
 }
 
 impl Changeset {
-    /// Its parts, each under the path that names it: every choice of parts is a changeset that can be committed.
+    /// Returns the parts, each by its path. Every selection of parts is a changeset that can be committed.
     ///
-    /// A part is a file, a link, the mode of a folder, or an empty folder. What git keeps for itself is one part with its
-    /// repository, and so is a path that a file leaves to a folder, or the reverse, with all that is below it. Other folders
-    /// are no part: they follow what is in them.
+    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part with all
+    /// of its content. A path that changes from a file to a folder, or the reverse, is one part with everything below
+    /// it. Other folders are not parts: they follow their content.
     pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
         let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &self.0 {
@@ -163,8 +163,8 @@ impl Changeset {
         parts
     }
 
-    /// The changes of the parts that these paths name. A folder is made for what is kept below it, and goes where all of its
-    /// content goes.
+    /// Returns the changes of the named parts. A new folder is kept if something below it is kept. A folder is deleted
+    /// only if all deletions below it are kept.
     pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
         if names.is_empty() {
             return Err(NotKept::Nothing);
@@ -178,7 +178,7 @@ impl Changeset {
         let is_made = |folder: &&str| self.at(folder).is_some_and(|change| change.before.is_none());
         let made: Vec<&str> = kept.iter().flat_map(|path| above(path).filter(is_made)).collect();
         kept.extend(made);
-        // Innermost folders first: a folder goes after what is in it.
+        // Innermost folders first: a folder is deleted after its content.
         for folder in self.0.iter().rev().filter(|change| change.after.is_none()) {
             let below = self.below(&folder.path);
             if !below.is_empty() && below.iter().all(|change| kept.contains(change.path.as_str())) {
@@ -189,7 +189,7 @@ impl Changeset {
         Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
     }
 
-    /// Whether what it does at this path and below goes together.
+    /// Returns true if the changes at this path and below form one part.
     fn is_whole(&self, path: &str) -> bool {
         is_gits_own(path) || self.at(path).is_some_and(Change::replaces_a_folder)
     }
@@ -199,7 +199,7 @@ impl Changeset {
         self.0.get(at)
     }
 
-    /// What it changes in a folder, at any depth. Paths are in the order of their bytes, so these stand together.
+    /// Returns the changes below a folder, at any depth. They are contiguous, because paths are sorted by their bytes.
     fn below(&self, folder: &str) -> &[Change] {
         let first = format!("{folder}/");
         let from = self.0.partition_point(|change| change.path < first);
@@ -208,17 +208,17 @@ impl Changeset {
     }
 }
 
-/// The folders that a path is in, outermost first.
+/// Returns the folders above a path, outermost first.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// Whether git keeps a repository at this path: a `.git`, in whatever case.
+/// Returns true if the path ends in `.git`, in any case.
 fn is_gits_own(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Whether git keeps it for itself: what lies in a `.git`, and the `.git`.
+/// Returns true if the path is a `.git`, or lies in one.
 pub fn is_of_git(path: &str) -> bool {
     above(path).chain([path]).any(is_gits_own)
 }
@@ -228,28 +228,28 @@ impl Change {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
-    /// Whether a folder stands where something else was, or the reverse.
+    /// Returns true if a folder replaces something else, or the reverse.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
     }
 
-    /// Whether it makes or removes a folder, and nothing else.
+    /// Returns true if the change only creates or removes a folder.
     fn is_of_a_folder_alone(&self) -> bool {
         !self.is_of_content() && !self.is_of_a_folders_mode()
     }
 
-    /// Whether a file or a link is gone after it. A folder counts by what was in it.
+    /// Returns true if the change removes a file or a link. A removed folder is not a deletion itself; its content is.
     pub fn deletes(&self) -> bool {
         self.before.as_ref().is_some_and(Entry::is_content)
             && !self.after.as_ref().is_some_and(Entry::is_content)
     }
 
-    /// Whether it is about a file or a link, and not about a folder alone.
+    /// Returns true if the change concerns a file or a link, not only a folder.
     pub fn is_of_content(&self) -> bool {
         self.before.iter().chain(&self.after).any(Entry::is_content)
     }
 
-    /// Whether it is the mode of a folder that changes.
+    /// Returns true if the change only alters the mode of a folder.
     fn is_of_a_folders_mode(&self) -> bool {
         matches!((&self.before, &self.after), (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })))
     }
@@ -290,8 +290,8 @@ impl From<Changeset> for Vec<Change> {
 
 const HEX: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"];
 
-/// The bytes of a path or of a link's target as text. UTF-8 stays as it is, but for `\`, which is written `\\`; any
-/// other byte is written `\xff`.
+/// Renders the bytes of a path or of a link's target as text. UTF-8 stays as it is, except that `\` becomes `\\`. Any
+/// other byte becomes `\xff`.
 pub fn text_of(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -303,7 +303,7 @@ pub fn text_of(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that [`text_of`] has written down; `None` if it has not written this.
+/// Decodes a text of [`text_of`]. Returns `None` for any other text.
 pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -326,6 +326,6 @@ pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
             }
         };
     }
-    // One text for each sequence of bytes: an escape of what needs none would be a second name of a file.
+    // Each sequence of bytes has exactly one text: an unnecessary escape would give a file a second name.
     (text_of(&bytes) == text).then_some(bytes)
 }

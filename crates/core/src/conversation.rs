@@ -1,8 +1,8 @@
-//! What was said before in a session, as the run that goes on with it is told: what people said, whole, and what came
-//! of it as far as there is room, the newest first.
+//! History of a session, as shown to the next run of the conversation: people's messages in full, and the results as
+//! far as there is room, newest first.
 //!
-//! It is a projection of the session's earlier front runs and is stored nowhere. Which runs these are is in
-//! [`session::Front`](crate::session::Front).
+//! It is a projection of the session's earlier front runs and is not stored. [`session::Front`](crate::session::Front)
+//! lists these runs.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
 use crate::session::Session;
 
-/// What stands around each word, in bytes.
+/// Bytes of the label around each text.
 const LABEL: usize = 20;
 
-/// One earlier run, in words.
+/// One earlier run as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// What people said in it, in order.
+    /// Messages of people in it, in order.
     pub said: Vec<String>,
-    /// What came of it.
+    /// Result of the run.
     pub came: String,
 }
 
-/// The text that the next run's task begins with, oldest first; `None` where nothing was said before. The turns come
-/// newest first, and `is_all` says whether there were no others.
+/// Renders the history for the beginning of the next run's task, oldest turn first. Returns `None` without history.
+/// `turns` are newest first; `is_all` is true if there are no further turns.
 ///
-/// Every line of what was said but the first is indented, so that no answer of an agent passes for a person's word.
+/// Every line of a text but its first is indented, so that no answer of an agent can imitate a person's message.
 pub fn told(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
@@ -53,7 +53,8 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// People's words come before what came of them; the first that do not fit are cut, and nothing older is told.
+/// Fits turns into `room` bytes. Messages have priority over results. The first turn that does not fit is cut, and
+/// older turns are dropped.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
     let mut kept = Vec::new();
@@ -82,7 +83,7 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     kept
 }
 
-/// At most so many bytes. A text that is cut says how long it was.
+/// Cuts a text to `bytes` bytes. A cut text states its original length.
 fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -94,12 +95,12 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Turn {
-    /// One run, as a later run of its conversation is told of it. The session is its own.
+    /// Renders one run for later runs of its conversation. `session` must be the run's own session.
     pub fn of(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
         let mut messages: Vec<String> = words.map(ToString::to_string).collect();
-        // The message that a decision brought is told with the decision, and no other for being the same.
+        // A message that a decision caused appears with that decision only. Other messages with an equal text stay.
         for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
             if let Some(at) = messages.iter().position(|message| message == brought) {
                 messages.remove(at);
@@ -107,37 +108,38 @@ impl Turn {
         }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-        // What a person took back while it had the front. Of what they take back later the run that has it then is told.
+        // Changes that a person undid while this run was the front run. A later undo is shown to the front run of that
+        // time.
         let undone = session.undone.iter().filter(|undone| undone.front.as_ref() == Some(&run.id));
         let undone =
             undone.map(|undone| format!("(took back changes) {}", undone.text).trim_end().to_owned());
         Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }
     }
 
-    /// Of a run that can not be read.
+    /// Stands for a run that cannot be read.
     pub fn unreadable() -> Self {
         Self { said: Vec::new(), came: "(this part can not be read)".to_owned() }
     }
 
-    /// How much room it takes: what people said in it.
+    /// Returns the bytes of the people's messages, which the turn needs at least.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
 }
 
-/// What the person said that the run was begun with. Earlier versions kept it beside a task that repeated what was said
-/// before.
+/// Returns the message that started the run. Earlier versions stored it separately, next to a task that repeated the
+/// history.
 fn begun_with(run: &Run) -> String {
     let input = run.started.as_ref().map(|started| &started.input);
     let beside = input.and_then(|input| input.get("said")?.as_str()).filter(|_| !run.is_front());
     beside.map_or_else(|| run.task().into_owned(), str::to_owned)
 }
 
-/// What a person answered to an agent, or said with a decision.
+/// A person's answer to an agent, or text of a decision.
 struct Decided<'r> {
     about: String,
     text: &'r str,
-    /// The message to the run that it came with, if any.
+    /// Message to the run that the decision caused, if any.
     brought: Option<String>,
 }
 
@@ -156,7 +158,8 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
         Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation | Kind::Turn | Kind::Choice => {
             format!("{title}: {}", made.option)
         }
-        // What a client says of a call is no person's word. The others are about the work, not the conversation.
+        // A client's report about a call is not a person's message. The other kinds concern the work, not the
+        // conversation.
         Kind::ClientCall
         | Kind::Checkpoint
         | Kind::Error
@@ -168,10 +171,10 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     Some(Decided { about, text, brought })
 }
 
-/// The message that words with a decision became, as `run/decide/steps.rs` says them to the run.
+/// Returns the message that the decision's text became. Must match `run/decide/steps.rs`.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
-    // The run ends with these words, unless the plan before goes on.
+    // The run ends with this text, unless the previous plan continues.
     let ends = effect == Effect::CancelRun || effect == Effect::FailRun && !run.replaces_a_plan(interrupt);
     match (&interrupt.opened.about, effect) {
         (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
@@ -201,7 +204,7 @@ fn came(run: &Run) -> String {
     let Some(ended) = &run.ended else { return String::from("(not finished)") };
     let planned = planned(run);
     let words = ended.text.as_deref().or_else(|| ended.result.get("text").and_then(|text| text.as_str()));
-    // An agent's last word in a step, where the run itself brought none.
+    // If the run has no text of its own, the last output of an agent is used.
     let last = || run.steps.values().rev().find_map(|step| step.output.as_deref());
     let words = words.or_else(|| if planned.is_empty() { last() } else { None }).unwrap_or_default();
     let end = match (ended.status, ended.reason.as_str()) {
@@ -215,13 +218,13 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// What became of the plans of a run: those that were dropped, and each subtask of the one that was carried out, with
-/// what it brought or why it failed.
+/// Describes the outcomes of the run's plans: each dropped plan, and each subtask of the executed plan with its output
+/// or its error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     let dropped = asked.into_iter().filter_map(|interrupt| {
-        // What a person put in the place of a plan that went on is not the agent's.
+        // A replacement that a person wrote for a running plan is not the agent's plan.
         if run.replaces_a_plan(interrupt) {
             return None;
         }
@@ -235,7 +238,7 @@ fn planned(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = dropped.collect();
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
-        // All of them are named, and each has the same room for what it brought.
+        // All subtasks are listed, each with an equal share of the room for its output.
         let room = EARLIER_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);

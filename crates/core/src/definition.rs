@@ -1,7 +1,7 @@
-//! A workflow as the engine runs it: parsed, validated, with its tools resolved. Data only.
+//! A workflow in the form that the engine runs: parsed, validated, with its tools resolved. Data only.
 //!
-//! The crate `workflow` makes it from YAML; a run pins it by [`Definition::digest`]. Every field is read by
-//! the run: a key that nothing reads has no place here.
+//! The crate `workflow` builds it from YAML, and a run pins it by [`Definition::digest`]. The run must read every
+//! field: a key without effect does not belong here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::routing;
 use crate::tool::{self, Opens, Receiver, Runs};
 use crate::web::Web;
 
-/// The name of the workflow behind interrupts of other frameworks' agents. It has no phases.
+/// Workflow name of interrupts from agents of other frameworks. It has no phases.
 pub const EXTERNAL: &str = "external";
 
-/// Keywords of smart approval where a workflow names none.
+/// Default keywords of smart approval.
 const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,21 +33,21 @@ pub struct Definition {
     /// JSON Schema of the run's input.
     pub input: Value,
     pub agents: BTreeMap<String, Agent>,
-    /// Every tool that an agent names, by that name. With asking off, the tools that ask are not here.
+    /// Every tool that an agent names, by name. If asking is disabled, the tools that ask are missing.
     pub tools: BTreeMap<String, tool::Spec>,
     pub phases: Vec<Phase>,
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
-    /// By the name that agents and runs use, or [`DEFAULT`](crate::pricing::DEFAULT).
+    /// Terms by the model name that agents and runs use, or by [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
-    /// Whether commands reach the network.
+    /// True if commands may reach the network.
     pub network: bool,
-    /// What the tool for the web may reach.
+    /// Addresses that the web tool may reach.
     #[serde(default, skip_serializing_if = "is_default")]
     pub web: Web,
-    /// The phase whose text is the run's, where it brings one; `None`: the last one.
+    /// Phase whose text becomes the run's text, if it has one. `None` for the last phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -61,12 +61,12 @@ impl Definition {
         self.name == EXTERNAL && self.phases.is_empty()
     }
 
-    /// Whether it has tools that run here, in a folder.
+    /// Returns true if the workflow has tools that run here, in a folder.
     pub fn works_on_files(&self) -> bool {
         self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
     }
 
-    /// The agent that it begins with, where it begins with one.
+    /// Returns the agent of the first phase, if that phase begins with an agent.
     pub fn front_agent(&self) -> Option<&str> {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
@@ -79,8 +79,8 @@ impl Definition {
         }
     }
 
-    /// The same workflow with another of its agents in front; `None` where it does not begin with one agent, or has
-    /// none of this name.
+    /// Returns the same workflow with another agent in the first phase. Returns `None` if there is no such agent, or if
+    /// the first phase does not begin with an agent.
     pub fn begun_by(&self, agent: &str) -> Option<Self> {
         self.agents.get(agent)?;
         let mut variant = self.clone();
@@ -97,7 +97,7 @@ impl Definition {
         Some(variant)
     }
 
-    /// What the workflow, and before it the phase, say of one kind of interrupt.
+    /// Returns the settings for one kind of interrupt. Those of the phase override those of the workflow.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();
         match phase.and_then(|phase| phase.kinds.get(&kind)) {
@@ -106,8 +106,8 @@ impl Definition {
         }
     }
 
-    /// Removes the tools that ask where asking is disabled. Adds the tool that records assumptions where an answer may be
-    /// missing: no agent names it, the run lends it.
+    /// Removes the tools that ask if asking is disabled. Adds the tool that records assumptions if an answer may be
+    /// missing. No agent names that tool: the run provides it when needed.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);
@@ -118,13 +118,13 @@ impl Definition {
         }
     }
 
-    /// Returns true if this agent still has a tool that asks people.
+    /// Returns true if this agent has an enabled tool that asks people.
     pub fn may_ask(&self, agent: &Agent) -> bool {
         let asks = |tool: &String| self.tools.get(tool).is_some_and(asks_people);
         self.asking.enabled && agent.tools.iter().any(asks)
     }
 
-    /// Takes tools from every agent. Rules keep the names: a rule that matches one tool must not begin to match all.
+    /// Removes tools from every agent. Rules keep the names: a rule for one tool must not become a rule for all.
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&tool::Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {
@@ -133,7 +133,7 @@ impl Definition {
     }
 }
 
-/// Returns true if the tool asks people, or hands over to one.
+/// Returns true if the tool asks people, or hands over to a person.
 fn asks_people(spec: &tool::Spec) -> bool {
     matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }
@@ -142,26 +142,26 @@ fn asks_people(spec: &tool::Spec) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub instructions: String,
-    /// What it is told beside them while it may ask people, and not otherwise.
+    /// Added to the instructions while the agent may ask people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking_instructions: Option<String>,
-    /// The name of a configured model; `None` for the run's.
+    /// Name of a configured model. `None` for the run's model.
     pub model: Option<String>,
     /// Names in [`Definition::tools`], in the order given.
     pub tools: Vec<String>,
-    /// What ends its work.
+    /// Condition that ends the agent's work.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ends: Ends,
 }
 
-/// What ends the step of an agent.
+/// Condition that ends the step of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
-    /// A whole reply without a tool call that asks for nothing.
+    /// A complete reply without a tool call, and without a question or request in its text.
     #[default]
     Reply,
-    /// The tool [`crate::handoff::FINISH`] alone. Language plays no part.
+    /// Only the tool [`crate::handoff::FINISH`]. Texts of replies are not interpreted.
     Finish,
 }
 
@@ -170,13 +170,13 @@ pub enum Ends {
 pub struct Phase {
     pub id: String,
     pub kind: PhaseKind,
-    /// Phases that must have ended before; already resolved (the one before, unless said otherwise).
+    /// Phases that must end first, already resolved. By default the phase before.
     pub needs: Vec<String>,
-    /// What this phase is told beside the run's task.
+    /// Instructions for this phase, in addition to the run's task.
     pub input: Option<String>,
-    /// Already merged with the workflow's.
+    /// Gates, already merged with those of the workflow.
     pub gates: StepGates,
-    /// What this phase alone changes about its interrupts; [`Definition::gate`] merges.
+    /// Changes of this phase to its interrupts. [`Definition::gate`] merges them with those of the workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
     pub limits: Limits,
@@ -185,93 +185,94 @@ pub struct Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PhaseKind {
-    /// One agent's turn loop.
+    /// Turn loop of one agent.
     OneShot { agent: String },
-    /// A person looks before the phases that need this one start.
+    /// An approval by a person before dependent phases start.
     Checkpoint(CheckpointPhase),
-    /// A plan: drafted, judged by an agent, put before a person.
+    /// A plan that is drafted, reviewed by an agent, and presented to a person.
     Planning(Planning),
-    /// The subtasks of a plan, each a step.
+    /// Execution of a plan, with one step for each subtask.
     Control(Control),
-    /// Ideas: one agent has them, another one judges them.
+    /// Generation of ideas: one agent proposes them, another one reviews them.
     IdeaGeneration(IdeaGeneration),
-    /// One call that no model makes: its arguments are what the tool takes of the run's input.
+    /// One tool call without a model. Its arguments are taken from the run's input.
     Call {
         tool: String,
-        /// In whose place the run makes it. The call must then be done: whatever else comes of it fails the run.
+        /// Agent in whose name the run makes the call. If it is set, any outcome except a completed call fails the run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// One agent works on what a person says, round by round.
+    /// Rounds of one agent on messages of a person.
     Copilot(Copilot),
 }
 
-/// An agent that works on what a person says, and on what they say next (contracts A17 to A23).
+/// Agent that works on a person's messages, one after the other (contracts A17 to A23).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// How readily a person is asked before a task begins; `None`: the agent begins at once, and asks by itself
+    /// Readiness to ask a person before a task begins. `None`: the agent begins at once, and asks by its own tools
     /// (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
-    /// The agent that routes; `None`: rules do.
+    /// Agent that routes tasks. `None`: rules route them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<String>,
-    /// Whom a route may name beside the agent.
+    /// Further agents that a route may name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<String>,
-    /// The person has a turn after every round.
+    /// True if the person has a turn after every round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub conversational: bool,
-    /// The person is asked whether what was done meets their needs, where one attends (contract E26).
+    /// True if the person is asked whether the result meets their needs, in attended runs (contract E26).
     #[serde(default, skip_serializing_if = "is_default")]
     pub satisfaction: bool,
-    /// Tasks of at most so many words, where no router says otherwise, need no step checkpoints; `None`: all need them.
+    /// Maximum words of a task that needs no step checkpoints, unless a router decides otherwise. `None`: every task
+    /// needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simple_words: Option<u32>,
 }
 
-/// What a person is shown before the phases that come later start (contract A12).
+/// Approval by a person before later phases start (contract A12).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointPhase {
     pub message: String,
-    /// Nobody is asked: it is written down as approved, and work goes on.
+    /// True if the checkpoint is recorded as approved without asking.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
-    /// What happens in a run that nobody attends.
+    /// Behavior in a run that nobody attends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
-    /// A person may say what is to be different: whoever works later is told.
+    /// True if a person may add changes. Later agents receive them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
-    /// Where in the work it stands, in the words of whoever configured it: no decision depends on it.
+    /// Position in the work, in the words of the workflow's author. No decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
 
 impl CheckpointPhase {
-    /// What its interrupt offers.
+    /// Returns the options of its interrupt.
     pub fn options(&self) -> &'static [&'static str] {
         if self.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] }
     }
 }
 
-/// Whether a checkpoint is let through where nobody is there to answer (contract E8).
+/// Behavior of a checkpoint in a run that nobody attends (contract E8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoChannel {
-    /// It waits until somebody comes.
+    /// Waits until a person answers.
     #[default]
     Park,
-    /// It is written down as approved, and work goes on.
+    /// Records the checkpoint as approved and continues.
     Auto,
 }
 
 impl PhaseKind {
-    /// Which interrupts may be opened in it. An agent may put a plan forward in any phase that has agents; those who
-    /// plan or have ideas are not looked at step by step.
+    /// Returns true if interrupts of this kind may be opened in the phase. An agent may present a plan in any phase
+    /// with agents. Planning and idea generation have no step checkpoints.
     pub fn opens(&self, kind: Kind) -> bool {
         match kind {
             Kind::Checkpoint => !matches!(self, Self::Planning(_) | Self::IdeaGeneration(_)),
@@ -288,7 +289,7 @@ impl PhaseKind {
         }
     }
 
-    /// As workflows write it.
+    /// Name of the kind in workflows.
     pub fn name(&self) -> &'static str {
         match self {
             Self::OneShot { .. } => "one_shot",
@@ -309,7 +310,7 @@ impl PhaseKind {
         if let Self::Control(control) = self { Some(control) } else { None }
     }
 
-    /// The tool of a phase that is one call.
+    /// Returns the tool of a phase of a single call.
     pub fn called_tool(&self) -> Option<&str> {
         if let Self::Call { tool, .. } = self { Some(tool) } else { None }
     }
@@ -327,22 +328,24 @@ impl PhaseKind {
 #[serde(deny_unknown_fields)]
 pub struct Planning {
     pub planner: String,
-    /// Says the task better before it is planned.
+    /// Agent that rewrites the task before it is planned.
     pub improver: Option<String>,
     pub reviewer: Option<String>,
-    /// How often the reviewer judges before a person does.
+    /// Maximum reviews by the reviewer before a person is asked.
     pub reviews: u32,
-    /// How many plans a person is shown before the run fails.
+    /// Maximum plans that are shown to a person before the run fails.
     pub iterations: u32,
-    /// After that many without an approval the next plan is carried out all the same; otherwise the run fails.
+    /// After `iterations` plans without an approval: if true, the next plan is executed without approval. Otherwise the
+    /// run fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
-    /// The agents that subtasks may name.
+    /// Agents that subtasks may name.
     pub agents: Vec<String>,
-    /// A person decides on every plan, whatever the workflow's own gate says.
+    /// True if a person decides on every plan, whatever the workflow's gate says.
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
-    /// The planner may answer in words instead: only its tool makes a plan, and without one nothing is carried out.
+    /// True if the planner may answer in text instead. Then only its tool makes a plan; without a plan nothing is
+    /// executed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -350,11 +353,11 @@ pub struct Planning {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Control {
-    /// The planning phase whose plan is carried out.
+    /// Planning phase whose plan is executed.
     pub plan: String,
-    /// Who does a subtask that names nobody.
+    /// Agent for subtasks that name no agent.
     pub agent: String,
-    /// Only this one of its subtasks, counted from 1.
+    /// If set, only this subtask is executed, counted from 1.
     pub only: Option<u32>,
 }
 
@@ -364,21 +367,22 @@ pub struct IdeaGeneration {
     pub maker: String,
     pub critic: String,
     pub ideas: u32,
-    /// How often the critic judges.
+    /// Number of reviews by the critic.
     pub reviews: u32,
 }
 
-/// Which gates stand around a step.
+/// Gates around a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "named as the workflow names them")]
 pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
-    /// After a step, only where a call of it failed or was refused, or it was tried again.
+    /// True if the after-step gate asks only when a call of the step failed or was refused, or when the step was
+    /// retried.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// Ask when a step failed; otherwise the run fails.
+    /// True if a failed step asks a person. Otherwise the run fails.
     pub on_error: bool,
 }
 
@@ -386,19 +390,19 @@ pub struct StepGates {
 #[serde(deny_unknown_fields)]
 pub struct Gates {
     pub plan: PlanGate,
-    /// Where a person must always speak, whatever rules and grants allow.
+    /// Checkpoints at which a person must decide, whatever rules and grants allow.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// [`Checkpoint::BeforeExecution`] asks about what a trial showed, and not before the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks about the result of a trial, instead of before the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
-    /// What [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
+    /// Commands that [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,
-    /// Off where it is not there.
+    /// Smart approval. `None`: disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// Commands are tried before their gates vote, where they can be.
+    /// True if commands are tried before their gates vote, where a trial is possible.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial: bool,
     pub rules: Vec<Rule>,
@@ -407,52 +411,52 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
-    /// What is withheld from whom of every interrupt that shows it.
+    /// Parts of interrupts that are withheld, and from which people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// The release of a review ends the step of the agent that asked for it, with what was released: the next task begins,
-    /// and the agent is not asked again (contract D3).
+    /// True if the release of a review ends the step of the requesting agent, with the released output. The next task
+    /// begins, and the agent is not called again (contract D3).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release_ends_step: bool,
 }
 
-/// What a person gives who allows a call for the session.
+/// Grants given by the option that allows a call for the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
     pub covers: GrantCovers,
-    /// After so long it holds no longer; `None`: as long as the session.
+    /// Lifetime of a grant. `None`: as long as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_after_ms: Option<u64>,
 }
 
-/// What becomes of a call that is the very same action, to its digest, as one that a person has approved in the run
-/// (contract E21).
+/// Treatment of a call whose action digest equals one that a person has approved in the run (contract E21).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
-    /// It asks like any other.
+    /// Asks like any other call.
     #[default]
     Ask,
-    /// The approval holds for one more.
+    /// Extends the approval to one more call.
     Once,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanGate {
-    /// A plan waits for a person.
+    /// A plan waits for a person's approval.
     #[default]
     Ask,
-    /// A plan is shown, and work goes on.
+    /// A plan is shown, and work continues.
     Show,
 }
 
-/// Smart approval: words and a model hold back what gates would let through (contract A4). It only adds.
+/// Smart approval: keywords and a model hold back calls that the gates would allow (contract A4). It never allows a
+/// call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smart {
-    /// Words and phrases that speak of risk.
+    /// Words and phrases that indicate risk.
     pub keywords: Vec<String>,
     pub judge: Judge,
 }
@@ -463,18 +467,18 @@ impl Default for Smart {
     }
 }
 
-/// The model that judges what nothing else holds back.
+/// Model that judges calls which no other gate holds back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     Off,
-    /// The run's own.
+    /// The run's own model.
     Run,
-    /// The name of a configured model.
+    /// Name of a configured model.
     Model(String),
 }
 
-/// Limits of one step (rounds, calls, attempts …) or of the run (budget). Hitting one is an event.
+/// Limits of one step (rounds, calls, attempts …) or of the run (budget). Reaching one is an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -484,18 +488,18 @@ pub struct Limits {
     pub tool_calls: u32,
     /// Failed model calls in a row before the step fails.
     pub attempts: u32,
-    /// How often an after-step gate may send a step back.
+    /// Maximum number of times that an after-step gate may send a step back.
     pub redos: u32,
-    /// Subtasks of one plan.
+    /// Maximum subtasks of one plan.
     pub plan_steps: u32,
-    /// Steps at work at once.
+    /// Maximum steps that run in parallel.
     pub parallel: u32,
     /// Input and output tokens of one step before a `continuation` is asked.
     pub budget_tokens: Option<u64>,
-    /// How often a step that has reached `rounds` or `tool_calls` goes on without asking.
+    /// Number of times that a step that reached `rounds` or `tool_calls` continues without asking.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
-    /// What one step may cost before a `continuation` is asked, in millionths of the currency of the prices.
+    /// Maximum cost of one step before a `continuation` is asked, in millionths of the currency of the prices.
     #[serde(default, skip_serializing_if = "is_default")]
     pub budget_money: Option<u64>,
 }

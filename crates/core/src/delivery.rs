@@ -1,52 +1,53 @@
-//! Deliveries: the rows of the outbox. One tells one channel of one event.
+//! Deliveries: the rows of the outbox. One row notifies one channel of one event.
 //!
-//! Unlike the rows of `projection.rs` they can not be made from the journal again: what was sent is known here alone, and
-//! whoever made them again would tell everything once more.
+//! Unlike the rows of `projection.rs` they cannot be rebuilt from the journal: only these rows record which
+//! notifications were sent, so a rebuild would send all of them again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
 use crate::time::Timestamp;
 
-/// What one channel is told of one event, and how that stands.
+/// Notification of one channel about one event, with its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The same for each attempt: what a receiver tells repeats by.
+    /// Stays the same for each attempt, so that a receiver can discard repeats.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
-    /// The event that it tells of: `seq` in the stream of the run. Of a checkpoint it is in that of the installation, and run
-    /// and interrupt are [none](Self::of_nothing).
+    /// Event of the notification: `seq` in the stream of the run. A checkpoint's `seq` is in the system stream, and its
+    /// run and interrupt are [placeholders](Self::of_nothing).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
-    /// A [`Notice`](crate::notice::Notice) as JSON, or a [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice);
-    /// neither holds content. Empty once it is old.
+    /// A [`Notice`](crate::notice::Notice) as JSON, or a
+    /// [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice). Neither holds content. Emptied once it is
+    /// old.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
-    /// When it is tried next; `None` once it has ended.
+    /// Time of the next attempt. `None` once the delivery has ended.
     pub next_at: Option<Timestamp>,
     pub attempts: u64,
-    /// The node that is sending it.
+    /// Node that is sending the delivery.
     pub node: Option<u64>,
-    /// What the last attempt was answered with.
+    /// HTTP status of the response to the last attempt.
     pub status: Option<u64>,
-    /// Why the last attempt failed, or why it is not sent.
+    /// Reason why the last attempt failed, or why the delivery was dropped.
     pub error: Option<String>,
     pub ended_at: Option<Timestamp>,
 }
 
-/// Of an id that names nothing.
+/// Digits of a placeholder id.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
-    /// What stands in the columns of a delivery that is about no interrupt.
+    /// Returns the placeholder ids of a delivery that concerns no interrupt.
     pub fn of_nothing() -> (RunId, InterruptId) {
         let id = |prefix: &str| format!("{prefix}{NOTHING}");
         (RunId::from_text(id(RunId::PREFIX)), InterruptId::from_text(id(InterruptId::PREFIX)))
     }
 
-    /// The interrupt that it is about, and its run.
+    /// Returns the run and the interrupt of the delivery.
     pub fn subject(&self) -> Option<(&RunId, &InterruptId)> {
         (self.occasion != Occasion::Checkpoint).then_some((&self.run, &self.interrupt))
     }
@@ -54,13 +55,13 @@ impl Delivery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeliveryState {
-    /// It is to be sent, for the first time or again.
+    /// Scheduled for a first or a further attempt.
     Waiting,
-    /// The receiver has said that it has it.
+    /// Acknowledged by the receiver.
     Delivered,
-    /// It is not tried any more.
+    /// Given up after failed attempts.
     Failed,
-    /// It was not worth sending any more.
+    /// Obsolete before it was sent.
     Dropped,
 }
 
@@ -85,28 +86,29 @@ impl DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub delivery: DeliveryId,
-    /// From 1.
+    /// Counts from 1.
     pub number: u64,
     pub at: Timestamp,
     pub took_ms: u64,
     pub status: Option<u64>,
     pub error: Option<String>,
-    /// SHA-256 of the bytes that were sent, in hexadecimal; `None` where none were.
+    /// Hexadecimal SHA-256 of the request body. `None` if no body was sent.
     pub digest: Option<String>,
-    /// The beginning of what was answered. Gone once it is old.
+    /// Beginning of the response. Removed once it is old.
     pub answer: Option<String>,
 }
 
-/// A channel that does not work as it should.
+/// Channel whose deliveries fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelState {
     pub channel: String,
-    /// The first failure since a delivery came through.
+    /// Time of the first failure since the last successful delivery.
     pub failing_since: Timestamp,
-    /// The last one, and the time from the first to it, of which long pauses count in part.
+    /// Time of the last failure. `failing_ms` counts from the first failure to this one, with only a part of each long
+    /// pause.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
-    /// Nothing is sent to it until a person retries.
+    /// Time at which the channel was disabled. It receives no deliveries until a person retries.
     pub disabled_at: Option<Timestamp>,
     pub why: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! SHA-256 as lower-case hexadecimal text, and the one way to digest a JSON value (RFC 8785 bytes).
+//! SHA-256 as lower-case hexadecimal text, and the single way to digest a JSON value (RFC 8785 bytes).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::json;
 
-/// 32 bytes, written as 64 hexadecimal characters.
+/// SHA-256 digest: 32 bytes, written as 64 hexadecimal characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
@@ -23,23 +23,23 @@ impl Digest {
         &self.0
     }
 
-    /// The digest of raw bytes, as of a file.
+    /// Returns the digest of raw bytes, such as those of a file.
     pub fn of(bytes: &[u8]) -> Self {
         Self(sha256_parts(&[bytes]))
     }
 
-    /// The digest of several parts in a row.
+    /// Returns the digest of the concatenated parts.
     pub fn of_parts(parts: &[&[u8]]) -> Self {
         Self(sha256_parts(parts))
     }
 
-    /// The digest of a value's canonical JSON (RFC 8785).
+    /// Returns the digest of a value's canonical JSON (RFC 8785).
     pub fn of_json<T: Serialize>(value: &T) -> Self {
         Self::of(&json::canonical(value))
     }
 }
 
-/// SHA-256 over the parts in a row.
+/// Computes SHA-256 over the concatenated parts.
 pub(crate) fn sha256_parts(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -72,7 +72,7 @@ impl From<Digest> for String {
     }
 }
 
-/// A text that is not 64 hexadecimal characters.
+/// Error for a text that is not 64 hexadecimal characters.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a SHA-256 digest of 64 hexadecimal characters")]
 pub struct Malformed;

@@ -1,9 +1,8 @@
 //! Envelope of an event: its head, its erasable content, and its place in the chain of its stream.
 //!
-//! Stored as `head` (facts: everything that replay needs) plus erasable `content` (texts, arguments,
-//! results), bound by `content_digest = SHA-256(salt ‖ content)` and chained per stream by
-//! `hash = SHA-256(prev ‖ head)`. Bytes are RFC 8785 JSON, verified as stored, never re-encoded.
-//! The envelope does not know which facts there are: [`crate::event`] does.
+//! Stored as `head` (facts: everything that replay needs) plus erasable `content` (texts, arguments, results), bound by
+//! `content_digest = SHA-256(salt ‖ content)` and chained per stream by `hash = SHA-256(prev ‖ head)`. Bytes are RFC
+//! 8785 JSON, verified as stored, never re-encoded. The envelope does not know the set of facts: [`crate::event`] does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,10 +13,10 @@ use crate::id::{Draw, StreamId};
 use crate::json;
 use crate::time::Timestamp;
 
-/// The version of the head format that this binary writes. Reading a later one is an error, not a guess.
+/// Version of the head format that this binary writes. Reading a later one is an error, not a guess.
 pub const VERSION: u64 = 2;
 
-/// One thing that happened, with its facts in the form `F`.
+/// One event, with its facts in the form `F`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope<F> {
     pub stream: StreamId,
@@ -31,11 +30,11 @@ pub struct Envelope<F> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedFact {
     pub kind: String,
-    /// Null where the type says it all.
+    /// Null if the type needs no facts.
     pub facts: Value,
 }
 
-/// Content of an event, which an erasure removes. Both fields may be absent, at once or after erasure.
+/// Erasable content of an event. Both fields may be absent: because the event has none, or after erasure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
@@ -81,7 +80,7 @@ pub struct Chain {
 impl Chain {
     pub const START: Self = Self { seq: 0, hash: Digest::ZERO };
 
-    /// Returns the chain after an event, verifying its place and its hash.
+    /// Verifies the sequence and the hash of an event, and returns the chain after it.
     pub fn after(&self, sealed: &Sealed) -> Result<Self, Error> {
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
         if seq != self.seq + 1 {
@@ -99,10 +98,10 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     pub stream: StreamId,
-    /// From 1, without a gap.
+    /// Counts from 1, without a gap.
     pub seq: u64,
     pub head: Vec<u8>,
-    /// Absent where the event has none, and after erasure.
+    /// Absent if the event has no content, and after erasure.
     pub content: Option<SealedContent>,
     pub hash: Digest,
 }
@@ -113,11 +112,11 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-/// Head as it is read. [`seal`] writes the same fields.
+/// Head as it is decoded. [`seal`] writes the same fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    /// Looked at before the rest is read.
+    /// Checked before the other fields are decoded.
     #[serde(rename = "v")]
     _version: u64,
     #[serde(rename = "type")]
@@ -132,7 +131,7 @@ struct Head {
     content_digest: Option<Digest>,
 }
 
-/// Why stored bytes are not an event of this stream.
+/// Error for stored bytes that are not a valid event of this stream.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -151,7 +150,7 @@ pub enum Error {
     WrongContent { stream: StreamId, seq: u64 },
 }
 
-/// Encodes an event as the next of its stream and moves `chain` on. The facts bring their `type` along.
+/// Encodes an event as the next of its stream and advances `chain`. The facts include their `type`.
 pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Draw) -> Sealed {
     #[derive(Serialize)]
     struct Head<'a, F> {
@@ -176,7 +175,7 @@ pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Dra
     Sealed { stream: stream.clone(), seq, head, content, hash }
 }
 
-/// Reads the envelope of one event by itself: its content is verified, its place in the chain is not.
+/// Decodes the envelope of one event by itself. Verifies its content, but not its place in the chain.
 pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
     let (stream, seq) = (&sealed.stream, sealed.seq);
     let unreadable = |source| Error::Unreadable { stream: stream.clone(), seq, source };

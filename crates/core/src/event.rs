@@ -1,7 +1,7 @@
-//! Events: what `handle` returns, `apply` takes, and the journal keeps, with the facts of each kind of stream.
+//! Events: the values that `handle` returns, `apply` takes and the journal stores, with their facts per kind of stream.
 //!
-//! [`crate::envelope`] says how an event is stored. `apply` may keep content but never branches on it, so erasure
-//! keeps replay and chain.
+//! [`crate::envelope`] defines how an event is stored. `apply` may keep content but never branches on it, so erasure
+//! keeps replay and the hash chain intact.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,10 +11,10 @@ use crate::envelope::{self, Chain, EncodedFact, Envelope, Error, Sealed};
 use crate::id::StreamId;
 use crate::{run, session, system};
 
-/// One thing that happened.
+/// One event of any stream.
 pub type Event = Envelope<Fact>;
 
-/// The facts of an event, by the kind of its stream.
+/// Facts of an event, by the kind of its stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -23,7 +23,7 @@ pub enum Fact {
     System(system::Fact),
 }
 
-/// Decodes the next event of a stream, verifying its place, its hash and its content, and moves `chain` on.
+/// Decodes the next event of a stream. Verifies its sequence, hash and content, and advances `chain`.
 pub fn open(sealed: &Sealed, chain: &mut Chain) -> Result<Event, Error> {
     let next = chain.after(sealed)?;
     let event = decode(sealed)?;
@@ -31,7 +31,7 @@ pub fn open(sealed: &Sealed, chain: &mut Chain) -> Result<Event, Error> {
     Ok(event)
 }
 
-/// Decodes one event by itself: its content is verified, its place in the chain is not.
+/// Decodes one event by itself. Verifies its content, but not its place in the chain.
 pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     let Envelope { stream, at, actor, fact, content } = envelope::read(sealed)?;
     let unreadable = |error: serde_json::Error| {
@@ -42,8 +42,8 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
     Ok(Event { stream, at, actor, fact, content })
 }
 
-/// Returns the types of all events: of runs, of sessions, of the installation. Serde names them in its refusal of a type
-/// that does not exist.
+/// Returns the types of all events: of runs, of sessions, of the system. They are read from serde's error for an
+/// unknown type, which lists them.
 pub fn types() -> [Vec<String>; 3] {
     fn of<T: DeserializeOwned>() -> Vec<String> {
         let refused = serde_json::from_value::<T>(json!({ "type": "" })).err();
@@ -55,7 +55,7 @@ pub fn types() -> [Vec<String>; 3] {
 }
 
 impl Fact {
-    /// The event's type and facts, as they stand in the head and on the wire.
+    /// Returns the event's type and facts, as the head and the wire contain them.
     pub fn encode(&self) -> (String, Value) {
         let Ok(Value::Object(mut map)) = serde_json::to_value(self) else {
             unreachable!("facts are tagged objects: {self:?}")

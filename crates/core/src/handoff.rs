@@ -1,5 +1,5 @@
-//! The tools by which an agent gives its work away: to another agent, to a person, or to nobody, because it is
-//! finished (contracts A5, A7). What a hand-off does is the run's business (`run/handoff.rs`).
+//! Tools by which an agent hands its work over: to another agent, to a person, or to the end of the work (contracts A5,
+//! A7). The run implements the effect of a hand-off (`run/handoff.rs`).
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::json;
 use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
-/// Who is handed over to without being an agent: no agent may be called so.
+/// Receivers of a hand-off that are not agents. No agent may have these names.
 pub const TERMINATOR: &str = "terminator";
 pub const ADMIN: &str = "admin";
 
-/// The longest name of a tool that every provider takes.
+/// Longest tool name that every provider accepts.
 pub const TOOL_NAME_CHARS: usize = 64;
 
-/// The name of the tool that hands over to this one.
+/// Returns the name of the tool that hands over to `to`.
 pub fn tool_name(to: &str) -> String {
     format!("handoff_to_{to}")
 }
 
-/// The tool that hands over to an agent of this name, or to one of the two that are none.
+/// Returns the tool that hands over to the agent `to`, or to one of [`TERMINATOR`] and [`ADMIN`].
 pub fn tool(to: &str) -> Spec {
     let (receiver, description, message) = match to {
         TERMINATOR => (
@@ -54,7 +54,7 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
-/// The tool that alone ends the step of an agent that `ends: finish`.
+/// The only tool that ends the step of an agent with `ends: finish`.
 pub const FINISH: &str = "finish";
 
 pub fn finish() -> Spec {
@@ -80,7 +80,7 @@ pub fn finish() -> Spec {
 }
 
 impl Spec {
-    /// Whom the tool hands over to, if it does.
+    /// Returns the receiver if the tool hands over.
     pub fn receiver(&self) -> Option<&Receiver> {
         match &self.runs {
             Runs::HandsOver(receiver) => Some(receiver),
@@ -92,7 +92,7 @@ impl Spec {
 }
 
 impl Definition {
-    /// These agents, and everyone whom their work can come to by hand-offs.
+    /// Returns these agents, and all agents that they can reach by hand-offs.
     pub fn reached_by<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> BTreeSet<&str> {
         let known = |name: &str| self.agents.get_key_value(name);
         let mut reached = BTreeSet::new();

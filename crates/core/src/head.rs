@@ -1,9 +1,8 @@
-//! The head of a journal: where the chain over all its events ends, and what a person writes down of it.
+//! The head of a journal: the end of the chain over all its events, in a form that a person can write down.
 //!
-//! Beside the chain of each stream there is one over all events in the order of their positions:
-//! `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`, from 32 zero bytes. An event's hash covers its
-//! stream up to there, so a head covers every event before it. Whoever holds a head of yesterday can tell
-//! whether today's journal is its continuation.
+//! Each stream has its own chain. This one covers all events in the order of their positions: `hash(n) = SHA-256(hash(n
+//! - 1) ‖ hash of the nth event)`, from 32 zero bytes. An event's hash covers its stream up to there, so a head covers
+//! every event before it. A person who noted yesterday's head can verify that today's journal continues it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Digits of the hash that are printed: 96 bits. Enough that no second journal is found for them, few enough to
-/// be written down.
+/// Digits of the hash that are printed: 96 bits. Enough to prevent a collision, few enough to be written down.
 pub const DIGITS: usize = 24;
-/// Of a whole hash.
+/// Digits of a whole hash.
 const ALL_DIGITS: usize = 64;
 
-/// Where the chain over all events stands after the first `events` of them.
+/// The chain over all events after the first `events` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub events: u64,
@@ -26,10 +24,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of an empty journal.
+    /// Head of an empty journal.
     pub const START: Self = Self { events: 0, hash: Digest::ZERO };
 
-    /// The head after one more event, by that event's hash in the chain of its stream.
+    /// Returns the head after one more event. `event` is that event's hash in the chain of its stream.
     #[must_use]
     pub fn then(&self, event: &Digest) -> Self {
         let hash = Digest::of_parts(&[self.hash.as_bytes(), event.as_bytes()]);
@@ -37,30 +35,30 @@ impl Head {
     }
 }
 
-/// As it is written down: `1042:3f2a91b0c4d5e6f708192a3b`.
+/// Formats the short form: `1042:3f2a91b0c4d5e6f708192a3b`.
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.events, &self.hash.to_string()[..DIGITS])
     }
 }
 
-/// What somebody noted of a journal: the number of events, and the first digits of the hash over them. Of a checkpoint it
-/// is the root of the tree over them, as `1042:root:` and all its digits.
+/// A noted head: the number of events, and the first digits of the hash over them. A noted checkpoint holds the root of
+/// the tree instead, as `1042:root:` and all its digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal; at least [`DIGITS`], at most all of them.
+    /// Lower-case hexadecimal digits: at least [`DIGITS`], at most all.
     digits: String,
 }
 
 impl Noted {
-    /// What a checkpoint says.
+    /// Returns the noted form of a checkpoint.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
     }
 
-    /// Whether the first events of a journal, whose head and root these are, are those that were noted.
+    /// Returns true if `head` and `root`, taken after the same number of events, match the noted digits.
     pub fn is(&self, head: &Head, root: &Digest) -> bool {
         let hash = if self.is_root { root } else { &head.hash };
         self.events == head.events && hash.to_string().starts_with(&self.digits)
@@ -74,7 +72,7 @@ impl fmt::Display for Noted {
     }
 }
 
-/// What stands before the digits of a root.
+/// Prefix of the digits of a root.
 const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,8 @@
-//! Answers that are kept per subject: what counts as the same question, as a similar one, and as a word that is searched
-//! for. One definition for all stores and surfaces.
+//! Answers kept per subject: defines equal questions, similar questions, and search terms. All stores and surfaces use
+//! these definitions.
 //!
-//! A subject is what `input.subject` of a run names: the athlete, the repository, the customer. Nothing here ever looks
-//! across subjects: the rows that come in are those of one.
+//! The subject of a run is its `input.subject`: the athlete, the repository, the customer. This module never compares across
+//! subjects: the caller passes rows of one subject.
 
 use std::collections::BTreeSet;
 
@@ -15,48 +15,48 @@ use crate::projection::AnswerRow;
 use crate::schema;
 use crate::time::Timestamp;
 
-/// Bytes of a subject. A longer one, an empty one, or one with control characters counts as none: two subjects must
-/// never be taken for one.
+/// Maximum bytes of a subject. A longer text, an empty text, and a text with control characters is not a subject, so
+/// that two subjects are never confused.
 pub const SUBJECT_BYTES: usize = 256;
 
-/// Words of an answer and its question that it is found by.
+/// Maximum indexed words of an answer and its question.
 pub const WORDS: usize = 1_000;
 
-/// Words of one search; those behind them are left out.
+/// Maximum words of one search. Further words are ignored.
 pub const SEARCHED_WORDS: usize = 32;
 
-/// Earlier answers that a question is shown with.
+/// Earlier answers that are shown with a question.
 pub const SUGGESTIONS: usize = 3;
 
-/// Earlier answers that a question is compared with, the newest ones.
+/// Earlier answers that a question is compared with, newest first.
 pub const COMPARED: usize = 200;
 
-/// Bytes of a question that a row holds.
+/// Maximum bytes of a question in a row.
 pub const QUESTION_BYTES: usize = 2_000;
 
-/// Characters of a word; the rest is cut off.
+/// Maximum characters of a word. The rest is cut off.
 const WORD_CHARS: usize = 64;
 
-/// The subject of a run with this input.
+/// Returns the subject of a run with this input.
 pub fn subject(input: &Value) -> Option<&str> {
     subject_of(input.get("subject")?.as_str()?)
 }
 
-/// A text as a subject; `None`: erasing would not find it.
+/// Parses a subject. Returns `None` for a text that an erasure could not find.
 pub fn subject_of(text: &str) -> Option<&str> {
     let subject = text.trim();
     let fits = !subject.is_empty() && subject.len() <= SUBJECT_BYTES && !subject.contains(char::is_control);
     fits.then_some(subject)
 }
 
-/// Equal for questions that are the same text, whatever their case and spaces.
+/// Returns a key that is equal for questions that differ only in case and spaces.
 pub fn asked(question: &str) -> String {
     let folded: Vec<String> = question.split_whitespace().map(str::to_lowercase).collect();
     Digest::of(folded.join(" ").as_bytes()).to_string()
 }
 
-/// The words of texts, in lower case, in their order, each once. A character of a script that puts no spaces between
-/// words is a word.
+/// Returns the words of texts in lower case, in order, without repeats. In a script without spaces between words, each
+/// character is a word.
 pub fn words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut words = Vec::new();
@@ -71,7 +71,7 @@ pub fn words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<S
     words
 }
 
-/// The words of what somebody searches for.
+/// Returns the words of a search.
 pub fn searched(text: &str) -> Vec<String> {
     words([text], SEARCHED_WORDS)
 }
@@ -79,12 +79,12 @@ pub fn searched(text: &str) -> Vec<String> {
 /// Answer recorded when a person leaves a question empty (contract E14). It answers no later question.
 pub const NOTHING: &str = "No response provided";
 
-/// Whether an answer may count for a later question.
+/// Returns true if the answer may be offered for a later question.
 fn may_count(row: &AnswerRow) -> bool {
     !row.erased && !row.reused && row.answer != NOTHING
 }
 
-/// Whether an answer has the form that a question asks for: words, or data that fits its schema.
+/// Returns true if an answer has the form that a question requires: text, or data that fits its schema.
 pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     let data = match schema {
         None => return !row.is_data,
@@ -96,8 +96,8 @@ pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     data.zip(schema).is_some_and(|(data, schema)| schema::check(schema, &data, "").is_empty())
 }
 
-/// Of rows of one subject those whose question is the same or like it, best first, the newest of equal ones; each answer
-/// once.
+/// Returns answers of one subject whose question is equal or similar: best first, then newest first. Each answer
+/// appears once.
 pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
     let (same, own) = (asked(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows
@@ -120,17 +120,18 @@ pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -
     shown
 }
 
-/// Of rows of one subject whose question is the same the newest that is not older than `reuse_ms`.
+/// Returns the newest answer of the given rows that is at most `reuse_ms` old. The rows must be of one subject and the
+/// same question.
 pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<AnswerRow> {
     let is_young = |row: &AnswerRow| now.ms_since(row.since()) <= reuse_ms;
     let counts = rows.into_iter().filter(|row| may_count(row) && is_young(row));
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 
-/// Two questions of which half of the words are the same, out of a thousand.
+/// Minimum [`likeness`] of similar questions: half of their words are equal.
 const LIKE: u32 = 500;
 
-/// Twice the words that both have, by those that each has, out of a thousand.
+/// Returns twice the number of shared words, divided by the sum of both word counts, in thousandths.
 fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> u32 {
     let (shared, all) = (one.intersection(other).count(), one.len() + other.len());
     u32::try_from((shared * 2_000).checked_div(all).unwrap_or(0)).unwrap_or(0)
@@ -152,7 +153,7 @@ fn split_unspaced(word: &str) -> Vec<&str> {
     parts
 }
 
-/// Han, kana and the scripts of Thailand, Laos, Myanmar and Cambodia.
+/// Returns true for Han, kana, and the scripts of Thailand, Laos, Myanmar and Cambodia.
 fn is_unspaced(char: char) -> bool {
     matches!(u32::from(char), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff
         | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)

@@ -1,8 +1,8 @@
 //! Ids: prefixed, sortable by time, a pure function of (seed, n).
 //!
-//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 holding 48 bits of milliseconds and
-//! 80 bits drawn from the seed. Of an id that a run gives, the first 16 of the 80 are its place in the run.
-//! Nothing here reads a clock or a random source: both come in the [`Seed`].
+//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 with 48 bits of milliseconds and 80 bits drawn from
+//! the seed. In an id that a run issues, the first 16 of the 80 bits are its position in the run. This module never reads a
+//! clock or a random source: the [`Seed`] and the time are passed in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,14 +14,14 @@ use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
-/// Of these, those that hold the milliseconds.
+/// Characters that hold the milliseconds.
 const OF_TIME: usize = 10;
 
-/// 128 unguessable bits, drawn once per input at the I/O edge. Ids and salts of that input derive from it.
+/// 128 unguessable bits, drawn once per input at the I/O edge. All ids and salts of that input derive from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 
-/// Draws ids and salts of one input, in order.
+/// Draws the ids and salts of one input, in order.
 #[derive(Debug)]
 pub struct Draw {
     seed: Seed,
@@ -34,7 +34,7 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// The next 16 bytes, used as the salt of an event's content. Nothing that an id shows tells of a salt.
+    /// Returns the next 16 bytes as the salt of an event's content. No id reveals bits of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
@@ -42,7 +42,7 @@ impl Draw {
         salt
     }
 
-    /// The next id of one kind.
+    /// Returns the next id of type `I`.
     pub fn id<I: Id>(&mut self) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -50,7 +50,7 @@ impl Draw {
         self.made(random)
     }
 
-    /// The next id of one kind, which sorts behind those of the same millisecond and a lower place.
+    /// Returns the next id of type `I`. It sorts after ids of the same millisecond with a lower `place`.
     pub fn id_at<I: Id>(&mut self, place: u16) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -79,13 +79,13 @@ impl Draw {
     }
 }
 
-/// What every kind of id has in common.
+/// Operations of every type of id.
 pub trait Id: Sized {
     const PREFIX: &'static str;
     fn from_text(text: String) -> Self;
     fn text(&self) -> &str;
 
-    /// The moment that it was drawn at.
+    /// Returns the time at which the id was drawn.
     fn drawn_at(&self) -> Timestamp {
         let digits = self.text().bytes().skip(Self::PREFIX.len()).take(OF_TIME);
         let value = |digit: u8| {
@@ -95,7 +95,7 @@ pub trait Id: Sized {
     }
 }
 
-/// A text that is not an id of the expected kind.
+/// Error for a text that is not an id of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an id of the form {prefix}…")]
 pub struct Malformed {
@@ -179,22 +179,22 @@ id!(
     "int_"
 );
 id!(
-    /// A remembered decision.
+    /// One notification of one channel about one event.
     GrantId,
     "gra_"
 );
 id!(
-    /// What one channel is to be told of one event.
+    /// A webhook that was registered over the API.
     DeliveryId,
     "dlv_"
 );
 id!(
-    /// A webhook that was registered over the API.
+    /// A browser that receives push notifications for a person.
     WebhookId,
     "whk_"
 );
 id!(
-    /// A browser that its person is told in.
+    /// A key of an agent or a service; not its secret.
     PushId,
     "psh_"
 );
@@ -204,7 +204,7 @@ id!(
     "key_"
 );
 
-/// The stream an event belongs to: the key of the journal.
+/// Stream of an event: the key of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StreamId {

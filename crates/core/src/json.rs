@@ -1,8 +1,7 @@
 //! JSON at the edge of trust: strict parsing, canonical writing (RFC 8785).
 //!
-//! Parsing refuses what two readers could understand differently: duplicate keys, and integers beyond
-//! 2^53−1 (RFC 8785, 3.2.2.3; I-JSON, RFC 7493). Everything that enters from outside comes through
-//! [`parse`] or [`from_slice`].
+//! Parsing rejects input that two readers could understand differently: duplicate keys, and integers beyond 2^53−1 (RFC
+//! 8785, 3.2.2.3; I-JSON, RFC 7493). All input from outside is parsed with [`parse`] or [`from_slice`].
 
 use std::fmt;
 
@@ -11,10 +10,10 @@ use serde_json::{Map, Number, Value};
 
 pub use crate::canonical::canonical;
 
-/// The largest integer that every JSON reader understands alike.
+/// Largest integer that every JSON reader understands alike.
 pub const MAX_INTEGER: u64 = (1 << 53) - 1;
 
-/// Why a text is not acceptable JSON; the message names line and column.
+/// Error for a text that is not acceptable JSON. The message names line and column.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(#[from] serde_json::Error);
@@ -32,15 +31,15 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(serde_json::from_value(parse(bytes)?)?)
 }
 
-/// Returns true if the value is the default of its type: serde leaves the field out.
+/// Returns true if the value is the default of its type, so that serde omits the field.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// How deep a value from outside may be nested. Readers stop at 128 levels, and the journal adds its own.
+/// Maximum nesting of a value from outside. Readers stop at 128 levels, and the journal adds its own levels.
 pub const MAX_DEPTH: usize = 64;
 
-/// Why a value that has been parsed already can not be written so that every reader understands it alike.
+/// Returns the reason why a parsed value cannot be written so that all readers understand it alike, if there is one.
 pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     fn look(value: &Value, depth: usize) -> Option<&'static str> {
         match value {
@@ -56,8 +55,8 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// The same value as it is read again once it was written: keys in the order of RFC 8785, and a number without a fraction
-/// as an integer. Two values that are written alike are equal, and show alike.
+/// Returns the value as it will be parsed once it was written: keys in the order of RFC 8785, and a number without a
+/// fraction as an integer. Values with the same canonical form become equal and are displayed alike.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {
@@ -72,17 +71,17 @@ pub fn as_read_again(value: Value) -> Value {
     }
 }
 
-/// A number that was written as `14.0` is read as `14`.
+/// Converts a number without a fraction to an integer: `14.0` becomes `14`.
 fn whole(number: &Number) -> Option<Number> {
     let value = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0)?;
     #[expect(clippy::cast_possible_truncation, reason = "a safe number without a fraction")]
     is_safe(number).then(|| Number::from(value as i64))
 }
 
-/// The same value with everything that a reader might refuse as text, [as it is read again](as_read_again): what is written
-/// can always be read.
+/// Returns the value [as it is read again](as_read_again), with every part that a reader might reject converted to
+/// text. The result can always be written and read.
 pub fn made_safe(value: Value) -> Value {
-    // The journal wraps what comes from outside in a few levels of its own.
+    // The journal wraps values from outside in a few levels of its own.
     const DEPTH: usize = MAX_DEPTH + 16;
     fn make(value: Value, depth: usize) -> Value {
         match value {
@@ -145,7 +144,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        // A huge integer without a fraction arrives here too: it has lost digits already.
+        // A huge integer without a fraction arrives here too, and has already lost digits.
         #[expect(clippy::cast_precision_loss, reason = "2^53 is exact in f64")]
         if value.fract() == 0.0 && value.abs() > MAX_INTEGER as f64 {
             return Err(too_large());

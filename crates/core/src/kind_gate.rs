@@ -1,4 +1,4 @@
-//! What a workflow, or a phase of it, changes about one kind of interrupt.
+//! Settings of a workflow, or of one of its phases, for one kind of interrupt.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,26 @@ use crate::interrupt::{Assignment, Effect, Escalation, Reminders, Timing};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct KindGate {
-    /// The options to offer, in this order; empty: all of the kind, in the table's.
+    /// Offered options, in this order. Empty: all options of the kind, in the order of its table.
     pub options: Vec<String>,
-    /// Option id → label.
+    /// Labels by option id.
     pub labels: BTreeMap<String, String>,
-    /// What `reject` does here: one of the effects that the kind's table allows.
+    /// Effect of `reject`: one of the effects that the kind's table allows.
     pub reject: Option<Effect>,
     pub expires_in_ms: Option<u64>,
-    /// The option applied on expiry.
+    /// Option applied on expiry.
     pub on_expiry: Option<String>,
-    /// Who may decide. `None`: admins and operators.
+    /// Approvers. `None`: admins and operators.
     pub assignment: Option<Assignment>,
     pub reminders: Option<Reminders>,
-    /// Empty: nobody else is asked.
+    /// Escalation steps. Empty: no escalation.
     pub escalation: Vec<Escalation>,
-    /// Whether time counts only while somebody who is asked is at work.
+    /// True if time counts only during working hours of a recipient.
     pub working_time: Option<bool>,
 }
 
-/// As it stands in a definition: one stage of people alone is `approvers` and `quorum`, as before there were others.
+/// Stored form in a definition. A single plain stage is stored as `approvers` and `quorum`, the format from before
+/// other stages existed.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -100,7 +101,7 @@ impl From<KindGate> for Stored {
 }
 
 impl KindGate {
-    /// What it says, and where it says nothing, what is usual. Labels are merged option by option; a list is one word.
+    /// Returns these settings, completed by `usual`. Labels are merged per option; a list replaces the whole list.
     pub fn over(&self, usual: Self) -> Self {
         let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
         let mut labels = usual.labels;
@@ -118,7 +119,7 @@ impl KindGate {
         }
     }
 
-    /// What happens while nobody decides.
+    /// Returns the reminders, escalation and working time.
     pub fn timing(&self) -> Timing {
         Timing {
             reminders: self.reminders,
@@ -127,7 +128,7 @@ impl KindGate {
         }
     }
 
-    /// Who may decide, whether it says so or not.
+    /// Returns the assignment, or the default one if none is set.
     pub fn assigned(&self) -> Assignment {
         self.assignment.clone().unwrap_or_default()
     }

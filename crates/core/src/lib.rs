@@ -1,7 +1,7 @@
-//! Holdshort's core: what happened, what it means, what should happen next.
+//! Holdshort's core decides: it turns inputs into events, events into state, and state into actions.
 //!
 //! PURE. No I/O, no clock, no randomness, no async, no logging, no hash-ordered map: the same inputs give
-//! byte-equal events. Read [`run`] first; the words are those of the design, part 1.
+//! byte-equal events. Read [`run`] first. The terms are those of the design, part 1.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,4 +1,4 @@
-//! What goes to a model and what comes back, in no provider's format.
+//! Requests to models and replies from them, independent of any provider's format.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,18 +8,18 @@ use crate::reply::{self, Flaw};
 /// One request to a model: a projection of the journal with every call paired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// The agent's name in the workflow.
+    /// Name of the agent in the workflow.
     pub agent: String,
-    /// The name of a configured model; `None` for the installation's default.
+    /// Name of a configured model. `None` for the installation's default.
     pub model: Option<String>,
     pub messages: Vec<Message>,
     pub tools: Vec<Declaration>,
-    /// JSON Schema of the answer, where it is no free text.
+    /// JSON Schema of the reply. `None` for free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
 }
 
-/// A tool as a model sees it.
+/// Declaration of a tool to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
     pub name: String,
@@ -37,12 +37,12 @@ pub enum Message {
         text: String,
     },
     Assistant {
-        /// Whose words: a step may have been another agent's before.
+        /// Author of the message. An earlier turn of a step may come from another agent.
         agent: String,
         text: String,
         calls: Vec<Call>,
     },
-    /// The result of the call with this id, directly after the assistant message that made it.
+    /// Result of the call with this id, directly after the assistant message that made the call.
     Tool {
         call: String,
         name: String,
@@ -50,7 +50,7 @@ pub enum Message {
     },
 }
 
-/// A call in the history. The id is ours, unique in the run, never the provider's.
+/// Call in the history. Its id is Holdshort's own and unique in the run, never the provider's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     pub id: String,
@@ -64,13 +64,14 @@ pub struct Reply {
     pub text: String,
     pub calls: Vec<RequestedCall>,
     pub usage: Usage,
-    /// The model that answered, as the provider names it.
+    /// Model that replied, as the provider names it.
     pub model: String,
     pub stop: Stop,
 }
 
 impl Reply {
-    /// Neither a call nor words. One that stopped before its end is none of these: it is told why.
+    /// Returns true if the reply has neither calls nor words. A reply that stopped early is empty only without any
+    /// text.
     pub fn says_nothing(&self) -> bool {
         let says = if self.stop == Stop::Whole {
             reply::says_something(&self.text)
@@ -81,22 +82,22 @@ impl Reply {
     }
 }
 
-/// Whether a reply is whole, as far as its provider says.
+/// Completeness of a reply, as reported by its provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     #[default]
     Whole,
-    /// At a length.
+    /// Cut off at a length limit.
     Cut,
-    /// A part of it is held back.
+    /// Partly withheld by a content filter.
     Filtered,
-    /// For a reason that does not say that it is whole.
+    /// Stopped for a reason that does not imply completeness.
     Unclear,
 }
 
 impl Stop {
-    /// What keeps the reply from being an end.
+    /// Returns the flaw because of which the reply may not end a step.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,
@@ -107,14 +108,14 @@ impl Stop {
     }
 }
 
-/// A call as the model asked for it.
+/// Call as the model requested it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedCall {
     pub tool: String,
     pub arguments: Arguments,
 }
 
-/// Arguments as they came: JSON, or a text that is none.
+/// Arguments as received: JSON, or a malformed text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -128,13 +129,13 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Why a model call brought no reply. The run decides what follows; nobody retries behind its back.
+/// Failure of a model call. The run decides what follows; no other layer retries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// What the provider asked for (`Retry-After`), in milliseconds.
+    /// Delay that the provider requested (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// For a person; never holds a key.
+    /// For a person. Never holds a key.
     pub message: String,
 }
 
@@ -145,21 +146,21 @@ pub enum FailureKind {
     RateLimited,
     /// 5xx, connection refused or reset.
     Unavailable,
-    /// The stream ended before the reply did.
+    /// The stream ended before the reply was complete.
     Cut,
     TimedOut,
-    /// Neither text nor a call, or bytes that are no reply.
+    /// The response has neither text nor a call, or is not a valid reply.
     Unusable,
-    /// The request holds more than the model takes at once.
+    /// The request exceeds the context window.
     TooLong,
-    /// Any other 4xx: the request itself is wrong, or the key.
+    /// Any other 4xx: the request or the key is wrong.
     Rejected,
-    /// A rehearsal script that has no such reply, or whose `expect` does not hold.
+    /// The rehearsal script has no matching reply, or its `expect` does not hold.
     Script,
 }
 
 impl FailureKind {
-    /// Whether the same request may succeed later.
+    /// Returns true if the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimited | Self::Unavailable | Self::Cut | Self::TimedOut | Self::Unusable => true,

@@ -1,4 +1,4 @@
-//! Names that people read: of people, groups and keys. Decides which texts are names, and which names are the same.
+//! Names of people, groups and keys. Decides which texts are valid names, and which names are equal.
 
 use std::borrow::Cow;
 
@@ -40,11 +40,11 @@ const FOLDING: CaseMapperBorrowed<'static> = CaseMapper::new();
 const CANONICAL: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfd();
 const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer::new_nfkd();
 
-/// Returns the form in which names are compared. Two names are the same if their forms are equal.
+/// Returns the form in which names are compared. Two names are equal if their forms are equal.
 ///
 /// The form is that of a compatibility caseless match (Unicode, D146): full case folding and compatibility
-/// decomposition, so `Straße` is `STRASSE`, and fullwidth letters are plain ones. Invisible characters are left out:
-/// versions before let some of them into names. The form is never shown or stored.
+/// decomposition, so `Straße` equals `STRASSE`, and fullwidth letters equal plain ones. Invisible characters are
+/// dropped, because earlier versions allowed some of them in names. The form is never shown or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -54,12 +54,12 @@ pub fn form(name: &str) -> Cow<'_, str> {
     let canonical = CANONICAL.normalize(&visible);
     let folded = FOLDING.fold_string(&canonical);
     let compatible = COMPATIBLE.normalize(&folded);
-    // Decomposing may bring upper-case letters back: `㎑` is `kHz`.
+    // Decomposition may restore upper-case letters: `㎑` becomes `kHz`.
     let folded = FOLDING.fold_string(&compatible);
     Cow::Owned(COMPATIBLE.normalize(&folded).into_owned())
 }
 
-/// Returns true if two names are those of one person, group or key. The only comparison of names that refuses or counts.
+/// Returns true if two names denote one person, group or key. Every check that refuses or counts names uses this.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || form(one) == form(other)
 }

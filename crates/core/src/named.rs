@@ -1,7 +1,7 @@
-//! Which paths a text names, and which changed paths it does not name: what a card marks as outside the task.
+//! Paths that a text names. Cards mark changed paths that the task does not name as outside the task.
 //!
-//! A mark is a hint for the person who decides. It releases nothing and holds nothing back: no rule, grant or gate reads
-//! it. The rule is told in `docs/guides/changesets.md`; its cases are the table in `tests/it/named.rs`.
+//! A mark is a hint for the approver. It neither releases nor holds back anything: no rule, grant or gate reads it.
+//! `docs/guides/changesets.md` describes the rule; its cases are the table in `tests/it/named.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::limits;
 
-/// The paths that none of these texts name. Nothing, where the texts name no path at all.
+/// Returns the paths that none of the texts name. Returns an empty set if the texts name no path at all.
 ///
-/// Paths are relative to the workspace, with `/`. `workspace` is its absolute path: a text may name a file by it.
+/// Paths are relative to the workspace, with `/`. `workspace` is its absolute path, which a text may use in file names.
 pub fn outside<'p>(
     texts: &[&str],
     workspace: &str,
@@ -30,22 +30,22 @@ pub fn outside<'p>(
     found.into_iter().filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect()
 }
 
-/// Whether a word means a path. From the least to the most.
+/// Certainty that a word means a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Means {
-    /// A word of prose, `docs`: what lies below it is no surprise, but it speaks of no path.
+    /// A word of prose such as `docs`. It covers the paths below it, but is not evidence that the text names paths.
     Perhaps,
-    /// `src/core` or a word in backticks: a path where something that is changed lies there.
+    /// `src/core` or a word in backticks. It is a path only if a changed path matches it.
     WhereMet,
-    /// By its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
+    /// A path by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// From the workspace: itself, and all that is below it.
+    /// Path relative to the workspace, with everything below it.
     Path(String),
-    /// A file of this name, in any folder.
+    /// File of this name, in any folder.
     File(String),
     Glob(String),
 }
@@ -56,11 +56,11 @@ struct Names<'a> {
     names: BTreeMap<Name, Means>,
 }
 
-/// What ends a word outside of backticks.
+/// Characters that end a word outside backticks.
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// What stands around a word and is no part of it.
+/// Characters around a word that do not belong to it.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];
@@ -70,7 +70,7 @@ impl Names<'_> {
         for line in text.lines() {
             let parts: Vec<&str> = line.split('`').collect();
             for (at, part) in parts.iter().enumerate() {
-                // A backtick that nothing closes quotes nothing.
+                // An unclosed backtick quotes nothing.
                 let is_quoted = at % 2 == 1 && at + 1 < parts.len();
                 if is_quoted {
                     self.word(part.trim(), true);
@@ -89,8 +89,8 @@ impl Names<'_> {
             self.word(word, false);
             return;
         }
-        // Where a path begins in such a line is not written: a part in Latin letters counts by its form, the whole
-        // where it is met.
+        // Such a line does not mark where a path begins. A part in Latin letters is judged by its form, and the whole
+        // word is a path only if a changed path matches it.
         let word = word.trim_start_matches(LEADING).trim_end_matches(TRAILING);
         if word.contains('/') {
             self.add(Name::Path(word.to_owned()), Means::WhereMet);
@@ -110,7 +110,7 @@ impl Names<'_> {
         *known = means.max(*known);
     }
 
-    /// What a word names, if it may name a path in the workspace.
+    /// Returns the name in a word, if the word may name a path in the workspace.
     fn meant(&self, word: &str, is_quoted: bool) -> Option<(Name, Means)> {
         let mut word = word.trim_start_matches(if is_quoted { &['@'] } else { LEADING });
         if !is_quoted {
@@ -145,7 +145,7 @@ impl Names<'_> {
         alone(last, is_quoted)
     }
 
-    /// `None`: more globs than are looked at.
+    /// Compiles the globs. Returns `None` if there are more than [`limits::NAMED_GLOBS`].
     fn compiled(&self) -> Option<Vec<(GlobMatcher, Means)>> {
         let globs = self.names.iter().filter_map(|(name, means)| match name {
             Name::Glob(glob) => Some((glob, *means)),
@@ -159,7 +159,7 @@ impl Names<'_> {
             globs
                 .filter_map(|(glob, means)| Some((compile(glob)?.compile_matcher(), means)))
                 .chain(
-                    // What lies below a folder that a pattern names.
+                    // Everything below a folder that matches the pattern.
                     self.names.iter().filter_map(|(name, means)| match name {
                         Name::Glob(glob) => Some((compile(&format!("{glob}/**"))?.compile_matcher(), *means)),
                         Name::Path(_) | Name::File(_) => None,
@@ -173,7 +173,7 @@ impl Names<'_> {
         self.names.values().any(|means| *means == Means::Surely)
     }
 
-    /// How surely a path is named, by whatever names it best.
+    /// Returns the highest certainty with which the texts name a path.
     fn meaning(&self, path: &str, globs: &[(GlobMatcher, Means)]) -> Option<Means> {
         let last = path.rsplit('/').next().unwrap_or(path);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
@@ -186,13 +186,13 @@ impl Names<'_> {
     }
 }
 
-/// What a word without a `/` names.
+/// Returns the name in a word without `/`.
 fn alone(word: &str, is_quoted: bool) -> Option<(Name, Means)> {
     let file = || Name::File(word.to_owned());
     let ending = word.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending));
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     match ending {
-        // `.md files`
+        // Text such as `.md files`.
         Some(("", ending)) => Some((Name::Glob(format!("**/*.{ending}")), Means::Surely)),
         Some((before, ending)) if before.contains('*') => {
             Some((Name::Glob(format!("**/{before}.{ending}")), Means::Surely))
@@ -211,7 +211,7 @@ fn alone(word: &str, is_quoted: bool) -> Option<(Name, Means)> {
     }
 }
 
-/// Without where in the file: `:12`, `:12:3`, `:12-20`, `#L12`.
+/// Removes the position in a file: `:12`, `:12:3`, `:12-20`, `#L12`.
 fn without_line(word: &str) -> &str {
     let word = word.split_once('#').map_or(word, |(path, _)| path);
     match word.split_once(':') {
@@ -220,19 +220,19 @@ fn without_line(word: &str) -> &str {
     }
 }
 
-/// `.env`, `.gitignore`; not `.NET`.
+/// Returns true for `.env` and `.gitignore`, false for `.NET`.
 fn is_dotfile(word: &str) -> bool {
     word.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Whether a name ends as a file's does: `rs` of `lib.rs`, not `0` of `2.0`.
+/// Returns true if a name has a file extension: `lib.rs`, but not `2.0`.
 fn has_ending(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(before, ending)| {
         !before.is_empty() && ending.len() <= 10 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
     })
 }
 
-/// `example.org` of `example.org/a.html`.
+/// Returns true for a host name, such as `example.org` in `example.org/a.html`.
 fn is_host(first: &str) -> bool {
     let labels = first.rsplit_once('.').filter(|(before, _)| !before.is_empty());
     first.starts_with("www.") || labels.is_some_and(|(_, last)| DOMAINS.contains(&last))
@@ -242,14 +242,14 @@ fn is_well_known(name: &str) -> bool {
     FILES.contains(&name)
 }
 
-/// Letters of scripts that put no space between words, or none before what is added to one.
+/// Returns true for scripts that put no space between words, or none before a suffix.
 fn joins_words(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Names of files that have no ending, or are named without it.
+/// Names of files that have no extension, or are usually named without it.
 const FILES: [&str; 15] = [
     "CHANGELOG",
     "CONTRIBUTING",
@@ -268,7 +268,7 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// By which a word without a folder is a file.
+/// Extensions that make a word without a folder a file name.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",
@@ -277,7 +277,7 @@ const ENDINGS: [&str; 73] = [
     "sqlite", "svelte", "svg", "swift", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 
-/// What is no file although it ends like one, in lower case.
+/// Products whose names look like file names, in lower case.
 const PRODUCTS: [&str; 10] = [
     "alpine.js",
     "asp.net",

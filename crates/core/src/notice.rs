@@ -1,7 +1,7 @@
-//! Notices: what people are to be told of, taken from the events of one append.
+//! Notices: notifications to people, derived from the events of one append.
 //!
-//! A notice holds facts, never content: ids, a kind, a risk, who is asked. What was opened and resolved at once, because
-//! nobody had to be asked, is no notice.
+//! A notice holds facts, never content: ids, a kind, a risk, the approvers. An interrupt that opens and resolves in one
+//! append asked nobody and causes no notice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,21 +19,22 @@ use crate::system::System;
 use crate::system::checkpoint::Covered;
 use crate::time::Timestamp;
 
-/// Why somebody is told.
+/// Reason for a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
-    /// Something is asked.
+    /// An interrupt was opened.
     Opened,
-    /// It is others' turn: the next stage, or to whom it was handed on.
+    /// Other approvers may decide now: those of the next stage, or a delegate.
     Asked,
     Reminded,
     Escalated,
-    /// It was decided, or is not needed any more.
+    /// The interrupt was decided or became unnecessary.
     Resolved,
-    /// Nobody decided in time.
+    /// The interrupt expired without a decision.
     Expired,
-    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Told only to channels that name it.
+    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Sent only to channels that name this
+    /// occasion.
     Checkpoint,
 }
 
@@ -64,12 +65,12 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
-    /// Of a resolution.
+    /// Returns the occasion for a resolution with this outcome.
     fn of(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
 
-    /// Whether it asks somebody to decide: no use once that is done.
+    /// Returns true if the notice asks for a decision. Such a notice is useless once the decision is made.
     pub fn asks(self) -> bool {
         match self {
             Self::Opened | Self::Asked | Self::Reminded | Self::Escalated => true,
@@ -84,48 +85,48 @@ pub struct Notice {
     pub occasion: Occasion,
     pub at: Timestamp,
     pub run: RunId,
-    /// Of the event in the run's stream.
+    /// Sequence of the event in the run's stream.
     pub seq: u64,
     pub session: SessionId,
     pub workflow: String,
     pub interrupt: InterruptId,
     pub kind: Kind,
     pub risk: Level,
-    /// Who is asked, or told again, by id. With no group either: admins and operators.
+    /// Ids of the approvers or of those reminded. If `groups` is empty too, admins and operators.
     pub people: Vec<String>,
     pub groups: Vec<String>,
-    /// Admins and operators too, where others are named.
+    /// True if admins and operators may decide in addition to the named people and groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Whose votes settled it, by id.
+    /// Ids of the voters who settled the interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Whom it names, by id: a reminder or an escalation those who are asked and have not voted; to whom one of them handed on.
+    /// Ids of people whom the event names: those reminded or escalated to, or the delegate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Whom the delivery is for, where a channel has one for each.
+    /// Recipient, in a channel with one delivery for each recipient.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// One of those whom a channel tells apart from the others.
+/// One recipient in a channel with several.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipient {
-    /// By id. Where they are reached is looked up when it is sent.
+    /// Id of a person. Their address is looked up at sending.
     Person(String),
-    /// As the channel is configured.
+    /// Address from the channel's configuration.
     Address(String),
-    /// One browser of a person. Where it is, is looked up when it is sent.
+    /// One browser of a person. Its push endpoint is looked up at sending.
     Browser { person: String, push: PushId },
 }
 
 impl Recipient {
-    /// By id; `None`: it is known of nobody here.
+    /// Returns the id of the person. Returns `None` if no known person belongs to the address.
     pub fn person(&self) -> Option<&str> {
         match self {
             Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
@@ -135,9 +136,10 @@ impl Recipient {
 }
 
 impl Notice {
-    /// The people that it is for: whom a reminder names; otherwise who is named, and who is in a group that is. Where nobody
-    /// is, or they are asked too, who may decide what is assigned to nobody. In the place of whoever is away, who stands in for them. None that is
-    /// only a key.
+    /// Returns the ids of the people to notify. If the event names people, these are the recipients. Otherwise they are
+    /// the named approvers and the members of named groups. Everyone who may decide unassigned interrupts is added if
+    /// no approver is named, or if `operators` is set. A delegate replaces an absent person. Names of keys are left
+    /// out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -157,7 +159,8 @@ impl Notice {
         self.operators || (self.people.is_empty() && self.groups.is_empty())
     }
 
-    /// The browsers of the people that it is for. The operator of this machine, whom no source names, is one of these.
+    /// Returns the browsers of the people to notify. They include those of the local operator, who is not in the list
+    /// of people.
     pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
         if system.push.is_empty() {
             return Vec::new();
@@ -179,30 +182,30 @@ impl Notice {
 pub struct CheckpointNotice {
     pub at: Timestamp,
     pub covered: Covered,
-    /// The signed note, as `audit verify --against` reads it.
+    /// The signed note, in the form that `audit verify --against` reads.
     pub note: String,
-    /// The key that checks it.
+    /// Public key that verifies the note.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// What the events of one append say, the first of which has this sequence in the run's stream. `before` and `run`: as it was
-/// and as it is after them. Of one interrupt the same is said once.
+/// Returns the notices of the events of one append. `first_seq` is the sequence of the first event in the run's stream;
+/// `before` and `run` are the states before and after. Each occasion appears once per interrupt.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {
         let Some((id, occasion, told)) = occasion(before, run, fact) else { continue };
         let Some(interrupt) = run.interrupts.get(id) else { continue };
         let was_there = before.interrupts.contains_key(id);
-        // A question that is asked and answered in one append asked nobody.
+        // An interrupt that opens and resolves in one append asked nobody.
         if interrupt.is_open() != occasion.asks() || (!was_there && !interrupt.is_open()) {
             continue;
         }
         let Some(notice) = notice(run, interrupt, (seq, at), occasion, told) else { continue };
         found.insert((id.clone(), occasion), notice);
     }
-    // Who is asked from the start is not told once more that it is their turn.
+    // Approvers of a new interrupt get one notice, not a second one that it is their turn.
     let opened: Vec<InterruptId> = found
         .keys()
         .filter(|(_, occasion)| *occasion == Occasion::Opened)
@@ -216,8 +219,8 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
     notices
 }
 
-/// What whoever asked is told where they [said](crate::interrupt::Opened::callback): of each interrupt that these events
-/// resolve, also of one that nobody had to be asked. `run`: as it is after them.
+/// Returns the notices for [callbacks](crate::interrupt::Opened::callback) of external askers: one for each interrupt
+/// that these events resolve, also if it asked nobody. `run` is the state after the events.
 pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
@@ -227,7 +230,7 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     resolved.collect()
 }
 
-/// Those of the run, with the sequence of each in its stream.
+/// Returns the run's facts, each with its sequence in the run's stream.
 fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
     let facts = events.iter().filter_map(|event| match &event.fact {
         event::Fact::Run(fact) => Some((event.at, fact)),
@@ -236,7 +239,7 @@ fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timesta
     (first_seq..).zip(facts).map(|(seq, (at, fact))| (seq, at, fact))
 }
 
-/// `None`: the run has not begun.
+/// Builds a notice. Returns `None` if the run has not started.
 fn notice(
     run: &Run,
     interrupt: &Interrupt,
@@ -266,7 +269,7 @@ fn notice(
     })
 }
 
-/// Of which interrupt an event tells, why, and whom it names.
+/// Returns the interrupt of an event, the occasion, and the people whom the event names.
 fn occasion<'f>(
     before: &Run,
     run: &Run,
@@ -284,7 +287,7 @@ fn occasion<'f>(
     if let Fact::InterruptReassigned { interrupt, .. } = fact {
         return Some((interrupt, Occasion::Asked, None));
     }
-    // The others were asked before, and are still.
+    // The other approvers were notified before, and may still decide.
     if let Fact::InterruptDelegated { interrupt, delegation } = fact {
         return Some((interrupt, Occasion::Asked, Some(std::slice::from_ref(&delegation.to))));
     }
@@ -305,7 +308,7 @@ struct Asked {
     operators: bool,
 }
 
-/// Whom it is for. While it is open these are the people and groups of the stage that it is at; then all who were asked.
+/// Returns the approvers. For an open interrupt they are those of its current stage, otherwise those of all stages.
 fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> Asked {
     let cut = |names: Vec<String>| names.into_iter().take(limits::ASSIGNED).collect::<Vec<_>>();
     let stages = &interrupt.assignment.stages;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool::Category;
 
-/// Rule of a policy. Every list that is not empty must match. The first rule that matches counts.
+/// Rule of a policy. Every list that is not empty must match. The first rule that matches applies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -19,11 +19,11 @@ pub struct Rule {
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
     pub agents: Vec<String>,
-    /// Changes of the call, as its trial shows them.
+    /// Required changes of the call, as its trial shows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// A rule that holds back: it deletes at least so many files. One that allows: at most so many, and none where it
-    /// says `changes` alone; what git ignores does not count.
+    /// Number of deleted files. An asking or forbidding rule matches from this number on. An allowing rule matches up
+    /// to this number; with `changes` alone, it matches no deletion. Files that git ignores do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     pub action: RuleAction,
@@ -53,14 +53,14 @@ impl Rule {
     }
 }
 
-/// Changes that a rule covers. A rule that allows covers calls whose changes all lie in the scope. A rule that holds back
-/// covers calls with one change in it.
+/// Changes that a rule covers. An allowing rule covers calls whose changes all lie in the scope. An asking or
+/// forbidding rule covers calls with at least one change in the scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
-    /// It changes nothing.
+    /// The call changes nothing.
     None,
-    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
+    /// The call changes nothing in the workspace. Ignored files that it writes are kept for the run.
     Ignored,
     /// Globs over paths relative to the workspace.
     Paths(Vec<String>),

@@ -1,14 +1,14 @@
-//! Rows: what lists are made of. A pure function of the aggregates, so every table can be rebuilt.
+//! Rows for lists. They are a pure function of the aggregates, so every table can be rebuilt.
 //!
-//! Rows hold keys, states, deadlines and sequence numbers, never payloads: those stay in the events that
-//! `(stream, seq)` points at. [`AnswerRow`] is the one exception.
+//! Rows hold keys, states, deadlines and sequence numbers, never payloads: those stay in the events that `(stream,
+//! seq)` points at. [`AnswerRow`] is the only exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::{Kind, mark};
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// One run, as the run list and the driver's start-up sweep need it.
+/// One run, for the run list and the driver's start-up sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
@@ -16,28 +16,29 @@ pub struct RunRow {
     pub workflow: String,
     pub status: Status,
     pub end_reason: Option<String>,
-    /// Something can happen without a person and without a deadline: a node must drive it.
+    /// True if work can proceed without a person and without a deadline, so that a node must drive the run.
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
-    /// The event that says how it ended.
+    /// Sequence of the event that ended the run.
     pub ended_seq: Option<u64>,
-    /// Replies of models. None of the counts is there where an older version wrote the row last.
+    /// Number of model replies. This count and the following ones are `None` if an older version wrote the row last.
     pub requests: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
-    /// In millionths of the currency's unit, where the workflow names prices.
+    /// Cost in millionths of the currency unit. `None` if the workflow sets no prices.
     pub cost: Option<u64>,
     pub currency: Option<String>,
     /// Replies of models without a price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
-    /// When it ended, or its last event until then. What happens after the end, such as a hold, changes nothing of it.
+    /// Time of the run's end, or of its last event while it is not ended. Later events, such as a legal hold, do not
+    /// change it.
     pub updated_at: Timestamp,
 }
 
 impl RunRow {
-    /// The row without what is counted of it, as an older version wrote it.
+    /// Returns the row without its counts, as an older version wrote it.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -52,7 +53,7 @@ impl RunRow {
     }
 }
 
-/// What the runs of a session used, those in one currency, or those without one.
+/// Usage of a session's runs with the same currency, or without a currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionUsage {
     pub currency: Option<String>,
@@ -61,12 +62,12 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     pub cost: u64,
     pub unpriced: u64,
-    /// From the start of each run to its end, or to its last event until then.
+    /// Sum of the time from each run's start to its end, or to its last event while it is not ended.
     pub duration_ms: u64,
 }
 
 impl SessionUsage {
-    /// And those of this run.
+    /// Adds a run's usage.
     pub fn add(&mut self, row: &RunRow) {
         let sum = |to: &mut u64, more: Option<u64>| *to = to.saturating_add(more.unwrap_or_default());
         sum(&mut self.requests, row.requests);
@@ -78,7 +79,7 @@ impl SessionUsage {
     }
 }
 
-/// One interrupt, as an inbox needs it.
+/// One interrupt, for an inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptRow {
     pub interrupt: InterruptId,
@@ -90,25 +91,25 @@ pub struct InterruptRow {
     pub risk: u8,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// The `interrupt_opened` event in the run's stream.
+    /// Sequence of the `interrupt_opened` event in the run's stream.
     pub opened_seq: u64,
-    /// The `interrupt_resolved` event.
+    /// Sequence of the `interrupt_resolved` event.
     pub resolved_seq: Option<u64>,
-    /// The id of the actor who claimed it.
+    /// Id of the actor who claimed the interrupt.
     pub claimed_by: Option<String>,
-    /// The [marks](crate::interrupt::mark) of whoever is asked. `None` where an older version wrote the row last.
+    /// [Marks](crate::interrupt::mark) of the approvers. `None` if an older version wrote the row last.
     pub assigned: Option<String>,
 }
 
 impl InterruptRow {
-    /// The row without what is said of whoever is asked, as an older version wrote it.
+    /// Returns the row without its marks, as an older version wrote it.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Whether more is to be known of it than the events say that the row points at: votes that settle nothing, others
-    /// who are asked than at first.
+    /// Returns true if the events that the row points at do not suffice to show it: there are votes that settled
+    /// nothing, or the approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(mark::INVOLVED))
     }
@@ -119,13 +120,13 @@ impl InterruptRow {
 pub struct GrantRow {
     pub grant: GrantId,
     pub session: SessionId,
-    /// The `grant_added` event in the session's stream.
+    /// Sequence of the `grant_added` event in the session's stream.
     pub added_seq: u64,
     pub revoked: bool,
 }
 
-/// The answer to one question of a run that has a subject. Of all rows this alone holds content, for it is searched:
-/// where the answer is erased, its words are.
+/// Answer to one question of a run with a subject. It is the only row with content, which search needs. Erasing the
+/// answer erases its words here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
@@ -134,52 +135,53 @@ pub struct AnswerRow {
     pub agent: Option<String>,
     /// Cut to [`QUESTION_BYTES`](crate::history::QUESTION_BYTES).
     pub question: String,
-    /// The words, or the data as JSON.
+    /// Text of the answer, or its data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// The id of the actor who gave it: of one that was reused the engine.
+    /// Id of the actor who answered. For a reused answer it is the engine.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,
-    /// Nobody was asked: an earlier answer counted.
+    /// True if nobody was asked because an earlier answer was reused.
     pub reused: bool,
-    /// The question whose answer it was taken from.
+    /// Question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
-    /// The same for questions that are [the same](crate::history::asked). Empty once it is erased.
+    /// Key of [equal questions](crate::history::asked). Empty once erased.
     pub asked: String,
-    /// The [words](crate::history::words) of question and answer, with spaces between. Empty once it is erased.
+    /// [Words](crate::history::words) of question and answer, joined with spaces. Empty once erased.
     pub words: String,
 }
 
 impl AnswerRow {
-    /// Since when it holds.
+    /// Returns the time since which the answer is valid.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }
 }
 
-/// One session. Its runs and its own events each bring one, in any order; together they are [the row](Self::with).
+/// One session. Its runs and its own events each contribute a row, in any order; [`with`](Self::with) merges them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     pub session: SessionId,
-    /// What it was opened for; its runs may be of others.
+    /// Workflow for which the session was opened. Its runs may have other workflows.
     pub workflow: Option<String>,
     pub state: State,
-    /// The event in the session's stream that set the state; 0 where a run's start made the session.
+    /// Sequence of the event in the session's stream that set the state. 0 if the start of a run created the session.
     pub seq: u64,
     pub created_at: Timestamp,
     pub changed_at: Timestamp,
     pub idle_ms: Option<u64>,
-    /// The last run that was begun by what was said in it.
+    /// Last run that a message in the session started.
     pub front_run: Option<RunId>,
-    /// When something last happened in it: its state changed, or a run began; where it may expire, also when a run
-    /// ended. It is idle since then if no run of it lives.
+    /// Time of the last activity: a change of state or the start of a run. If the session may expire, also the end of a
+    /// run. Without a live run the session is idle since then.
     pub idle_since: Timestamp,
 }
 
 impl SessionRow {
-    /// That a run was started in it at one time, and last did something at another. That says nothing about its state.
+    /// Returns the contribution of a run that started at `at` and was last active at `last_at`. It does not affect the
+    /// state.
     pub fn of_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
@@ -194,8 +196,8 @@ impl SessionRow {
         }
     }
 
-    /// Two rows of one session as one: the later event says what it is, and it is as old as the older says. Rows of
-    /// one event differ in their times alone, so the order in which they come does not matter.
+    /// Merges two rows of one session: the later event determines the state, and the earlier creation time wins. Rows
+    /// of one event differ only in their times, so the order of merging does not matter.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let created_at = self.created_at.min(other.created_at);

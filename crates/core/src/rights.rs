@@ -1,13 +1,13 @@
-//! Who may do what: one table, permission × role.
+//! The table of rights: one extent for each permission and role.
 //!
-//! Routes name the permission that they need and nothing else; the core asks this table once more where it decides.
-//! What is one's own, and what is assigned to whom, is for the one who knows the thing to say.
+//! A route names only the permission that it needs. The core checks the table again where it decides.
+//! Ownership and assignment are known to the module of each resource, not to this one.
 
 use std::collections::BTreeSet;
 
 use crate::actor::Role;
 
-/// What somebody may do, or not.
+/// Permission for a group of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     /// Read runs, interrupts and events.
@@ -18,37 +18,37 @@ pub enum Permission {
     Ask,
     /// Decide, claim, comment, snooze.
     Decide,
-    /// Reassign, delegate, hand out links to decide by.
+    /// Reassign, delegate, create decision links.
     Assign,
     /// Freeze and unfreeze the installation, resume runs and sessions, revoke grants.
     Halt,
-    /// People, keys, channels, policy.
+    /// Manage people, keys, channels and policy.
     Administer,
-    /// Audit, receipts, export.
+    /// Read audit, receipts and exports.
     Audit,
-    /// Make links that sign a browser in, as any of the people.
+    /// Create links that sign a browser in as any person.
     SignIn,
 }
 
-/// How far a permission reaches, the least first.
+/// Extent of a permission, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
-    /// What they began themselves: of runs, those of other frameworks alone.
+    /// Resources that the caller began. Among runs, only external ones.
     Own,
-    /// What is assigned to them.
+    /// Resources assigned to the caller.
     Assigned,
-    /// What is assigned to them, and what is assigned to nobody.
+    /// Resources assigned to the caller, and resources without an assignment.
     Unassigned,
     All,
 }
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// The roles of the table, in its order. The engine is none of them: nobody can sign in as it.
+/// Roles of the table, in column order. The engine has no column: it cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
-/// The table: a row for each permission, a column for each of [`ROLES`].
+/// Extents: one row for each permission, one column for each of [`ROLES`].
 pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Read, [All, All, Assigned, Own, All]),
     (Permission::Steer, [All, All, Nothing, Own, Nothing]),
@@ -61,23 +61,23 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
-/// How far a permission reaches for a role. What is not in the table reaches nothing.
+/// Returns the extent of a permission for a role. A pair outside the table gets [`Extent::Nothing`].
 pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// In which of somebody's roles they do what needs a permission: the one that it reaches farthest for, and of those the
-/// one that can do the least else. `None` without a role, or where it reaches nothing for all of them.
+/// Selects the role in which a person uses a permission: the role with the widest extent, and among equal ones the
+/// weakest role. Returns `None` if no role has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
-    // Of equal ones the last is taken: the roles stand in the order of what they may.
+    // `max_by_key` returns the last of equal items, and the roles are ordered from the strongest to the weakest.
     theirs.filter(|role| extent(*role, permission) != Nothing).max_by_key(|role| extent(*role, permission))
 }
 
 impl Permission {
-    /// Its name in documents: `read`, `sign_in`.
+    /// Name of the permission in documents: `read`, `sign_in`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

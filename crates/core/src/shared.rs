@@ -1,5 +1,4 @@
-//! Maps and lists whose copies share what they hold: a copy costs the same whatever their size, and a change costs the
-//! logarithm of it.
+//! Maps and lists with shared contents. A copy has constant cost, and a change has logarithmic cost.
 
 use std::borrow::Borrow;
 use std::ops::Index;
@@ -15,8 +14,7 @@ pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
 pub trait Open: Clone {
-    /// Returns true while the entry can cause more work: a step or a call that has not ended, an interrupt without a
-    /// resolution.
+    /// Returns true while the entry can cause more work: an unfinished step or call, or an unresolved interrupt.
     fn is_open(&self) -> bool;
 }
 
@@ -97,7 +95,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key, if there is one. States are changed by `apply` alone; it is public for tests.
+    /// Changes the entry with this key, if it exists. Only `apply` may change states; the method is public for tests.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
         K: Borrow<Q>,
@@ -114,7 +112,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         }
     }
 
-    /// Changes the open entries that `is_meant` picks.
+    /// Changes the open entries that `is_meant` selects.
     pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
         let meant: Vec<K> =
             self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();

@@ -1,15 +1,14 @@
-//! A parsed value as a type: what has fields is an object, and what is one of several words is a text.
+//! Strict deserialization of parsed JSON: a struct must be an object, and an enum must be a string.
 //!
-//! Serde by itself takes a list for an object as well, its items for the fields in the order in which we wrote them
-//! down, and says what it expects by the names of our types. Every body, frame and plan from outside is read through
-//! here, at every depth.
+//! Serde alone also accepts a list for a struct, with the items as fields in the order of declaration, and its errors
+//! name our Rust types. Every body, frame and plan from outside is deserialized through this module, at every depth.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-/// Reads a value: `T::deserialize(Strict(&value))`.
+/// Deserializes a value: `T::deserialize(Strict(&value))`.
 #[derive(Clone, Copy, Debug)]
 pub struct Strict<'v>(pub &'v Value);
 
@@ -40,7 +39,7 @@ impl<'v> IntoDeserializer<'v, Error> for Strict<'v> {
     }
 }
 
-// The macro below knows the lifetime by this name.
+// The macro below requires this name of the lifetime.
 impl<'de> Deserializer<'de> for Strict<'de> {
     type Error = Error;
 
@@ -98,7 +97,7 @@ impl<'de> Deserializer<'de> for Strict<'de> {
         self.only(self.0.is_u64(), "a whole number from 0", visitor)
     }
 
-    /// A choice that carries more than its word is none of what we read.
+    /// Accepts only unit variants: no enum from outside carries data.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

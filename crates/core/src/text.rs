@@ -1,8 +1,8 @@
-//! Texts for people and models: excerpts, and values as texts.
+//! Texts for people and models: excerpts, and JSON values in readable form.
 
 use serde_json::Value;
 
-/// Cuts a text after so many bytes, at a character boundary, and marks the cut with `…`.
+/// Cuts a text after `bytes` bytes, at a character boundary, and marks the cut with `…`.
 pub(crate) fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -14,7 +14,7 @@ pub(crate) fn clip(text: &str, bytes: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// A value as a text that a person or a model reads.
+/// Renders a value for a person or a model: a string as it is, any other value as indented JSON.
 pub(crate) fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

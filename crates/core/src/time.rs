@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, in milliseconds since 1970-01-01T00:00:00Z. In the journal it is that number.
+/// A moment in milliseconds since 1970-01-01T00:00:00Z. The journal stores that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
@@ -22,25 +22,25 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment plus `ms` milliseconds; saturates at the end of time.
+    /// Adds `ms` milliseconds. Saturates at 9999-12-30T22:00:00Z.
     pub fn plus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)).min(END))
     }
 
-    /// So long before this moment.
+    /// Subtracts `ms` milliseconds.
     #[must_use]
     pub fn minus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
-    /// Milliseconds from `earlier` to this moment, zero if it is not earlier.
+    /// Returns the milliseconds from `earlier` to this moment, or zero if `earlier` is later.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 }
 
 impl fmt::Display for Timestamp {
-    /// RFC 3339 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`.
+    /// Formats RFC 3339 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(at) => write!(f, "{at:.3}"),
@@ -49,7 +49,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A text that is not an RFC 3339 time.
+/// Error for a text that is not an RFC 3339 time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an RFC 3339 time such as 2026-01-31T09:30:00Z")]
 pub struct Malformed(String);
@@ -63,7 +63,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// A duration in its two largest units: `1 h 20 min`.
+/// Renders a duration in its two largest units: `1 h 20 min`.
 pub fn in_words(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -75,7 +75,7 @@ pub fn in_words(ms: u64) -> String {
     }
 }
 
-/// So many milliseconds in the largest unit that says them without a rest: `8 hours`, `90 minutes`.
+/// Renders a duration in the largest unit that divides it: `8 hours`, `90 minutes`.
 pub(crate) fn lasting(ms: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"), (1, "millisecond")];

@@ -1,9 +1,9 @@
-//! The trace that a caller of ours is in, and its place there, as the header `traceparent` has it (W3C Trace Context 1).
-//! Nothing is decided by it: a run that has one is told as a part of that trace.
+//! The caller's trace and its span, from the header `traceparent` (W3C Trace Context 1). No decision depends on them: a
+//! run with a trace parent is only exported as a part of that trace.
 
 use serde::{Deserialize, Serialize};
 
-/// In the journal it is written as the header is.
+/// Trace and span of the caller. The journal stores them in the form of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
@@ -11,14 +11,14 @@ pub struct TraceParent {
     pub span: u64,
 }
 
-/// The bit of the flags that says that the caller's part is recorded.
+/// Flag bit of a caller that records its trace.
 const SAMPLED: u128 = 1;
-/// Of version 0, and where that of a later version has to end or to go on with `-`.
+/// Length in bytes of a header of version 0. A header of a later version ends here too, or continues with `-`.
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// `None` where it is not one that can be joined: it does not fit, names nothing, or is of a trace that its caller
-    /// does not record.
+    /// Returns `None` if the header cannot be joined: it is malformed, its trace or span is zero, or its caller does
+    /// not record the trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;
         let mut parts = own.split('-');
@@ -35,7 +35,7 @@ impl TraceParent {
     }
 }
 
-/// So many digits, in lower case.
+/// Parses exactly `digits` hexadecimal digits in lower case.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten()

@@ -1,15 +1,15 @@
-//! The Merkle tree over all events (RFC 9162, part 2.1): what its root is, and what proves that an event is in it or
-//! that a later tree continues an earlier one.
+//! Merkle tree over all events (RFC 9162, part 2.1): computes its root, and proves that it contains an event or that it
+//! continues an earlier tree.
 //!
 //! The nth leaf is the hash of the nth event in the order of positions. That hash is the head of the event's stream at
-//! that event, so the tree holds every head that any stream ever had. Nothing here reads events: a proof is a list of
-//! ranges of leaves, and whoever asks for it computes the root of each.
+//! that event, so the tree contains every past head of every stream. This module never reads events: a proof is a list of
+//! ranges of leaves, and the caller computes the root of each.
 
 use std::ops::Range;
 
 use crate::digest::Digest;
 
-/// The hash of a leaf.
+/// Returns the hash of a leaf.
 pub fn leaf(event: &Digest) -> Digest {
     Digest::of_parts(&[&[0], event.as_bytes()])
 }
@@ -18,7 +18,7 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// The root of a growing list of leaves, in memory that grows with the logarithm of their number.
+/// Root of a growing list of leaves. Memory grows with the logarithm of their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
     /// Roots of the perfect subtrees from the left, each smaller than the one before it.
@@ -26,7 +26,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Leaves so far.
+    /// Returns the number of leaves.
     pub fn size(&self) -> u64 {
         self.peaks.iter().map(|(size, _)| size).sum()
     }
@@ -36,7 +36,7 @@ impl Growing {
         self.subtree(1, leaf(event));
     }
 
-    /// Adds a perfect subtree of `size` leaves, a power of two that divides the number of leaves before it.
+    /// Adds a perfect subtree of `size` leaves. `size` is a power of two that divides the number of leaves before it.
     pub fn subtree(&mut self, size: u64, root: Digest) {
         debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
         let (mut size, mut root) = (size, root);
@@ -46,15 +46,15 @@ impl Growing {
         self.peaks.push((size, root));
     }
 
-    /// The root over all leaves; of none, the hash of nothing.
+    /// Returns the root over all leaves. Without leaves it is the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of(&[]))
     }
 }
 
-/// The ranges whose roots prove that the leaf `index` is in a tree of `size` leaves, from the leaf up. `None`: it has no
-/// such leaf.
+/// Returns the ranges whose roots prove that a tree of `size` leaves contains the leaf `index`, from the leaf up.
+/// Returns `None` if there is no such leaf.
 pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     let (mut tree, mut path) = (0..size, Vec::new());
     if index >= size {
@@ -74,8 +74,8 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     Some(path)
 }
 
-/// The ranges whose roots prove that a tree of `size` leaves begins with the first `earlier` of them. `None`: the
-/// earlier tree is empty, and proves nothing, or is not the smaller one.
+/// Returns the ranges whose roots prove that a tree of `size` leaves begins with the first `earlier` of them. Returns
+/// `None` if the earlier tree is empty, because it proves nothing, or if it is the larger one.
 pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if earlier == 0 || earlier > size {
         return None;
@@ -99,12 +99,13 @@ pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     Some(proof)
 }
 
-/// The largest power of two below `size`, which is at least 2.
+/// Returns the largest power of two below `size`. `size` must be at least 2.
 fn split(size: u64) -> u64 {
     1 << (u64::BITS - 1 - (size - 1).leading_zeros())
 }
 
-/// Whether `path` proves that `event` is the leaf `index` of the tree of `size` leaves with this root (RFC 9162, 2.1.3.2).
+/// Returns true if `path` proves that `event` is the leaf `index` of the tree with this size and root (RFC 9162,
+/// 2.1.3.2).
 pub fn is_included(event: &Digest, index: u64, size: u64, path: &[Digest], root: &Digest) -> bool {
     let Some(ranges) = inclusion(index, size).filter(|ranges| ranges.len() == path.len()) else {
         return false;
@@ -115,7 +116,7 @@ pub fn is_included(event: &Digest, index: u64, size: u64, path: &[Digest], root:
     ranges.iter().zip(path).fold(leaf(event), up) == *root
 }
 
-/// Whether `proof` proves that the second tree begins with all leaves of the first (RFC 9162, 2.1.4.2).
+/// Returns true if `proof` proves that the second tree begins with all leaves of the first (RFC 9162, 2.1.4.2).
 pub fn continues(first: (u64, &Digest), second: (u64, &Digest), proof: &[Digest]) -> bool {
     let ((earlier, earlier_root), (size, root)) = (first, second);
     if earlier == size {

@@ -1,10 +1,10 @@
-//! Web addresses as rules, grants and cards see them: a URL read once, by the parser that the request is made with, and
-//! patterns over its host and path.
+//! Web addresses for rules, grants and cards: a URL is parsed once, by the same parser that makes the request, and
+//! matched by patterns over its host and path.
 //!
-//! What is written in two ways is one address here: letters of the host in either case, its punycode, a dot at its end,
-//! numbers that stand for an IP address, `..` in the path. A path that servers read in more than one way (encoded
-//! slashes, `//`, `;`, encodings of encodings) is [ambiguous](Target::path): a pattern that releases covers it only with
-//! the whole host, one that holds back meets it.
+//! Different spellings of one address become equal here: upper and lower case in the host, its punycode, its final dot,
+//! numeric forms of an IP address, `..` in the path. A path that servers interpret differently (encoded slashes, `//`,
+//! `;`, nested encodings) is [ambiguous](Target::path). An allowing pattern covers it only together with the whole
+//! host. An asking or forbidding pattern matches it.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use url::{Host, Url};
 
 use crate::limits;
 
-/// The built-in tool that gets a page.
+/// Built-in tool that fetches a page.
 pub const FETCH: &str = "web_fetch";
 
-/// What the built-in tool for the web may reach.
+/// Addresses that the built-in web tool may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Ranges (`127.0.0.1/32`) of addresses that are refused unless they are named here.
+    /// Ranges such as `127.0.0.1/32` that are allowed although they would be refused by default.
     pub allow_addresses: Vec<String>,
 }
 
-/// An address that a request may go to.
+/// Address of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     url: Url,
@@ -32,12 +32,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads a URL. The error says what is wrong with it, in lower case.
+    /// Parses a URL. The error describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > limits::URL_CHARS {
             return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
         }
-        // The parser would leave these out, or take a `\` for `/`: a person reads them otherwise.
+        // The parser would drop these, or read `\` as `/`, but a person reads them differently.
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err("a URL holds no spaces, control characters or `\\`".to_owned());
         }
@@ -45,7 +45,7 @@ impl Target {
         Self::of(url, text)
     }
 
-    /// The address that a redirect from here names.
+    /// Returns the target of a redirect.
     pub fn join(&self, location: &str) -> Result<Self, String> {
         let url = self.url.join(location).map_err(|error| format!("this is no URL: {error}"))?;
         Self::parse(url.as_str())
@@ -76,7 +76,7 @@ impl Target {
         Ok(Self { url, path })
     }
 
-    /// The address as it is requested, without a fragment.
+    /// Returns the requested address, without its fragment.
     pub fn as_str(&self) -> &str {
         self.url.as_str()
     }
@@ -85,28 +85,29 @@ impl Target {
         &self.url
     }
 
-    /// In small letters and ASCII; an IPv6 address in brackets.
+    /// Returns the host in lower case and ASCII, with an IPv6 address in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Where it is not the usual one of the scheme.
+    /// Returns the port, unless it is the default of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }
 
-    /// Scheme, host and port: what a grant covers.
+    /// Returns scheme, host and port, which a grant covers.
     pub fn origin(&self) -> String {
         let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}", self.url.scheme(), self.host())
     }
 
-    /// Decoded; `None` where servers may read it in more than one way.
+    /// Returns the decoded path. Returns `None` if servers may interpret it differently.
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// Whether another address is of the same host: there, or the same with encryption.
+    /// Returns true if `other` has the same origin, or is the same host over `https` instead of `http`, on default
+    /// ports.
     pub fn leads_home(&self, other: &Self) -> bool {
         let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
         self.host() == other.host()
@@ -121,13 +122,13 @@ impl fmt::Display for Target {
     }
 }
 
-/// A name without the dot at its end; `None` where a part of it is empty.
+/// Removes the final dot of a name. Returns `None` if a label is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.split('.').all(|part| !part.is_empty()).then_some(name)
 }
 
-/// A path as its server reads it, where every server reads it so.
+/// Decodes a path. Returns `None` if servers may interpret it differently.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -140,7 +141,7 @@ fn decoded(path: &str) -> Option<String> {
         let code = after.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
         let code = std::str::from_utf8(code).ok()?;
         let byte = u8::from_str_radix(code, 16).ok()?;
-        // What an encoding hides from one reader and not from the next.
+        // Encodings that one reader decodes and the next does not.
         if byte.is_ascii_control() || matches!(byte, b'/' | b'\\' | b'%' | b'.' | b';' | b'?' | b'#') {
             return None;
         }
@@ -152,15 +153,15 @@ fn decoded(path: &str) -> Option<String> {
     (is_plain && !path.split('/').any(|name| matches!(name, "." | ".."))).then_some(path)
 }
 
-/// Which addresses a rule speaks of: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
+/// Addresses that a rule covers: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// `None`: both.
+    /// `None` for both schemes.
     scheme: Option<String>,
     host: HostPattern,
-    /// `None`: the usual one of the scheme.
+    /// `None` for the default port of the scheme.
     port: Option<u16>,
-    /// Over the decoded path: `*` is anything within a name, `**` anything. `None`: every path.
+    /// Glob over the decoded path: `*` matches within a segment, `**` across segments. `None` for every path.
     path: Option<String>,
 }
 
@@ -171,7 +172,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Reads a pattern. The error says what is wrong with it, in lower case.
+    /// Parses a pattern. The error describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -210,7 +211,7 @@ impl Pattern {
         })
     }
 
-    /// Whether a rule that releases covers the address, for sure.
+    /// Returns true if an allowing rule covers the address with certainty.
     pub fn covers(&self, target: &Target) -> bool {
         let is_port = match self.port {
             None => target.port().is_none(),
@@ -224,8 +225,8 @@ impl Pattern {
         is_port && is_path && self.is_at(target)
     }
 
-    /// Whether a rule that holds back may speak of the address: on any port where it names none, by a path in letters
-    /// of either case, and by one that can be read in several ways.
+    /// Returns true if an asking or forbidding rule may cover the address. A pattern without a port matches any port,
+    /// letter case in the path is ignored, and an ambiguous path matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
         let may_be_path = |pattern: &str, path: &str| {
@@ -274,7 +275,7 @@ impl HostPattern {
     }
 }
 
-/// `None`: every path.
+/// Parses the path of a pattern. Returns `None` if it matches every path.
 fn path_pattern(path: &str) -> Result<Option<String>, String> {
     if path == "/**" {
         return Ok(None);
@@ -285,11 +286,11 @@ fn path_pattern(path: &str) -> Result<Option<String>, String> {
     Ok(Some(path.to_owned()))
 }
 
-/// Anchored and in full: `*` is anything but `/`, `**` is anything.
+/// Matches the whole path: `*` matches anything except `/`, `**` matches anything.
 fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let path: Vec<char> = path.chars().collect();
-    // Which lengths of the path the pattern read so far may stand for.
+    // Lengths of path prefixes that match the pattern up to `at`.
     let mut may = vec![false; path.len() + 1];
     may[0] = true;
     let mut at = 0;
