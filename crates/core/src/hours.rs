@@ -1,8 +1,8 @@
-//! Business hours: when somebody of a group is at work, and when so much working time is over. Of the hour that the clock
-//! skips, and the one that it repeats, this is the one place that knows.
+//! Business hours: computes when a deadline in working time is reached. This module alone handles the hour that a clock
+//! change skips or repeats.
 //!
-//! Time zones are those of the database that is compiled in. What is computed is written down as a moment: a replay
-//! computes none of it again.
+//! Time zones come from the compiled-in database. Results are recorded as moments, so a replay computes none of them
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,15 +21,15 @@ use crate::time::Timestamp;
 
 pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// When somebody of a group is at work.
+/// Business hours of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
-    /// An IANA time zone: `Europe/Berlin`.
+    /// IANA time zone, such as `Europe/Berlin`.
     pub time_zone: String,
-    /// A day that is not there is free.
+    /// Hours by day of the week. A missing day is free.
     pub week: BTreeMap<Day, Vec<Span>>,
-    /// Free days, whichever day of the week they are.
+    /// Free dates, on any day of the week.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub holidays: BTreeSet<Date>,
     pub source: PeopleSource,
@@ -74,7 +74,7 @@ impl Day {
         }
     }
 
-    /// The days of `mon`, of `mon-fri`, of `sat-mon`; `None` where these are no days.
+    /// Parses `mon`, `mon-fri` or `sat-mon` into days. Returns `None` if it is malformed.
     pub fn range(text: &str) -> Option<Vec<Self>> {
         let day = |word: &str| Self::ALL.iter().position(|day| day.word() == word);
         let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -84,7 +84,7 @@ impl Day {
     }
 }
 
-/// Part of a day, in minutes since midnight as the clock on the wall shows them. Written `09:00-17:00`.
+/// Part of a day, in minutes since midnight of the wall clock. Written `09:00-17:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span {
@@ -92,7 +92,7 @@ pub struct Span {
     to: u16,
 }
 
-/// A minute of the day as it is written: `07:30`; `24:00` is the end of it.
+/// Parses a minute of the day, such as `07:30`. `24:00` is the end of the day.
 pub fn minute(text: &str) -> Option<u16> {
     let (hour, minute) = text.split_once(':')?;
     let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -103,19 +103,19 @@ pub fn minute(text: &str) -> Option<u16> {
     Some(hour * 60 + minute).filter(|at| minute < 60 && *at <= 24 * 60)
 }
 
-/// Whether there is a time zone of this name.
+/// Returns true if a time zone of this name exists.
 pub fn is_zone(name: &str) -> bool {
     ZONES.get(name).is_ok()
 }
 
-/// What is wrong with the `time_zone` of a group or a person.
+/// Returns the problem of the `time_zone` of a group or a person.
 pub(crate) fn check_zone(name: &str) -> Option<Problem> {
     let shown = || name.chars().take(limits::NAME_BYTES).collect::<String>();
     let why = || format!("there is no time zone `{}`: write one such as `Europe/Berlin`", shown());
     (!is_zone(name)).then(|| Problem::new("/time_zone", why()))
 }
 
-/// A text that is no part of a day.
+/// Error for a text that is not a span of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no part of a day: write `09:00-17:00`; what goes on past midnight is two: `22:00-24:00` and, on the next day, `00:00-06:00`"
@@ -154,7 +154,7 @@ impl From<Span> for String {
 }
 
 impl Hours {
-    /// What is wrong with them. Pointers are those of the API.
+    /// Returns the problems of the hours. Pointers are those of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
@@ -177,7 +177,7 @@ impl Hours {
         problems
     }
 
-    /// The times of a day, as moments.
+    /// Returns the spans of a date, as moments.
     fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
         let free = self.holidays.contains(&date);
         let spans = self.week.get(&Day::of(date)).filter(|_| !free).map(Vec::as_slice).unwrap_or_default();
@@ -189,17 +189,17 @@ impl Hours {
     }
 }
 
-/// Whether something begins or ends when the clock shows a time.
+/// Edge of a span.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
     Begins,
     Ends,
 }
 
-/// The moment, in milliseconds, at which the clock on the wall shows this. A time that the clock skips is the moment at which
-/// it jumps. Of one that it shows twice work begins with the first and ends with the last: nobody is sent home early.
+/// Returns the moment, in milliseconds, of a wall-clock time. A skipped time becomes the moment of the clock change.
+/// For a repeated time, a span begins at its first occurrence and ends at its last, so working time is never shortened.
 pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
-    // What ends is over with the last moment before.
+    // The last moment before the end belongs to the span.
     let back = i64::from(edge == Edge::Ends);
     let ms = i64::from(minute) * 60_000 - back;
     let wall = date.to_datetime(Time::midnight()).checked_add(SignedDuration::from_millis(ms)).ok()?;
@@ -209,7 +209,7 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
         AmbiguousOffset::Fold { before, .. } if edge == Edge::Begins => at(before, wall),
         AmbiguousOffset::Fold { after, .. } => at(after, wall),
         AmbiguousOffset::Gap { before, .. } => {
-            // Shown by the clock as it was before, it is just past the jump, or at it.
+            // With the offset from before the change, the time is at or just after the change.
             let past = jiff::Timestamp::from_millisecond(at(before, wall)? + 1).ok()?;
             Some(zone.preceding(past).next()?.timestamp().as_millisecond())
         }
@@ -217,11 +217,11 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Days that are looked at together.
+/// Days that are computed together.
 const WINDOW: i64 = 7;
 
-/// The moment at which so much working time is over, from a moment on. What counts is when anybody of these groups is at
-/// work. Where that is not within [`limits::HOURS_AHEAD_DAYS`], their end.
+/// Returns the moment at which `ms` of working time have passed since `from`. Time counts while any of these groups
+/// works. Returns the end of [`limits::HOURS_AHEAD_DAYS`] if the time is not reached by then.
 pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     let zones: Vec<(&Hours, TimeZone)> =
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
@@ -242,13 +242,14 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     Timestamp::from_millis(last)
 }
 
-/// When anybody is at work between two moments, in order; what touches or overlaps is one.
+/// Returns the spans in which any group works, between two moments, in order. Touching and overlapping spans are
+/// merged.
 fn at_work(of: &[(&Hours, TimeZone)], begins: i64, ends: i64) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (hours, zone) in of {
         let Ok(first) = jiff::Timestamp::from_millisecond(begins) else { continue };
         let first = zone.to_datetime(first).date();
-        // One day around, for days of several lengths.
+        // One day of margin, because days differ in length.
         for ahead in -1..=WINDOW + 1 {
             let Ok(date) = first.checked_add(ahead.days()) else { continue };
             let inside = hours.on(date, zone).map(|(from, to)| (from.max(begins), to.min(ends)));

@@ -1,266 +1,270 @@
-//! Named limits of the core. Each is an event or a typed error when it is hit, never a silent cut.
+//! Named limits of the core. Reaching one is an event or a typed error, never a silent cut.
 
-/// A text that a person or an agent gives: an answer, a note, a message.
+/// Maximum bytes of a text from a person or an agent: an answer, a note, a message.
 pub const TEXT_BYTES: usize = 64 * 1024;
 
-/// Characters of a URL that is fetched: what browsers and servers take everywhere.
+/// Maximum characters of a fetched URL. Browsers and servers support this length everywhere.
 pub const URL_CHARS: usize = 2_048;
 
-/// Title of an interrupt.
+/// Maximum bytes of the title of an interrupt.
 pub const TITLE_BYTES: usize = 500;
 
-/// The payload of an interrupt that an agent of another framework opens.
+/// Maximum bytes of the payload of an interrupt that an agent of another framework opens.
 pub const PAYLOAD_BYTES: usize = 256 * 1024;
 
-/// A run's input.
+/// Maximum bytes of a run's input.
 pub const INPUT_BYTES: usize = 256 * 1024;
 
-/// Tool calls in one reply of a model; those beyond are answered with an error.
+/// Maximum tool calls in one reply of a model. Further calls are answered with an error.
 pub const CALLS_PER_REPLY: usize = 32;
 
-/// Questions that one reply returns, and characters of the id of each.
+/// Maximum questions in one reply, and maximum characters of the id of each.
 pub const QUESTIONS_PER_REPLY: usize = 20;
 pub const QUESTION_ID_CHARS: usize = 64;
 
-/// Options of one interrupt that an agent of another framework opens.
+/// Maximum options of one interrupt that an agent of another framework opens.
 pub const OPTIONS: usize = 50;
 
-/// The id of an option that an agent thought of itself.
+/// Maximum bytes of the id of an option that an agent defines.
 pub const OPTION_BYTES: usize = 100;
 
-/// Open interrupts of one run.
+/// Maximum open interrupts of one run.
 pub const OPEN_INTERRUPTS: usize = 1_000;
 
-/// Open interrupts that a grant releases with its own one.
+/// Maximum open interrupts that a grant releases in addition to its own.
 pub const ALSO: usize = 100;
 
-/// Number of the latest calls of a run that are compared with a grant for its card.
+/// Latest calls of a run that are compared with a grant for its card.
 pub const PAST_COMPARED: usize = 500;
 
 /// Open interrupts that are compared with a grant for [`ALSO`].
 pub const ALSO_COMPARED: usize = 200;
 
-/// Programs of a command line that a refusal of it remembers. A refusal of a longer line covers every line.
+/// Maximum programs of a command line in a refusal. A refusal of a longer line covers every line.
 pub const REFUSED_PROGRAMS: usize = 32;
 
-/// Paths of a program that a refusal of it remembers. A refusal of a program with more covers every path.
+/// Maximum paths of a program in a refusal. A refusal of a program with more paths covers every path.
 pub const REFUSED_PLACES: usize = 64;
 
-/// The longest that a session waits for something to happen before it expires: a year.
+/// Maximum idle time of a session before it expires: a year.
 pub const SESSION_IDLE_MS: u64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// Rules that one run may add.
+/// Maximum rules that one run may add.
 pub const RUN_RULES: usize = 200;
 
-/// Keys of agents and services that are not revoked.
+/// Maximum keys of agents and services, without revoked ones.
 pub const KEYS: usize = 1_000;
-/// Webhooks that are registered over the API at once.
+/// Maximum webhooks registered over the API.
 pub const WEBHOOKS: usize = 50;
-/// Browsers that tell their people, of one person and of all. One more of a person takes the place of their oldest.
+/// Maximum browsers with push notifications, per person and in total. A further browser of a person replaces their
+/// oldest.
 pub const PUSH_OF_PERSON: usize = 10;
 pub const PUSH: usize = 5_000;
 
-/// Revoked keys that are still listed; of more the earliest goes from the list. The journal keeps all of them.
+/// Maximum revoked keys in the list. The one revoked first leaves the list. The journal keeps all of them.
 pub const KEYS_REVOKED: usize = 1_000;
 
-/// The name of a key.
+/// Maximum bytes of the name of a key.
 pub const KEY_NAME_BYTES: usize = 64;
 
-/// What a provider says has ended that is remembered, and for how long: no login lasts longer than 30 days.
+/// Maximum stored sign-outs of an identity provider, and their retention: 30 days, the longest login.
 pub const PROVIDER_SIGN_OUTS: usize = 100_000;
 pub const PROVIDER_SIGN_OUTS_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// How long the secret before a rotation may go on counting: 30 days.
+/// Maximum time for which the secret before a rotation stays valid: 30 days.
 pub const KEY_OVERLAP_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// Events of one run: at the next one it fails as `limit_events`. It bounds how long a resume takes, which replays
-/// them all; a run that does something useful is over long before.
+/// Maximum events of one run. At the next one the run fails as `limit_events`. The limit bounds the time of a resume,
+/// which replays all events. Useful runs end long before.
 pub const EVENTS: u64 = 100_000;
 
-/// Runs of the process that ended without progress before a person is asked.
+/// Consecutive crashes of the process during a run, without progress, before a person is asked.
 pub const CRASHES: u32 = 10;
 
-/// Trials of one call that the process which ran them did not survive, in a row: then it is not tried any more, and asks.
+/// Consecutive trials of one call that ended in a crash of the process. Then the call asks without a trial.
 pub const TRIALS_LOST: u32 = 3;
 
-/// Trials of one call that came to nothing because others changed the workspace meanwhile: then it asks as it is.
+/// Trials of one call that failed because others changed the workspace during the trial. Then the call asks without a
+/// trial.
 pub const TRIALS: u32 = 20;
 
-/// Paths that an agent is told by name where a person drops some of the changes of its command, or takes changes back; the
-/// others are counted.
+/// Maximum paths listed to an agent when a person drops some changes of its command, or undoes changes. Further paths
+/// are counted.
 pub const TOLD_PATHS: usize = 20;
 
-/// Parts of a command's changes that a card lists for a person who keeps some of them; the others are counted.
+/// Maximum parts of a command's changes that a card lists for a partial approval. Further parts are counted.
 pub const CARD_PARTS: usize = 500;
 
-/// Patterns that the words of a task name; where there are more, no changed file is marked as outside of what it names.
+/// Maximum patterns in the text of a task. With more, no changed file is marked as outside the task.
 pub const NAMED_GLOBS: usize = 200;
 
-/// How long the bytes of files that changes name are kept after somebody last needed them: 30 days.
+/// Retention of the bytes of changed files since their last use: 30 days.
 pub const BODIES_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// Bytes of such files that a journal keeps; above that the ones go that nobody needed for the longest time.
+/// Maximum bytes of changed files in a journal. Above it, the files that were unused for the longest time are removed.
 pub const BODIES_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
-/// Time for which the layer of a run is kept after the run's last event: 24 hours. Until then it can be merged.
+/// Retention of a run's layer since the run's last event: 24 hours. Until then it can be merged.
 pub const LAYER_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// The first wait before a failed model call is tried again; it doubles.
+/// Delay before the first retry of a failed model call. It doubles with each retry.
 pub const BACKOFF_FIRST_MS: u64 = 500;
 
-/// The longest such wait, also when the provider asks for more.
+/// Maximum delay before a retry, even if the provider requests more.
 pub const BACKOFF_MAX_MS: u64 = 60_000;
 
-/// An identical call repeated so often in a row opens a `continuation`.
+/// Consecutive identical calls that open a `continuation`.
 pub const IDENTICAL_CALLS: u32 = 8;
 
-/// After this many replies in a row in which calls failed (a command that ends with another code than 0 among them) and
-/// none succeeded, a person is asked (`continuation`). An agent that gets nothing done for so long needs help.
+/// Consecutive replies with a failed call and without a successful one before a person is asked (`continuation`). A
+/// command with an exit code other than 0 is a failed call. An agent without progress for so long needs help.
 pub const FAILED_CALLS: u32 = 6;
 
-/// What the failed calls of a reply said, in all, where a person is asked about them.
+/// Maximum bytes of all error texts of a reply's failed calls, when a person is asked about them.
 pub const FAILURES_BYTES: usize = 64 * 1024;
 
-/// Id of a subtask.
+/// Maximum bytes of the id of a subtask.
 pub const SUBTASK_ID_BYTES: usize = 64;
 
-/// Description of a subtask: every request of its step carries it.
+/// Maximum bytes of the description of a subtask. Every request of its step contains it.
 pub const DESCRIPTION_BYTES: usize = 16 * 1024;
 
-/// What is wrong with a plan is told up to this many times at once.
+/// Maximum problems of a plan in one report.
 pub const PLAN_PROBLEMS: usize = 20;
 
-/// What people said before a step started, in its requests: the newest that fit, whole (contract A15).
+/// Maximum characters of people's earlier messages in the requests of a step: the newest that fit, uncut (contract
+/// A15).
 pub const NOTES_CHARS: usize = 4_000;
 
-/// What a model that judges is shown of a conversation, the newest of it, and of each message.
+/// Maximum bytes of a conversation that a judging model receives, newest part first, and of each message in it.
 pub const JUDGED_BYTES: usize = 60_000;
 pub const JUDGED_MESSAGE_BYTES: usize = 8_000;
 
-/// Tokens that a model takes in one request where `models` of the workflow says nothing else.
+/// Default context window of a model in tokens, if `models` of the workflow sets none.
 pub const WINDOW_TOKENS: u64 = 128_000;
 
-/// The smallest window that a workflow may name.
+/// Minimum context window that a workflow may set.
 pub const WINDOW_TOKENS_LEAST: u64 = 1_000;
 
-/// Bytes that count as one token. Tokens are estimated: in most languages one is longer than that.
+/// Estimated bytes per token. In most languages a token is longer.
 pub const BYTES_PER_TOKEN: u64 = 3;
 
-/// Of the window, what a request may take before old turns are summed up, in percent: the rest is for the reply.
+/// Percentage of the window above which old turns are summarized. The rest is for the reply.
 pub const WINDOW_SHARE: u64 = 75;
 
-/// Of the window, what the newest turns may take that stay whole then; the last one stays whatever it takes.
+/// Percentage of the window for the newest turns, which stay unsummarized. The last turn stays whatever its size.
 pub const RECENT_SHARE: u64 = 30;
 
-/// Of the window, what one result may take in a request that is too long, and what a summary may.
+/// Percentage of the window for one result in an oversized request, and for a summary.
 pub const RESULT_SHARE: u64 = 15;
 
-/// Of the window, what no request goes beyond, for an estimate may be wrong: a person is asked instead.
+/// Percentage of the window that no request exceeds, because sizes are estimates. A person is asked instead.
 pub const WINDOW_MOST: u64 = 90;
 
-/// Results of earlier subtasks in a request, in all, and of each that is older than the last few.
+/// Maximum characters of the results of earlier subtasks in a request, and of each result before the last few.
 pub const RESULTS_CHARS: usize = 60_000;
 pub const OLD_RESULT_CHARS: usize = 300;
 pub const WHOLE_RESULTS: usize = 3;
 
-/// Events of a run whose content one append erases.
+/// Maximum events of a run with content that one append erases.
 pub const ERASED_AT_ONCE: u64 = 1_000;
 
-/// Comments on one interrupt.
+/// Maximum comments on one interrupt.
 pub const COMMENTS: usize = 200;
 
-/// People whose first look at one interrupt is recorded.
+/// Maximum people whose first view of one interrupt is recorded.
 pub const VIEWS: u32 = 200;
-/// How long somebody looked at a card before they decided, as it is recorded.
+/// Maximum recorded time that a person viewed a card before the decision.
 pub const VIEWED_MS: u64 = 24 * 3_600 * 1_000;
-/// The name of whom somebody decides for, as their client says.
+/// Maximum bytes of the name of the represented person, as the voter's client states it.
 pub const ON_BEHALF_BYTES: usize = 200;
 
-/// How often one interrupt may be claimed: a client that comes and goes claims its calls each time.
+/// Maximum claims of one interrupt. A client that reconnects claims its calls each time.
 pub const CLAIMS: u32 = 1_000;
 
-/// Front runs of one conversation.
+/// Maximum front runs of one conversation.
 pub const FRONT_RUNS: usize = 10_000;
 
-/// Earlier front runs that the next run of a conversation is told of.
+/// Maximum earlier front runs in the history that the next run of a conversation receives.
 pub const EARLIER_RUNS: usize = 50;
 
-/// What they said and brought, in all, and what came of each: a long answer does not push out what was said.
+/// Maximum bytes of that history, and of the result of each run. A long result does not displace messages.
 pub const EARLIER_BYTES: usize = 24 * 1024;
 pub const EARLIER_RESULT_BYTES: usize = 4 * 1024;
 
-/// Phases that calls begin in one run.
+/// Maximum phases that calls start in one run.
 pub const CALLED_PHASES: usize = 50;
 
-/// How deep such phases begin in one another.
+/// Maximum nesting of such phases.
 pub const PHASE_DEPTH: usize = 3;
 
-/// What is told whole of a copilot's earlier rounds, the newest first; of older ones people's words and the last word.
+/// Maximum bytes of a copilot's earlier rounds in full, newest first. Of older rounds, people's messages and the last
+/// reply remain.
 pub const ROUNDS_BYTES: usize = 96 * 1024;
 
-/// The name of a person, a group or a key; a person's language and time zone.
+/// Maximum bytes of the name of a person, a group or a key, and of a person's language and time zone.
 pub const NAME_BYTES: usize = 128;
 
-/// Why something is frozen.
+/// Maximum bytes of the reason of a freeze.
 pub const REASON_BYTES: usize = 2_000;
 
-/// Parts of one installation that are frozen.
+/// Maximum frozen parts of one installation.
 pub const FREEZES: usize = 1_000;
 
-/// People of one installation.
+/// Maximum people of one installation.
 pub const PEOPLE: usize = 10_000;
 
-/// Groups that one person is in.
+/// Maximum groups of one person.
 pub const GROUPS_OF_PERSON: usize = 100;
 
-/// Addresses of one person, one for each channel.
+/// Maximum addresses of one person, one for each channel.
 pub const ADDRESSES: usize = 20;
 
-/// One address of a person.
+/// Maximum bytes of one address of a person.
 pub const ADDRESS_BYTES: usize = 512;
 
-/// Stages of one assignment.
+/// Maximum stages of one assignment.
 pub const STAGES: usize = 10;
 
-/// People and groups that one stage of an assignment names.
+/// Maximum people and groups in one stage of an assignment.
 pub const ASSIGNED: usize = 100;
 
-/// Rules of one workflow, or of one ask, that withhold something; the places that one of them names, and one of those.
+/// Maximum withhold rules of one workflow or one request, fields of one rule, and bytes of one field.
 pub const WITHHOLD_RULES: usize = 20;
 pub const WITHHELD_FIELDS: usize = 100;
 pub const WITHHELD_BYTES: usize = 500;
 
-/// Texts of one interrupt whose words raise its risk.
+/// Maximum texts of one interrupt that are searched for words of risk.
 pub const RISK_TEXTS: usize = 1_000;
 
-/// Parts of one day in the hours of a group, and its holidays.
+/// Maximum spans of one day in the hours of a group, and maximum holidays.
 pub const SPANS_OF_DAY: usize = 10;
 pub const HOLIDAYS: usize = 1_000;
 
-/// Groups that have hours.
+/// Maximum groups with hours.
 pub const GROUPS: usize = 1_000;
 
-/// How far ahead working time is looked for: three years.
+/// Maximum days ahead in a search for working time: three years.
 pub const HOURS_AHEAD_DAYS: u64 = 3 * 366;
 
-/// The longest that a reminder or a step of an escalation waits: a year.
+/// Maximum delay of a reminder or of an escalation step: a year.
 pub const TIMING_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 
-/// Reminders for each time that somebody is asked.
+/// Maximum reminders for each request to approvers.
 pub const REMINDERS: u32 = 100;
 
-/// Steps of one escalation.
+/// Maximum steps of one escalation.
 pub const ESCALATION_STEPS: usize = 10;
 
-/// The longest that an interrupt is put off: 30 days.
+/// Maximum time for which an interrupt is snoozed: 30 days.
 pub const SNOOZE_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
-/// People who have put one interrupt off.
+/// Maximum people who have snoozed one interrupt.
 pub const SNOOZES: usize = 1_000;
 
-/// People in whose place others were asked to decide on one interrupt.
+/// Maximum delegations of one interrupt.
 pub const DELEGATIONS: usize = 100;
 
-/// Characters of a text whose words count for the risk of what is asked. Longer ones of our own agents are documents; of
-/// those of others the beginning is read.
+/// Maximum characters of a text that is searched for words of risk. A longer text of our own agents is a document and
+/// is not searched. For agents of other frameworks the beginning is searched.
 pub const RISK_TEXT_CHARS: usize = 4_000;

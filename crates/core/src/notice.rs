@@ -105,7 +105,7 @@ pub struct Notice {
     /// Ids of the voters who settled the interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Ids of people whom the event names: those reminded or escalated to, or the delegate.
+    /// Ids of people in the event: those reminded or escalated to, or the delegate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
     /// Recipient, in a channel with one delivery for each recipient.
@@ -138,8 +138,8 @@ impl Recipient {
 impl Notice {
     /// Returns the ids of the people to notify. If the event names people, these are the recipients. Otherwise they are
     /// the named approvers and the members of named groups. Everyone who may decide unassigned interrupts is added if
-    /// no approver is named, or if `operators` is set. A delegate replaces an absent person. Names of keys are left
-    /// out.
+    /// the notice names no approvers, or if `operators` is set. A delegate replaces an absent person. Names of keys are
+    /// left out.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -269,7 +269,7 @@ fn notice(
     })
 }
 
-/// Returns the interrupt of an event, the occasion, and the people whom the event names.
+/// Returns the interrupt of an event, the occasion, and the people in the event.
 fn occasion<'f>(
     before: &Run,
     run: &Run,

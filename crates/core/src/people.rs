@@ -1,4 +1,4 @@
-//! The people of an installation: who may decide, in which groups they are, and who stands in for whom.
+//! People of an installation: their roles, groups, delegates and sign-in state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,34 +14,34 @@ use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// A person, as they were last set. `name` and `addresses` are content of the event, and may be erased.
+/// A person as last set. `name` and `addresses` are content of the event, and may be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
     pub roles: BTreeSet<Role>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub groups: BTreeSet<String>,
-    /// An IANA time zone: `Europe/Berlin`.
+    /// IANA time zone, such as `Europe/Berlin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// A BCP 47 language tag: `de`, `pt-BR`.
+    /// BCP 47 language tag, such as `de` or `pt-BR`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
-    /// When the provider's token was issued that said this.
+    /// Issue time of the provider's token with these claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
     pub name: Option<String>,
-    /// Channel → address: `email`, `slack` …
+    /// Addresses by channel: `email`, `slack` …
     #[serde(skip)]
     pub addresses: BTreeMap<String, String>,
     #[serde(skip)]
     pub away: Option<Away>,
 }
 
-/// Where a person was read from. The people file and an administrator do not change what the other one set; both come
-/// before a provider.
+/// Source of a person. The people file and an administrator do not change people that the other one set. Both have
+/// priority over a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
@@ -53,19 +53,19 @@ pub enum PeopleSource {
     Api,
 }
 
-/// Somebody is out of the office. They may decide all the same.
+/// Absence of a person. The person may decide all the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Away {
-    /// Until then; `None`: until it is taken back.
+    /// End of the absence. `None`: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Who decides in their place meanwhile.
+    /// Delegate who decides during the absence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
 }
 
-/// The names that an assignment may hold.
+/// Names that an assignment may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciders {
     pub people: BTreeSet<String>,
@@ -73,12 +73,13 @@ pub struct Deciders {
 }
 
 impl Deciders {
-    /// Those of an installation that has no people beside its operator.
+    /// Returns the names of an installation without people other than its operator.
     pub fn local() -> Self {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Why nobody of this name can decide, in words; `None` where somebody can. Names nobody else: agents are told it.
+    /// Returns an error text if no person with this name may decide. The text names no other person, because agents
+    /// read it.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
@@ -86,7 +87,7 @@ impl Deciders {
         Some(format!("nobody who decides here is `{name}`"))
     }
 
-    /// The same of a group that nobody who may decide is in.
+    /// Returns an error text if no member of this group may decide.
     pub fn unknown_group(&self, name: &str) -> Option<String> {
         if self.groups.contains(name) {
             return None;
@@ -95,73 +96,73 @@ impl Deciders {
     }
 }
 
-/// Everybody, and the hours of groups, as one source lists them.
+/// All people and the hours of groups, as one source lists them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
-    /// By id.
+    /// People by id.
     pub people: Vec<(String, Person)>,
-    /// By group.
+    /// Hours by group.
     pub hours: Vec<(String, Hours)>,
 }
 
-/// An approver of this name is whoever started the run: they confirm what they began.
+/// Approver name for the person who started the run.
 pub const STARTER: &str = "starter";
 
-/// All people, by id.
+/// All people by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Ids of `known`, by the form in which names are compared.
+    /// Ids in `known`, by the form in which names are compared.
     forms: BTreeMap<String, BTreeSet<String>>,
-    /// Keys of services, by their names.
+    /// Keys of services by name.
     services: BTreeMap<String, Service>,
-    /// Those who were there and left, also where they came back.
+    /// People who left, including those who came back.
     left: BTreeMap<String, Left>,
-    /// When somebody was signed out everywhere, the last time.
+    /// Last sign-out from all browsers, by person.
     signed_out: BTreeMap<String, Moment>,
-    /// When somebody of a group is at work.
+    /// Business hours by group.
     hours: BTreeMap<String, Hours>,
 }
 
-/// What a key lets a service do, and until when.
+/// Role and expiry of a service's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Service {
     role: Role,
     until: Option<Timestamp>,
 }
 
-/// When something happened to somebody.
+/// Time of an event about a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
-    /// Of its event, in the installation's stream.
+    /// Sequence of the event in the system stream.
     pub seq: u64,
 }
 
-/// When somebody came in, or was invited. Clocks of nodes differ, and the order of the journal is one.
+/// Time of a sign-in or an invitation. Clocks of nodes differ, so the journal's sequence takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// The last event of the installation's stream that was known there; what earlier versions wrote does not say it.
+    /// Last event of the system stream that the node knew then. `None` if an earlier version wrote the record.
     pub seq: Option<u64>,
 }
 
 impl Since {
-    /// Whether it was before that. What can not be told was.
+    /// Returns true if the sign-in precedes `moment`. With equal times and no sequence it returns true.
     pub(super) fn is_before(self, moment: Moment) -> bool {
         self.seq.map_or(self.at <= moment.at, |seq| seq < moment.seq)
     }
 }
 
-/// The last time that somebody left.
+/// The last departure of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Left {
     moment: Moment,
-    /// They are there again.
+    /// True if the person came back.
     is_back: bool,
-    /// Somebody here removed them: no token brings them back.
+    /// True if the people file or an administrator removed the person. Then no token brings them back.
     is_removed: bool,
-    /// When the token was issued that was taken up last; an older one does not bring them back.
+    /// Issue time of the newest token that was accepted. An older token does not bring the person back.
     issued_at: Option<Timestamp>,
 }
 
@@ -174,7 +175,7 @@ impl People {
         all
     }
 
-    /// Those of a list, where there is nobody else.
+    /// Returns the people of a list alone.
     pub fn listed(roster: &Roster) -> Self {
         Self { hours: roster.hours.iter().cloned().collect(), ..Self::of(&roster.people) }
     }
@@ -187,18 +188,18 @@ impl People {
         self.known.iter().map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Those whose ids come later; everybody, without one.
+    /// Returns the people with ids after `id`, or all people.
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
         let after = id.map_or(Bound::Unbounded, Bound::Excluded);
         self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
     }
 
-    /// When somebody of a group is at work; `None` where nothing is said of it.
+    /// Returns the hours of a group, if it has any.
     pub fn hours(&self, group: &str) -> Option<&Hours> {
         self.hours.get(group)
     }
 
-    /// The groups that have hours, with these.
+    /// Returns all groups with hours.
     pub fn all_hours(&self) -> impl Iterator<Item = (&str, &Hours)> {
         self.hours.iter().map(|(group, hours)| (group.as_str(), hours))
     }
@@ -210,11 +211,11 @@ impl People {
         };
     }
 
-    /// Who decides in the place of somebody who is away now; they themselves, where nobody does.
+    /// Returns the delegate who decides for an absent person now, or the person if there is none.
     pub fn standing_in<'p>(&'p self, id: &'p str, now: Timestamp) -> &'p str {
         let (mut found, mut passed) = (id, BTreeSet::from([id]));
         while let Some(delegate) = self.known.get(found).and_then(|person| person.delegate(now)) {
-            // Those who delegate in a circle, or to somebody who has left, are told themselves.
+            // In a circle of delegates, or if a delegate has left, the person stays the recipient.
             if !passed.insert(delegate) || !self.can_decide(delegate) {
                 return id;
             }
@@ -235,14 +236,14 @@ impl People {
         person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
         let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
         person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
-        // Being away is said apart, and outlives a change of roles.
+        // An absence is set by its own event, and outlives a change of roles.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
         self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());
         self.came_back(id);
     }
 
-    /// `is_removed`: it was not their provider who said so.
+    /// Removes a person. `is_removed` is false if the identity provider reported the departure.
     pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
             self.left.insert(id.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
@@ -256,18 +257,18 @@ impl People {
         }
     }
 
-    /// Ids of the people whose name is the same as this one.
+    /// Returns the ids of people with the same name as `name`.
     pub fn same(&self, name: &str) -> impl Iterator<Item = &str> {
         self.forms.get(&*form(name)).into_iter().flatten().map(String::as_str)
     }
 
-    /// Groups of people with the same name, from journals of earlier versions. A quorum counts each group once.
+    /// Returns groups of people with the same name, from journals of earlier versions. A quorum counts each group once.
     pub fn doubles(&self) -> impl Iterator<Item = Vec<&str>> {
         let groups = self.forms.values().filter(|ids| ids.len() > 1);
         groups.map(|ids| ids.iter().map(String::as_str).collect())
     }
 
-    /// Warnings about [`Self::doubles`], for the operator of the server.
+    /// Returns warnings about [`Self::doubles`] for the operator of the server.
     pub fn double_warnings(&self) -> impl Iterator<Item = String> {
         self.doubles().map(|names| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -276,13 +277,13 @@ impl People {
         })
     }
 
-    /// Somebody has a key of this name and role, until then.
+    /// Adds a service key with this name and role, valid until `until`.
     pub(super) fn serves(&mut self, name: &str, role: Role, until: Option<Timestamp>) {
         self.services.insert(name.to_owned(), Service { role, until });
         self.came_back(name);
     }
 
-    /// The names of keys that have expired by now and are still taken to serve, each with its end.
+    /// Returns the names and expiries of keys that have expired but are still listed.
     pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
         let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
         ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
@@ -290,7 +291,7 @@ impl People {
 
     pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
         if self.services.remove(name).is_some() && !self.known.contains_key(name) {
-            // Whoever was removed stays so: a key of the same name does not put them back.
+            // A removed person stays removed: a key of the same name does not restore them.
             let is_removed = self.is_removed(name);
             let issued_at = self.left.get(name).and_then(|left| left.issued_at);
             self.left.insert(name.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
@@ -305,14 +306,14 @@ impl People {
         }
     }
 
-    /// Returns true if the people file or an administrator removed the person. No token brings them back, in whatever
-    /// form it writes their name.
+    /// Returns true if the people file or an administrator removed the person. No token brings them back, in any form
+    /// of their name.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
         !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))
     }
 
-    /// Whether a token that was issued then says what was said before.
+    /// Returns true if a token issued then is older than the last accepted one.
     pub(super) fn is_outdated(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         match self.known.get(id) {
             Some(person) => issued_at < person.issued_at,
@@ -322,15 +323,15 @@ impl People {
         }
     }
 
-    /// Whether somebody who signed in at this time, or was invited then, is signed in no more: they have left, perhaps to
-    /// come back later, were signed out everywhere, or never were here.
+    /// Returns true if a sign-in or invitation from this time is no longer valid. The person has left since then, even
+    /// if they came back, was signed out from all browsers, or never existed.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
             || self.signed_out.get(id).is_some_and(|moment| since.is_before(*moment))
     }
 
-    /// Whether they have left since then, also where they came back.
+    /// Returns true if the person has left since then, even if they came back.
     pub fn has_left(&self, id: &str, since: Since) -> bool {
         self.left.get(id).is_some_and(|left| since.is_before(left.moment))
     }
@@ -339,7 +340,7 @@ impl People {
         self.signed_out.insert(id.to_owned(), moment);
     }
 
-    /// The roles in which somebody signs a browser in: those of people. A key signs nobody in.
+    /// Returns the roles in which a person signs a browser in. A key cannot sign in a browser.
     pub fn signs_in(&self, id: &str) -> BTreeSet<Role> {
         if id == LOCAL_OPERATOR {
             return BTreeSet::from([Role::Admin, Role::Operator]);
@@ -353,7 +354,7 @@ impl People {
         }
     }
 
-    /// The roles that somebody of this name has, or a key. The operator of a local start is always there.
+    /// Returns the roles of a person or a key. The operator of a local start always exists.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
         if roles.is_empty() {
@@ -363,18 +364,19 @@ impl People {
         }
     }
 
-    /// Whether somebody of this name is there and may decide on what is assigned to them.
+    /// Returns true if the person or key exists and may decide interrupts assigned to it.
     pub fn can_decide(&self, id: &str) -> bool {
         self.reach(id) != Extent::Nothing
     }
 
-    /// Whether they were known here, and decide nothing any more. Whoever never was has their roles from somewhere else.
+    /// Returns true if the person or key was known and may no longer decide. An unknown person's roles come from
+    /// another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)
             || (self.known.contains_key(id) && !self.can_decide(id))
     }
 
-    /// Whether they may decide on what is assigned to nobody.
+    /// Returns true if the person may decide interrupts without an assignment.
     pub fn decides_unassigned(&self, id: &str) -> bool {
         matches!(self.reach(id), Extent::Unassigned | Extent::All)
     }
@@ -389,7 +391,7 @@ impl People {
         self.known.get(id).is_some_and(|person| person.groups.contains(group))
     }
 
-    /// Everybody who may decide.
+    /// Returns all people and keys that may decide.
     pub fn deciding(&self) -> impl Iterator<Item = &str> {
         let known = self.known.keys().chain(self.services.keys()).map(String::as_str);
         known.chain(std::iter::once(LOCAL_OPERATOR)).filter(|id| self.can_decide(id))
@@ -402,14 +404,14 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Everybody in whose place this person may decide now, beside themselves: those who are away and named them, and those
-    /// who are away and named one of these.
+    /// Returns the absent people that this person may decide for as a delegate now, directly or through further absent
+    /// delegates.
     pub fn stands_in_for(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
         while let Some(delegate) = news.pop() {
             for from in self.naming(delegate, now) {
-                // A delegate who delegates back, or in a circle, stands in for nobody new.
+                // A delegate who delegates back, or in a circle, adds no person.
                 if from != id && found.insert(from) {
                     news.push(from);
                 }
@@ -418,13 +420,13 @@ impl People {
         found
     }
 
-    /// Those who are away now and named this one themselves.
+    /// Returns the absent people who named this delegate directly.
     pub(crate) fn naming<'p>(&'p self, delegate: &str, now: Timestamp) -> impl Iterator<Item = &'p str> {
         let named = self.known.iter().filter(move |(_, person)| person.delegate(now) == Some(delegate));
         named.map(|(id, _)| id.as_str())
     }
 
-    /// What is wrong with a person who is to be set.
+    /// Returns the problems of a person before it is set.
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
         let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
@@ -435,7 +437,7 @@ impl People {
     }
 }
 
-/// What is wrong with a person of this name, whoever else is there. Pointers are those of the API.
+/// Returns the problems of a person that do not depend on other people. Pointers are those of the API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
@@ -486,19 +488,19 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 }
 
 impl Person {
-    /// Whether setting the other one would change nothing.
+    /// Returns true if setting `other` would change nothing.
     pub fn is_as(&self, other: &Self) -> bool {
         let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
         bare(self) == bare(other)
     }
 
-    /// Who decides in their place now.
+    /// Returns the delegate of an absence that applies now.
     fn delegate(&self, now: Timestamp) -> Option<&str> {
         let away = self.away.as_ref().filter(|away| away.until.is_none_or(|until| until > now))?;
         away.delegate.as_deref()
     }
 
-    /// What is kept apart from the facts, for it says who somebody is.
+    /// Returns the identifying data, which is stored as content and not as facts.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

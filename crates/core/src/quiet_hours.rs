@@ -1,5 +1,5 @@
-//! Quiet hours and digests: until when a channel keeps what can wait. Times are those of the clock on the wall; of the hour that
-//! it skips, and the one that it repeats, `hours.rs` knows.
+//! Quiet hours and digests: computes until when a channel holds notices that can wait. Times are wall-clock times;
+//! `hours.rs` handles skipped and repeated hours.
 
 use std::collections::BTreeSet;
 
@@ -11,48 +11,48 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// What a channel holds back.
+/// Settings by which a channel holds notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Nobody is disturbed then; what overlaps or touches is one.
+    /// Times without notices. Overlapping or adjacent times form one.
     pub quiet: Vec<Quiet>,
-    /// What can wait is told together.
+    /// Schedule on which notices are sent together.
     pub digest: Option<Digest>,
 }
 
-/// A part of some days, or of their nights.
+/// Daily quiet time on some days of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quiet {
-    /// In minutes since midnight.
+    /// Minutes since midnight.
     pub from: u16,
-    /// Where it is not after `from`: of the next day.
+    /// Minutes since midnight. A time not after `from` is on the next day.
     pub to: u16,
-    /// The days that it begins on.
+    /// Days on which the quiet time begins.
     pub days: BTreeSet<Day>,
-    /// An IANA time zone; `None`: of whoever is told.
+    /// IANA time zone. `None` for the recipient's zone.
     pub zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// At each multiple of so many milliseconds.
+    /// At each multiple of this number of milliseconds since the Unix epoch.
     Every(u64),
-    /// When the clock shows this minute of the day.
+    /// Daily at this minute of the day.
     Daily { minute: u16, zone: Option<String> },
 }
 
 const MINUTES: usize = 24 * 60;
-/// Quiet hours that follow one another: more than a week of them has.
+/// Maximum consecutive quiet times. It exceeds the number in a week.
 const CHAINED: usize = 64;
 
 impl Hold {
-    /// Whether anything is ever held back.
+    /// Returns true if no notice is ever held.
     pub fn is_empty(&self) -> bool {
         self.quiet.is_empty() && self.digest.is_none()
     }
 
-    /// Until when something is kept that was written at this moment; `None`: it is told at once. `zone`: that of whoever is
-    /// told. What is critical waits for nobody's sleep.
+    /// Returns the time until which a notice written at `written` is held. Returns `None` if it is sent at once. `zone`
+    /// is the recipient's. A critical notice is never held.
     pub fn until(&self, written: Timestamp, risk: Level, zone: Option<&str>) -> Option<Timestamp> {
         if risk >= Level::Critical {
             return None;
@@ -68,7 +68,7 @@ impl Hold {
         (at > written).then_some(at)
     }
 
-    /// Whether every minute of a week is quiet, as far as this can be told without a zone.
+    /// Returns true if every minute of a week is quiet, compared without regard to zones.
     pub fn is_for_ever(&self) -> bool {
         let mut week = vec![false; 7 * MINUTES];
         for quiet in &self.quiet {
@@ -90,7 +90,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// The end of these hours where this moment lies in them.
+    /// Returns the end of the quiet time that contains this moment.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;
@@ -109,7 +109,7 @@ impl Quiet {
 }
 
 impl Digest {
-    /// The next time after a moment.
+    /// Returns the next time of the digest after a moment.
     fn after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         match self {
             Self::Every(ms) => {
@@ -133,7 +133,7 @@ fn date(at: Timestamp, zone: &TimeZone) -> Option<Date> {
     Some(zone.to_datetime(at).date())
 }
 
-/// UTC where there is none of this name.
+/// Returns the time zone of this name, or UTC if there is none.
 fn zone_of(name: Option<&str>) -> TimeZone {
     name.and_then(|name| ZONES.get(name).ok()).unwrap_or(TimeZone::UTC)
 }

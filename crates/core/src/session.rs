@@ -1,5 +1,5 @@
-//! Sessions: conversations with a person. Holds grants, refusals and whether runs may start; a run of the
-//! session reads them as its context. A session may have no event at all: then a run's start made it, and it is open.
+//! Sessions: conversations with a person. A session holds grants, refusals, and its state; its runs read them as
+//! context. A session without events was created by the start of a run, and is open.
 
 mod fact;
 mod front;
@@ -37,13 +37,13 @@ pub struct Session {
     pub refusals: SharedMap<InterruptId, Refusal>,
     pub state: State,
     pub front: Front,
-    /// How often something was said in its conversation.
+    /// Number of messages in the conversation.
     pub said: u64,
-    /// What people took back in it, oldest first.
+    /// Undone changes, oldest first.
     pub undone: SharedList<Undone>,
-    /// `None` where a run's start made it.
+    /// `None` if the start of a run created the session.
     pub opened: Option<Opened>,
-    /// `None` before its state was ever set.
+    /// `None` until the state is first set.
     pub changed: Option<Changed>,
 }
 
@@ -56,26 +56,27 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Its conversation goes on behind these runs, which an earlier version began. Once it has a front this is no news.
+    /// Continues the conversation after these runs, which an earlier version started. Has no effect if the session has
+    /// a front.
     Continue {
         runs: Vec<RunId>,
     },
     Suspend,
     Resume,
-    /// [`End::Completed`] is a person's word; [`End::Expired`] the engine's, once the session was idle for long enough.
+    /// [`End::Completed`] is for people. [`End::Expired`] is for the engine, once the session was idle for long enough.
     Close {
         reason: End,
     },
 }
 
-/// What a session is opened with.
+/// Settings of a new session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
     pub workflow: Option<String>,
-    /// 1 to [`limits::SESSION_IDLE_MS`].
+    /// From 1 to [`limits::SESSION_IDLE_MS`].
     pub idle_ms: Option<u64>,
     pub name: Option<String>,
-    /// What its runs are to be configured with, in the words of whoever opened it; null where there is none.
+    /// Configuration of its runs, as the creator of the session sent it. Null if there is none.
     pub config: Value,
 }
 
@@ -91,7 +92,7 @@ pub enum Rejection {
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
     Closed(End),
-    /// An expiry that is early, or of a session that never expires.
+    /// The session never expires, or its idle time is not over.
     #[error("the session is not idle for long enough")]
     NotIdle,
     #[error("the request does not fit")]
@@ -117,8 +118,7 @@ impl Session {
         }
     }
 
-    /// Doing something twice is the same as once: the second yields no event. A session is opened once, for each
-    /// opening draws an id of its own.
+    /// Decides an input. A repeated input yields no event, except `Open`: each opening has an id of its own.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {
@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    /// An event of this session, not applied yet.
+    /// Builds an event of this session, not applied yet.
     pub fn event(&self, now: Timestamp, actor: &Actor, fact: Fact) -> Event {
         Event {
             stream: StreamId::Session(self.id.clone()),
@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    /// An event of another stream changes nothing.
+    /// Applies an event. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Session(fact) = &event.fact else { return };
         let (at, actor) = (event.at, &event.actor);
@@ -268,23 +268,23 @@ impl Session {
         self.changed = Some(Changed { first_at, last_at: at, last_seq: self.seq });
     }
 
-    /// When it expires if nothing happens in it, as far as its own events tell: its runs may be younger.
+    /// Returns the time of expiry, by the session's own events. Its runs may have later activity.
     fn idle_at(&self) -> Option<Timestamp> {
         let idle_ms = self.opened.as_ref()?.idle_ms?;
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
-    /// Returns true if it is closed after a time without events.
+    /// Returns true if the session closes after a time without activity.
     pub fn expires(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
 
-    /// The front run, which may have ended.
+    /// Returns the front run, which may have ended.
     pub fn front_run(&self) -> Option<&RunId> {
         self.front.runs.last()
     }
 
-    /// The front runs before this one, the newest first.
+    /// Returns the front runs before this one, newest first.
     pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
         let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
         self.front.runs.iter().rev().skip(newer)
@@ -296,24 +296,24 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes that a run is told: its own, and those of any run while it had the front.
+    /// Returns the undone changes that a run must learn of: its own, and those undone while it was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }
 
-    /// Grants that still hold.
+    /// Returns the grants that are neither expired nor revoked.
     pub fn active_grants(&self, now: Timestamp) -> impl Iterator<Item = &Grant> {
         self.grants.values().filter(move |grant| grant.holds(now))
     }
 
-    /// Refusals that were not revoked.
+    /// Returns the refusals that are not revoked.
     pub fn standing_refusals(&self) -> impl Iterator<Item = &Refusal> {
         self.refusals.values().filter(|refusal| refusal.revoked_at.is_none())
     }
 }
 
 impl Open {
-    /// The event's content, if it may be kept.
+    /// Returns the event's content, or the problems of the settings.
     fn content(&self) -> Result<Content, Rejection> {
         let mut problems = Vec::new();
         if self.idle_ms.is_some_and(|ms| ms == 0 || ms > limits::SESSION_IDLE_MS) {

@@ -1,6 +1,6 @@
-//! Tools as the core sees them: what a tool declares, what an inspection found, how a call ended.
+//! Tools as data: the declaration of a tool, the result of an inspection, the outcome of a call.
 //!
-//! Nothing here runs anything. The crate `tools` fills these types; the run decides on them.
+//! This module runs nothing. The crate `tools` fills these types; the run decides on them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,55 +11,55 @@ use crate::level::Level;
 use crate::time::Timestamp;
 use holdshort_command::Class;
 
-/// A tool as agents and gates know it. Pinned into the run with its workflow.
+/// Declaration of a tool to agents and gates. Pinned into the run with its workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     pub name: String,
     pub description: String,
-    /// JSON Schema (2020-12) of the arguments; always an object schema that refuses further properties.
+    /// JSON Schema (2020-12) of the arguments. Always an object schema that rejects additional properties.
     pub parameters: Value,
     pub runs: Runs,
 }
 
-/// Where a call to the tool happens.
+/// Place in which a call of the tool is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
-    /// In this process (or a sandboxed child of it).
+    /// In this process, or a sandboxed child of it.
     Here { effect: Effect, category: Category, on_crash: OnCrash },
-    /// In the client: the call is handed out as an interrupt, and the client tells what came of it.
+    /// In the client: the call is handed out as an interrupt, and the client reports the outcome.
     Client { effect: Effect, category: Category },
-    /// Nowhere: the call opens an interrupt, and the answer is its result.
+    /// Not executed: the call opens an interrupt, and the answer is its result.
     Opens(Opens),
-    /// Nowhere: the agent that makes the call gives its work away.
+    /// Not executed: the calling agent hands its work over.
     HandsOver(Receiver),
-    /// Nowhere: the call begins a phase of the run, and what that brings is its result.
+    /// Not executed: the call starts a phase of the run, and the phase's output is its result.
     Begins(PhaseTool),
-    /// Nowhere: what the call says is kept with the run.
+    /// Not executed: the arguments are recorded with the run.
     Records,
 }
 
-/// Which phase a call begins (contract A25).
+/// Phase that a call starts (contract A25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseTool {
     Planning,
-    /// A plan that a person always decides on.
+    /// Planning in which a person decides on every plan.
     HumanPlanning,
     Control,
-    /// A person lets every step of the plan begin.
+    /// Execution of a plan in which a person approves the start of every step.
     HumanControl,
     OneShot,
     IdeaGeneration,
     Checkpoint,
     Copilot,
-    /// Several, one after the other.
+    /// Several phases, one after the other.
     Chain,
 }
 
 impl PhaseTool {
-    /// The names of phases in a chain, and in the tools `invoke_NAME_phase`: those of the registry (contract A8).
+    /// Names of phases in a chain and in the tools `invoke_NAME_phase`. They are those of the registry (contract A8).
     pub const NAMES: [(&str, Self); 8] = [
         ("planning", Self::Planning),
         ("hitl_planning", Self::HumanPlanning),
@@ -76,19 +76,19 @@ impl PhaseTool {
     }
 }
 
-/// Whom work is handed over to.
+/// Receiver of handed-over work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
-    /// Another agent, which goes on with the same conversation.
+    /// Another agent, which continues the same conversation.
     Agent(String),
-    /// Nobody: the work is finished.
+    /// No receiver: the work is finished.
     Terminator,
-    /// A person; then the same agent goes on.
+    /// A person. Afterwards the same agent continues.
     Admin,
 }
 
-/// Whether a call can change anything.
+/// Ability of a call to change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -96,19 +96,19 @@ pub enum Effect {
     Write,
 }
 
-/// What a crash between start and finish of a call means.
+/// Handling of a crash between start and finish of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// Read-only or idempotent: run it again.
+    /// Read-only or idempotent: the call is run again.
     Rerun,
-    /// Nobody can know: a person is asked. What is committed is carried on, whatever its tool says: where a commit stands
-    /// can be seen. Definitions of 0.1 said `probe` of tools that change files.
+    /// The outcome is unknown: a person is asked. A commit is always rolled forward, whatever its tool declares,
+    /// because its progress is visible. Definitions of 0.1 used `probe` for tools that change files.
     #[serde(alias = "probe")]
     Ask,
 }
 
-/// The kinds of call that gates and grants speak of (contract A24).
+/// Category of a call, for gates and grants (contract A24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -121,7 +121,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// As it is written in journals and workflows.
+    /// Name of the category in journals and workflows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
@@ -133,7 +133,7 @@ impl Category {
         }
     }
 
-    /// What calls of it do.
+    /// Describes the calls of the category.
     pub const fn does(self) -> &'static str {
         match self {
             Self::ReadOnly => "reads",
@@ -158,7 +158,7 @@ impl From<Class> for Category {
     }
 }
 
-/// The tools that open an interrupt themselves.
+/// Tools that open an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Opens {
@@ -167,179 +167,181 @@ pub enum Opens {
     Review,
 }
 
-/// The state of a file or folder that a call relies on. `path` is relative to the workspace, with `/`.
+/// State of a file or folder that a call depends on. `path` is relative to the workspace, with `/`.
 ///
-/// A path that ends with `/` is a folder (`./` is the workspace), and `sha256` says which folder it is, whatever its
-/// name: it does not change with what lies in it.
+/// A path that ends with `/` is a folder (`./` is the workspace). Its `sha256` identifies the folder independently of
+/// its name and its content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Precondition {
     pub path: String,
-    /// SHA-256 of the file's bytes, or of the folder's identity; `None` where it must be absent.
+    /// SHA-256 of the file's bytes, or of the folder's identity. `None` if the path must be absent.
     pub sha256: Option<Digest>,
 }
 
-/// A path that a call names and that leads elsewhere than its names say: through a link. A path without a place leads
-/// where it says.
+/// Path of a call that leads through a link to another place than its names suggest. Other paths have no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
-    /// As the call names it, from the working directory. Empty: all that the call names.
+    /// Path as the call names it, relative to the working directory. Empty for all paths of the call.
     pub named: String,
-    /// Absolute, without links; `None` where nobody could tell, which rules that hold back take for any place.
+    /// Absolute path without links. `None` if unknown: asking and forbidding rules then treat it as any place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
 
-/// How far a command is confined (design, part 7).
+/// Degree of confinement of a command (design, part 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
     /// Not confined: every command asks, without grants.
     None,
-    /// Files or network are confined, but not both: every command asks, without grants.
+    /// Either files or network is confined: every command asks, without grants.
     Partial,
-    /// Files (Landlock), network (own namespace unless the workflow opens it), resources, process group.
+    /// Confined in files (Landlock), network (own namespace unless the workflow opens it), resources and process group.
     Full,
 }
 
-/// What a command may do to the workspace: decided by the vote, bound by the digest, enforced by the sandbox.
+/// Permitted effect of a command on the workspace: decided by the vote, bound by the digest, enforced by the sandbox.
 ///
-/// Ordered from the least to the most.
+/// Variants are in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommandEffect {
-    /// It reads. The workspace is read-only, nothing in it can be executed, and there is no network.
+    /// Reads. The workspace is read-only, its files cannot be executed, and there is no network.
     Reads,
-    /// It writes beneath these places only, relative to the workspace with `/`; `.` is all of it.
+    /// Writes only below these places, relative to the workspace with `/`. `.` is the whole workspace.
     Writes { places: Vec<String> },
-    /// It writes anywhere in the workspace but where a person's own tools look for what they run
+    /// Writes anywhere in the workspace, except in places from which a person's own tools run code
     /// ([`guarded`](holdshort_command::guarded)).
     Workspace,
-    /// It writes there too: a person approved a card that says so.
+    /// Writes in those places too: a person approved a card that states this.
     Guarded,
 }
 
-/// What a read-only look before the gate found out about a call.
+/// Result of the read-only inspection of a call before the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// The canonical path of the workspace.
+    /// Canonical path of the workspace.
     pub workspace: String,
-    /// The canonical working directory of a command, or the workspace.
+    /// Canonical working directory of a command. For other tools the workspace.
     pub cwd: String,
     /// Sorted by path.
     pub preconditions: Vec<Precondition>,
-    /// Of commands only.
+    /// Set for commands only.
     pub sandbox: Option<SandboxLevel>,
-    /// Findings that make the call ask whatever the rules allow: codes such as `hard_link`.
+    /// Codes of findings that make the call ask, whatever the rules allow: `hard_link` and others.
     pub ask_because: Vec<String>,
-    /// Where the paths lead that the call names, for those that lead elsewhere than they say.
+    /// Resolved paths of the call that lead to another place than their names suggest.
     pub places: Vec<ResolvedPath>,
-    /// What a person needs to see, as data: `{"diff": {…}, "impact": {…}}`.
+    /// Data for the card: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
-    /// Of tools that change files only.
+    /// Set for tools that change files only.
     pub proposed: Option<Box<Proposed>>,
 }
 
-/// What a call that changes files would do. The bytes of those files are in the journal before the run hears of it.
+/// Proposed changes of a call. The bytes of the changed files are in the journal before the run receives this.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposed {
     pub changeset: Changeset,
-    /// What the agent reads as the result of the call, once it is done.
+    /// Result of the call for the agent, once the changes are committed.
     pub text: String,
-    /// The tool's own account.
+    /// Data reported by the tool.
     pub data: Value,
 }
 
-/// The result of looking at a call.
+/// Result of inspecting a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inspected {
     Ready(Inspection),
-    /// The call can not or must not run (path outside the workspace, text to replace not found …). The
-    /// message goes to the model.
+    /// The call cannot or must not run, for example because a path is outside the workspace. The message goes to the
+    /// model.
     Impossible {
         code: &'static str,
         message: String,
     },
 }
 
-/// How a started call ended.
+/// Outcome of a started call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It ran; the text is what the model reads. A command that exits with 1 is `Done` too.
+    /// The call ran. The text is the result for the model. A command that exits with 1 is `Done` too.
     Done { text: String, data: Value },
-    /// A command ran and met the walls of its effect: it tried to write or to execute what it may not. The text says so.
+    /// A command ran and was denied by the sandbox: it tried a write or an execution beyond its effect. The text
+    /// reports it.
     Confined { text: String, data: Value },
-    /// A command ran and made what a person's own tools run by themselves: it was set aside, or is left and the text
-    /// says so.
+    /// A command ran and created files that a person's own tools run by themselves. They were set aside, or remain and
+    /// the text reports it.
     SetAside { text: String, data: Value },
-    /// A command that a person stopped: it may have done a part of its work. The text is what it printed until then.
+    /// A person stopped the command, which may have done a part of its work. The text is its output until then.
     Stopped { text: String, data: Value },
-    /// It did not do what it should; the text says why.
+    /// The call failed. The text states the reason.
     Failed { text: String },
     /// A precondition no longer held, so nothing was done.
     Changed { paths: Vec<String> },
-    /// It was begun, and did not come to its end: a person must say. The text says how far it came.
+    /// The call began and did not finish: a person must decide. The text describes its progress.
     Halfway { text: String },
-    /// It ran, and nobody reads what it brings before a person has released it.
+    /// The call ran. Its result is withheld until a person releases it.
     Held(Box<Held>),
 }
 
-/// A result that is held back, and what the person is shown who may release it: derived, never raw.
+/// A withheld result, with derived data for the person who may release it. The data is never raw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     pub title: String,
-    /// What is released: exactly this text becomes the result of the call.
+    /// The text that becomes the result of the call after the release.
     pub content: String,
-    /// Why it is held, a line each.
+    /// Reasons for withholding, one on each line.
     pub findings: Vec<String>,
     pub level: Level,
-    /// The same as data, for whoever shows it.
+    /// The findings as data, for display.
     pub details: Value,
-    /// The tool's own account, which goes with the result.
+    /// Data reported by the tool, stored with the result.
     pub data: Value,
 }
 
-/// What a trial of a command came to.
+/// Outcome of a command's trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tried {
     Yielded(Yielded),
-    /// A precondition no longer held, so it was not run.
+    /// A precondition no longer held, so the command was not run.
     Changed {
         paths: Vec<String>,
     },
-    /// It can not be tried here, and why. Nothing has run.
+    /// A trial is not possible here, for this reason. The command was not run.
     Impossible {
         why: String,
     },
 }
 
-/// Changes that a commit makes in the run's layer, where the run's own commands find them, and not in the workspace.
+/// Changes that a commit makes in the run's layer, which the run's own commands see, and not in the workspace.
 ///
-/// Each `before` is what the layer held. The layer is a cache: a commit that finds something else there is no error.
+/// Each `before` is the earlier entry of the layer. The layer is a cache, so a different entry at the commit is not an
+/// error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
     pub changes: Changeset,
-    /// Start of the trial, and modification time of every file of it: a source that changed later is newer than what
-    /// was built from the earlier one.
+    /// Start of the trial, and modification time of all its files. A source that changes later is therefore newer than
+    /// the output built from it.
     pub made_at: Timestamp,
 }
 
-/// What a command did where it could harm nothing. A command that a limit stopped has changed nothing: what it did until
-/// then is dropped, and the text says so.
+/// Result of a command that ran in a trial without lasting effects. If a limit stopped the command, its changes are
+/// dropped, and the text reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yielded {
     /// Changes of the workspace.
     pub changeset: Changeset,
-    /// Changes of the run's layer; `None` where there are none.
+    /// Changes of the run's layer, if there are any.
     pub layer: Option<Box<LayerChanges>>,
-    /// Codes of findings that ask whatever the rules allow: `hard_link`, `special_file`, `layer_full` and those of the guard.
+    /// Codes of findings that ask, whatever the rules allow: `hard_link`, `special_file`, `layer_full` and those of the
+    /// guard.
     pub ask_because: Vec<String>,
-    /// What the agent reads as the result of the call, once its changes are released.
+    /// Result of the call for the agent, once its changes are released.
     pub text: String,
-    /// The command's own account: exit code, time, limits.
+    /// Exit code, time and limits of the command.
     pub data: Value,
-    /// What a person needs to see of the changes.
+    /// Data about the changes for the card.
     pub card: Value,
 }

@@ -1,6 +1,6 @@
-//! Channels: where people are told, as they are configured, and which of the notices each is told.
+//! Channels: configuration of the places where people are notified, and rules that select notices for each channel.
 //!
-//! A channel names where its secrets are and holds none.
+//! A channel names the sources of its secrets and never holds a secret.
 
 mod via;
 
@@ -18,51 +18,51 @@ use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
-/// The channel of what agents of others are told, each where it said. No file defines it.
+/// Channel of callbacks to agents of other frameworks, each at its own address. It is not in the channels file.
 pub const CALLBACKS: &str = "agent-callbacks";
 
-/// One channel, as it is configured.
+/// One channel as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
-    /// Of e-mail: `smtp://HOST:PORT`. Of push: whom a push service may write to, `mailto:` or `https:`.
+    /// For e-mail: `smtp://HOST:PORT`. For push: contact for the push service, `mailto:` or `https:`.
     pub url: Source,
-    /// Whom each delivery is for.
+    /// Recipients of the deliveries.
     pub to: To,
-    /// Of e-mail alone.
+    /// Set for e-mail only.
     pub mail: Option<Mail>,
-    /// Of Slack, where it has buttons.
+    /// Set for Slack with buttons.
     pub slack: Option<SlackApp>,
-    /// That sign what is sent, the current one first; the others go on to be valid while receivers change over. Of ntfy: the
-    /// token of whoever publishes. Of e-mail: the password.
+    /// Signing secrets, the current one first. The others stay valid while receivers change over. For ntfy: the token
+    /// of the publisher. For e-mail: the password.
     pub secrets: Vec<Source>,
-    /// Of a webhook: sent along. Those that let somebody in name where their value is.
+    /// Additional headers of a webhook. Headers that authenticate name the source of their value.
     pub headers: BTreeMap<String, Source>,
-    /// Whether the title of what is asked is told. It is content.
+    /// True if notifications include the title of the interrupt. The title is content.
     pub title: bool,
-    /// Ranges of addresses that are not public and may be reached all the same.
+    /// Private address ranges that may be reached.
     pub allow: Vec<String>,
-    /// How often a delivery is tried.
+    /// Maximum attempts of a delivery.
     pub attempts: u64,
-    /// From the first attempt to the second; each later wait is four times as long.
+    /// Delay between the first and the second attempt. Each later delay is four times as long.
     pub retry_ms: u64,
-    /// The longest that one attempt takes.
+    /// Timeout of one attempt.
     pub timeout_ms: u64,
-    /// What is held back.
+    /// Quiet hours and digest.
     pub hold: Hold,
-    /// The same for one person, by id, in the place of that.
+    /// Quiet hours and digest of single people by id, instead of `hold`.
     pub personal: BTreeMap<String, Hold>,
 }
 
-/// Limits of a webhook that the channels file does not name (contract D5).
+/// Limits of a webhook that is not in the channels file (contract D5).
 const ATTEMPTS: u64 = 3;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Channel {
-    /// Returns the channel of a registered webhook, for reviews. The node that sends adds its address and its secrets.
+    /// Returns the channel of a registered webhook, for reviews. The sending node adds its address and its secrets.
     pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
         let via = match webhook.kind {
             WebhookKind::CustomUrl => Via::Crew,
@@ -77,13 +77,14 @@ impl Channel {
         }
     }
 
-    /// Returns the channels of the webhooks that are registered and active.
+    /// Returns the channels of registered, active webhooks.
     pub fn registered(system: &System) -> impl Iterator<Item = Self> {
         let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
     }
 
-    /// One that stands in no file: it is told of everything at once, and whoever sends adds where it leads and what signs there.
+    /// Returns a channel that is not in the channels file. It receives every notice at once. The sender adds its
+    /// address and its secrets.
     pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
         Self {
             name,
@@ -105,7 +106,7 @@ impl Channel {
         }
     }
 
-    /// What is held back of what somebody is told.
+    /// Returns the quiet hours and digest for a recipient.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
             Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
@@ -113,12 +114,12 @@ impl Channel {
         }
     }
 
-    /// Whether it ever tells several things together.
+    /// Returns true if the channel may hold notices.
     pub fn gathers(&self) -> bool {
         !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
     }
 
-    /// Until when a notice is kept that was written at this moment; `None`: it is told at once.
+    /// Returns the time until which a notice written at `written` is held. Returns `None` if it is sent at once.
     pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
         let person = notice.to.as_ref().and_then(Recipient::person).and_then(|id| people.get(id));
         let zone = person.and_then(|person| person.time_zone.as_deref());
@@ -126,7 +127,7 @@ impl Channel {
     }
 }
 
-/// Whether a header is one that whatever sends says by itself: nobody else names it.
+/// Returns true if the sender sets this header itself, so that a configuration may not.
 pub fn is_own_header(name: &str) -> bool {
     const OWN: [&str; 10] = [
         "connection",
@@ -145,73 +146,73 @@ pub fn is_own_header(name: &str) -> bool {
     OWN.contains(&&*name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whom a delivery of a channel is for.
+/// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// Whoever reads the channel: one delivery of each notice.
+    /// All readers of the channel: one delivery for each notice.
     #[default]
     Channel,
-    /// Each person who is asked: a delivery for each of them; of push for each of their browsers.
+    /// Each approver: one delivery for each person. For push, one delivery for each of their browsers.
     People,
-    /// These: a delivery for each of them.
+    /// Fixed addresses: one delivery for each.
     Addresses(Vec<String>),
 }
 
-/// How mails are sent.
+/// Settings for sending mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// `Holdshort <holdshort@example.org>`, or the address alone.
     pub from: String,
     pub security: Security,
-    /// Who signs in at the server, with the secret as the password.
+    /// User name at the mail server. The secret is the password.
     pub user: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection begins in the clear and goes on in TLS, or ends.
+    /// The connection begins unencrypted and must switch to TLS, or it ends.
     Starttls,
     /// TLS from the first byte.
     Tls,
-    /// None: to addresses that `allow` names, and to no others.
+    /// No encryption. Only for addresses that `allow` contains.
     None,
 }
 
-/// An app of Slack, which posts with a token of its bot and is told who presses a button.
+/// Slack app: posts with its bot token, and receives the identity of people who press buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// The id of a conversation, `C…`. Empty where each person is written to.
+    /// Id of a conversation, `C…`. Empty if each person is messaged directly.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
 }
 
-/// Where something is that may be secret.
+/// Source of a value that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It is none.
+    /// The value itself, which is not secret.
     Plain(String),
-    /// In a file of its own.
+    /// Path of a file with the secret.
     File(String),
-    /// In a variable of the environment.
+    /// Name of an environment variable with the secret.
     Env(String),
 }
 
-/// Which notices a channel is told. What is empty narrows nothing.
+/// Filter of the notices for a channel. An empty criterion matches all notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// That this is asked of, or that they are told. With `groups`: either.
+    /// Approvers or recipients of the notice. Together with `groups`, one match in either suffices.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
-    /// At least.
+    /// Minimum risk.
     pub risk: Option<Level>,
 }
 
 impl Rule {
-    /// Whether it is told of checkpoints: only where it says so, for they concern nobody who is asked something.
+    /// Returns true if the channel receives checkpoints. It must name them, because they concern no approver.
     pub fn takes_checkpoints(&self) -> bool {
         self.occasions.contains(&Occasion::Checkpoint)
     }
@@ -220,7 +221,7 @@ impl Rule {
         self.is_about(notice) && self.names(notice)
     }
 
-    /// Whether it takes such a notice, whoever is asked.
+    /// Returns true if the notice matches, regardless of its approvers.
     pub fn is_about(&self, notice: &Notice) -> bool {
         (self.occasions.is_empty() || self.occasions.contains(&notice.occasion))
             && (self.kinds.is_empty() || self.kinds.contains(&notice.kind))

@@ -1,4 +1,4 @@
-//! Types of channels: a closed set, in which each row tells who reads a channel and which secrets it has.
+//! Types of channels: a closed set. One row for each type states its readers and its secrets.
 
 /// Type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,35 +19,35 @@ pub enum Via {
     Push,
 }
 
-/// Properties of a type of channels.
+/// Properties of a type of channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ViaRow {
     /// Name in the channels file.
     pub name: &'static str,
-    /// True if people read it. A program that reads a channel is told everything, in order.
+    /// True if people read the channel. A channel for a program receives every notice, in order.
     pub is_read_by_people: bool,
     pub secrets: Secrets,
     pub checkpoints: Checkpoints,
 }
 
-/// Use of the secrets that a channels file names.
+/// Purpose of the secrets in a channels file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// They sign what is sent; one of them at least. The channel sends headers of its own, too.
+    /// Sign the requests; at least one is required. The channel may also add headers.
     Sign,
-    /// The URL is the secret: anybody who has it may post there.
+    /// The URL is the secret: any holder may post to it.
     Url,
-    /// A token that lets the channel publish, if it needs one.
+    /// A token that permits publishing, if the server requires one.
     Token,
-    /// Keys of the type itself name them.
+    /// Settings of the type itself name the secrets.
     Own,
 }
 
-/// Receivers of checkpoints of the journal.
+/// Recipients of the journal's checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Fixed addresses, which keep them.
+    /// Fixed addresses, which archive them.
     Addresses,
     Never,
 }

@@ -1,4 +1,4 @@
-//! Facts of a session: what can happen in it.
+//! Facts of a session.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,17 @@ pub enum Fact {
         matcher: Matcher,
         run: RunId,
         interrupt: InterruptId,
-        /// From then on it holds no longer; `None`: as long as the session.
+        /// Expiry. `None`: as long as the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
     GrantRevoked {
         grant: GrantId,
     },
-    /// A person refused a call. It asks again until the refusal is revoked, whatever grant or rule allows it. text: the
-    /// call on one line.
+    /// A person refused a call. Such a call asks until the refusal is revoked, whatever grant or rule allows it. Its
+    /// text is the call on one line.
     RefusalAdded {
-        /// Interrupt that the person decided on. Names the refusal.
+        /// Interrupt that the person decided on. It identifies the refusal.
         interrupt: InterruptId,
         run: RunId,
         call: RefusedCall,
@@ -35,35 +35,35 @@ pub enum Fact {
     RefusalRevoked {
         interrupt: InterruptId,
     },
-    /// Made by itself, before any run. Always the first event; its content is `{name?, config?}`.
+    /// The session was opened before any run. Always the first event; its content is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         idle_ms: Option<u64>,
     },
-    /// A message starts this run, which becomes the front run: the one before has ended.
+    /// A message started this run, which becomes the front run. The previous front run has ended.
     FrontTaken {
         run: RunId,
         /// Agent in front, if a person chose one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// Something was said in the conversation. The words are those of an event of the front run.
+    /// A message appeared in the conversation. Its text is in an event of the front run.
     Said {
         run: RunId,
         seq: u64,
-        /// The agent that said it; `None`: a person, this event's actor.
+        /// Author of the message. `None` for a person: the actor of this event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// Interrupt that it asks or answers.
+        /// Interrupt that the message asks or answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
     },
-    /// A person took back what a run had changed. text: which files.
+    /// A person undid the changes of a run. Its text lists the files.
     ChangesUndone {
         run: RunId,
-        /// The run that did it.
+        /// Run that undid the changes.
         by: RunId,
     },
     SessionSuspended,

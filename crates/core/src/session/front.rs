@@ -1,5 +1,5 @@
-//! Who is in front of a session's conversation: the runs that were begun by what somebody said, and the agent that
-//! hears the next word. What is said stands in the events of those runs; the session's events say where.
+//! Front of a session's conversation: the runs that messages started, and the agent that receives the next message. The
+//! messages are in events of those runs; the session's events point at them.
 
 use crate::id::RunId;
 use crate::shared::SharedList;
@@ -7,8 +7,8 @@ use crate::shared::SharedList;
 /// The front of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Front {
-    /// The front runs, oldest first. At most the last of them lives.
+    /// Front runs, oldest first. Only the last one may be live.
     pub runs: SharedList<RunId>,
-    /// The agent that the next run begins with; `None`: the one that its workflow begins with.
+    /// Agent that the next run begins with. `None`: the first agent of its workflow.
     pub agent: Option<String>,
 }

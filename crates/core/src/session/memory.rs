@@ -26,8 +26,8 @@ impl Granters<'_> {
 }
 
 impl Session {
-    /// Grants of these people that hold now. `asked_at`: when the call was first put before a person. A grant that was
-    /// given since then does not cover the call.
+    /// Returns the valid grants of these people. `asked_at` is the time when the call was first presented to a person.
+    /// A later grant does not cover the call.
     pub(crate) fn grants_by(
         &self,
         granters: Granters<'_>,
@@ -38,12 +38,12 @@ impl Session {
         self.active_grants(now).filter(|grant| is_in_time(grant) && granters.count(grant)).collect()
     }
 
-    /// Compares a call with the refusals that stand.
+    /// Compares a call with the refusals that are not revoked.
     pub(crate) fn refused_before(&self, subject: &Subject<'_>, arguments: &Value) -> RefusedBefore {
         RefusedBefore::compare(self.standing_refusals(), subject, arguments)
     }
 
-    /// Refused calls that a grant would cover otherwise, for the card that offers the grant.
+    /// Returns refused calls that the grant would otherwise cover, for the card that offers the grant.
     pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
@@ -51,7 +51,7 @@ impl Session {
         refused.into_iter().take(NAMED).map(Refusal::words).collect()
     }
 
-    /// Grant as a card shows it.
+    /// Renders a grant for a card.
     pub(crate) fn grant_card(&self, grant: &Matcher) -> Value {
         let mut card = json!(grant);
         card["words"] = json!(grant.words());

@@ -5,8 +5,8 @@ use crate::id::GrantId;
 use crate::projection::{GrantRow, SessionRow};
 
 impl Session {
-    /// The session's row, as its own events tell it; `None` before the first that does. Its runs bring another one
-    /// (see [`SessionRow::with`]).
+    /// Returns the session's row from its own events. Returns `None` before the first event that changes the state. Its
+    /// runs contribute further rows (see [`SessionRow::with`]).
     pub fn row(&self) -> Option<SessionRow> {
         let changed = self.changed?;
         let opened = self.opened.as_ref();

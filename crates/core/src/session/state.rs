@@ -1,40 +1,40 @@
-//! States of a session. `session.rs` says who may change them.
+//! States of a session. `session.rs` defines the permissions to change them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Whether runs start in a session.
+/// State of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     #[default]
     Open,
-    /// A person stopped it: its runs are paused, and none starts or resumes.
+    /// Stopped by a person: its runs are paused, and no run starts or resumes.
     Suspended,
-    /// Over for good: its runs are cancelled, and none starts.
+    /// Ended: its runs are cancelled, and no run starts.
     Closed(End),
 }
 
-/// Why a session was closed.
+/// Reason for closing a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// A person closed it.
     Completed,
-    /// Nothing happened in it for as long as it was opened for.
+    /// The session was idle for longer than its settings allow.
     Expired,
 }
 
-/// What the session was opened with. Its name and config are the content of the first event.
+/// Settings of the opened session. Its name and config are the content of the first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// The workflow that its runs are meant to be of.
+    /// Intended workflow of its runs.
     pub workflow: Option<String>,
-    /// Idle for so long, it expires.
+    /// Idle time after which the session expires.
     pub idle_ms: Option<u64>,
 }
 
-/// The first and the last event that its row tells of.
+/// First and last event that determine the session's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub first_at: Timestamp,
@@ -46,7 +46,7 @@ impl State {
     pub const ALL: [Self; 4] =
         [Self::Open, Self::Suspended, Self::Closed(End::Completed), Self::Closed(End::Expired)];
 
-    /// One word for each, as rows hold it.
+    /// Name of the state in rows.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",

@@ -1,24 +1,24 @@
-//! What people took back of what runs of a session changed, and which runs are told of it.
+//! Undone changes: records that a person reverted changes of a run, and informs later runs.
 
 use std::sync::Arc;
 
 use crate::id::RunId;
 
-/// What one undo took back.
+/// Changes of a run that one undo reverted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// The run that had changed it.
+    /// Run that made the changes.
     pub of: RunId,
-    /// The run that took it back.
+    /// Run that reverted them.
     pub by: RunId,
-    /// The front run of that time.
+    /// Front run at that time.
     pub front: Option<RunId>,
-    /// Which files; empty where the words were erased.
+    /// The reverted files. Empty if the text was erased.
     pub text: Arc<str>,
 }
 
 impl Undone {
-    /// What an agent is told of it.
+    /// Describes the undo to an agent.
     pub fn told(&self) -> String {
         let told = format!("A person has taken back changes that you may rely on. {}", self.text);
         told.trim_end().to_owned()
