@@ -198,8 +198,8 @@ pub const CALLED_PHASES: usize = 50;
 /// Maximum nesting of such phases.
 pub const PHASE_DEPTH: usize = 3;
 
-/// Maximum bytes of a copilot's earlier rounds in full, newest first. Of older rounds, people's messages and the last
-/// reply remain.
+/// Maximum bytes of a copilot's earlier rounds in full, newest first. Older rounds keep people's messages and the last
+/// reply.
 pub const ROUNDS_BYTES: usize = 96 * 1024;
 
 /// Maximum bytes of the name of a person, a group or a key, and of a person's language and time zone.

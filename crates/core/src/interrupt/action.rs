@@ -1,5 +1,5 @@
-//! Actions of people on an interrupt that resolve nothing: claim it, release it, comment on it, withdraw a vote, delegate
-//! it or reassign it.
+//! Actions of people on an interrupt that do not resolve it: claim, release, view, comment, withdraw a vote, reassign,
+//! delegate.
 
 use super::{Assignment, Delegation, Holder, Interrupt, Refusal, Voter};
 use crate::actor::Role;
@@ -8,17 +8,17 @@ use crate::name::is_same;
 use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 
-/// Whom an interrupt is handed on to.
+/// New assignee of an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedTo {
-    /// Others in the stage that it is at; how many of them agree stays as it is.
+    /// Other approvers for the current stage. The number of required votes stays.
     Names { approvers: Vec<String>, groups: Vec<String> },
-    /// Stages and quorums of its own.
+    /// A new assignment with its own stages and quorums.
     Whole(Assignment),
 }
 
 impl Interrupt {
-    /// Whether a claim is news. `over` names the claim that it takes over.
+    /// Returns true if the claim changes something. `over` is the sequence of a claim that it may replace.
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
@@ -37,8 +37,9 @@ impl Interrupt {
         }
     }
 
-    /// Whether letting it go is news. Admins let go what other people have claimed; what a client has, that client
-    /// alone lets go. A claim on an approval outlives it, for the call that it releases inherits the claim.
+    /// Returns true if the release changes something. Admins may release claims of people, but a client's claim can be
+    /// released only by that client. A claim on an approval survives the resolution, because the released call inherits
+    /// it.
     pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&Holder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
@@ -48,7 +49,7 @@ impl Interrupt {
         if may { Ok(true) } else { Err(Refusal::Claimed { by: claim.by.clone() }) }
     }
 
-    /// Whether it is news that somebody looks at it: their first look while it is open.
+    /// Returns true if the view must be recorded: it is the person's first view while the interrupt is open.
     pub fn check_view(&self, voter: &Voter<'_>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let is_news = self.is_open() && !self.views.contains_key(&voter.actor.id);
@@ -58,7 +59,7 @@ impl Interrupt {
         Ok(is_news)
     }
 
-    /// Comments are taken also after the resolution: people say why later.
+    /// Checks a comment. Comments are accepted after the resolution too, so that people can explain it later.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         let problem = if text.trim().is_empty() {
@@ -73,7 +74,7 @@ impl Interrupt {
         Err(Refusal::Invalid(vec![Problem::new("/text", problem)]))
     }
 
-    /// The standing vote of somebody, which they take back. It is theirs, also where they are not asked any more.
+    /// Checks that a person may withdraw their vote. They may withdraw it even if they are not an approver any more.
     pub fn check_take_back(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         let has_voted = self.votes.iter().any(|vote| vote.by == voter.actor.id);
         if !has_voted {
@@ -83,9 +84,9 @@ impl Interrupt {
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }
     }
 
-    /// What an interrupt is assigned to where somebody hands it on. Nobody asks for less than its gate: so many votes, in
-    /// as many stages, and nobody's own work. Who may hand on only what is theirs names others in the stage that they sit
-    /// in, and changes nothing else.
+    /// Returns the assignment after a reassignment. It must require at least as many votes and stages as the gate, and
+    /// must not newly permit self-approval. A person who may reassign only their own interrupts can replace the
+    /// approvers of their current stage and nothing else.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {
@@ -105,7 +106,7 @@ impl Interrupt {
         }
         self.may_hand_over(voter)?;
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
-        // Who names others leaves it as it stands: what was emptied may ask for fewer than the gate did.
+        // Replacing approvers keeps the current requirements, which may be below those of the gate after an escalation.
         let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
         match to {
             HandedTo::Names { approvers, groups } => {
@@ -123,7 +124,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether `from` may be decided for by `to`.
+    /// Checks that `to` may become the delegate of `from`.
     pub fn check_delegate(&self, voter: &Voter<'_>, delegation: &Delegation) -> Result<(), Refusal> {
         let Delegation { from, to, until } = delegation;
         let of_others = match rights::extent(voter.actor.role, Permission::Assign) {
@@ -157,8 +158,8 @@ impl Interrupt {
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
     }
 
-    /// Refuses to let a person choose who releases their own work: with `self_approval: false`, neither the starter of the
-    /// run nor an author of what is asked about reassigns or delegates the interrupt.
+    /// Prevents a person from choosing who releases their own work. With `self_approval: false`, neither the starter of
+    /// the run nor an author of the subject may reassign or delegate the interrupt.
     fn may_hand_over(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         if !self.is_open() {
             return Err(Refusal::AlreadyResolved);
@@ -170,7 +171,7 @@ impl Interrupt {
         if releases && is_own && !self.assignment.self_approval { Err(Refusal::OwnHandOver) } else { Ok(()) }
     }
 
-    /// Whether somebody may decide on it now, and there is something to decide.
+    /// Checks that the person may take part, and that the interrupt is open.
     pub(super) fn may_act(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }

@@ -1,21 +1,21 @@
-//! The answer to a question, and what becomes of it after it was given: it may be corrected, and erased.
+//! Answers to questions, with later corrections and erasure.
 
 use serde_json::Value;
 
 use super::{Cause, Effect, Given, Interrupt, Kind, Offer, Outcome, Vote};
 
 impl Interrupt {
-    /// Whether an option of it gives the answer to a question.
+    /// Returns true if the option answers a question.
     pub fn is_answered_by(&self, offer: &Offer) -> bool {
         self.opened.kind == Kind::Question && offer.effect == Effect::Respond
     }
 
-    /// The option that answers it.
+    /// Returns the option that answers the question.
     pub fn answering(&self) -> Option<&Offer> {
         self.opened.options.iter().find(|offer| self.is_answered_by(offer))
     }
 
-    /// The answer that somebody gave, as it counts now; `None` where nobody answered, or where it was erased.
+    /// Returns the current answer. Returns `None` if there is none, or if it was erased.
     pub fn answer(&self) -> Option<Given> {
         if self.kept.erased || !self.was_answered() {
             return None;
@@ -26,7 +26,8 @@ impl Interrupt {
         Some(self.given())
     }
 
-    /// The same as history keeps it: what several people said alike is one answer, which a later question can take.
+    /// Returns the answer for the history. Equal answers of several people become one answer, which a later question
+    /// can reuse.
     pub fn answer_kept(&self) -> Option<Given> {
         let answer = self.answer()?;
         let each = self.each_given();
@@ -40,7 +41,7 @@ impl Interrupt {
         Some(alike.map_or(answer, |((_, first), _)| first.clone()))
     }
 
-    /// What was given with the decisions that settled it. Of several people who answered each is named.
+    /// Returns the text and edit of the deciding votes. With several answers, each is prefixed with its author.
     pub fn given(&self) -> Given {
         let gathered = self.gathered();
         if gathered.is_empty() {
@@ -55,7 +56,7 @@ impl Interrupt {
         Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
     }
 
-    /// What each of several people answered, in the order in which they did; empty where one answer counts.
+    /// Returns each person's answer, in order. Empty if a single answer suffices.
     pub fn each_given(&self) -> Vec<(&str, Given)> {
         if self.kept.erased || self.kept.corrected.is_some() {
             return Vec::new();
@@ -64,14 +65,14 @@ impl Interrupt {
         self.gathered().into_iter().map(|vote| (vote.by.as_str(), given(vote))).collect()
     }
 
-    /// The votes of several people whose answers stand beside each other.
+    /// Returns the votes of people who each give an answer.
     fn gathered(&self) -> Vec<&Vote> {
         let mut agreed = self.agreed();
         agreed.retain(|vote| self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer)));
         agreed
     }
 
-    /// Whether it is a question that was answered, by a person or by an earlier answer.
+    /// Returns true if the question was answered, by a person or by a reused answer.
     pub fn was_answered(&self) -> bool {
         let Some(resolution) = &self.resolution else { return false };
         let option = resolution.option.as_deref().and_then(|option| self.offers(option));
@@ -80,7 +81,7 @@ impl Interrupt {
             && option.is_some_and(|offer| self.is_answered_by(offer))
     }
 
-    /// The question in the words of its agent.
+    /// Returns the question in the agent's words.
     pub fn question(&self) -> &str {
         let question = self.content.pointer("/payload/question").and_then(Value::as_str);
         question.unwrap_or_else(|| self.content_text("title"))

@@ -1,4 +1,4 @@
-//! Who may decide on an interrupt, and how many of them have to agree: stages, one after the other, each with its people.
+//! Assignment of an interrupt: stages in sequence, each with its approvers and its quorum.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assignment {
-    /// At least one, in the order in which they agree.
+    /// At least one stage, in the order of approval.
     pub stages: Vec<Stage>,
-    /// Whoever counts in one stage counts in no other.
+    /// True if a person may vote in one stage only.
     pub distinct: bool,
-    /// Whether whoever started the run, or wrote what is released, may be one of those who release it.
+    /// True if the starter of the run, or the author of the released work, may be among those who release it.
     pub self_approval: bool,
 }
 
@@ -27,28 +27,28 @@ pub struct Assignment {
 pub struct Stage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// By id. Where neither a person nor a group is named, admins and operators decide.
+    /// Approvers by id. If both `approvers` and `groups` are empty, admins and operators decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// How many different people have to agree.
+    /// Number of different people who must agree.
     pub required: u32,
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
-    /// Admins and operators too: nobody of those who are named decided in time.
+    /// True if admins and operators may decide too, because the named approvers did not decide in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
 }
 
-/// Which of those that a stage names have to be among the ones that agree.
+/// Approvers of a stage who must be among those who agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// As many as are required, whoever they are.
+    /// Any approvers, as many as required.
     #[default]
     Any,
-    /// Each person that is named, and somebody of each group.
+    /// Each named person, and a member of each group.
     All,
 }
 
@@ -72,84 +72,84 @@ impl Default for Stage {
     }
 }
 
-/// Any one admin or operator.
+/// Requires one vote of any admin or operator.
 impl Default for Assignment {
     fn default() -> Self {
         Self { stages: vec![Stage::default()], distinct: true, self_approval: true }
     }
 }
 
-/// Where somebody sits who may decide now: what their vote counts as.
+/// Seat of a voter: the stage and the names for which the vote counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
-    /// From 0.
+    /// Index of the stage, from 0.
     pub stage: usize,
-    /// Whom they decide in the place of.
+    /// Person who is represented by the voter as a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// The groups of the stage that they, or whom they decide in the place of, are in.
+    /// Groups of the stage with the voter, or the represented person, as a member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
 
 impl Seat {
-    /// Whose seat it is where somebody votes in it.
+    /// Returns the represented person, or the voter `by`.
     pub fn principal<'a>(&'a self, by: &'a str) -> &'a str {
         self.in_place_of.as_deref().unwrap_or(by)
     }
 }
 
-/// A vote, as far as an assignment looks at it.
+/// Data of a vote that the assignment evaluates.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
     pub by: &'a str,
     pub seat: &'a Seat,
 }
 
-/// Why an assignment can not be met by those who are there.
+/// Reason why the existing people cannot satisfy an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     pub stage: usize,
-    /// The rest of a sentence that begins with the stage.
+    /// Remainder of a sentence that begins with the stage.
     pub why: String,
 }
 
 impl Stage {
-    /// The same of others: as many of them have to agree as before.
+    /// Returns the stage with other approvers. The number of required votes stays.
     pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
         let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
         Self { approvers, groups, required, operators: false, ..self.clone() }
     }
 
-    /// These people, one of whom is enough.
+    /// Returns a stage of these approvers, with one required vote.
     pub fn of(approvers: Vec<String>) -> Self {
         Self { approvers, ..Self::default() }
     }
 
-    /// Whether admins and operators decide: it names nobody, or them too.
+    /// Returns true if admins and operators may decide: the stage names no approvers, or `operators` is set.
     pub fn is_open(&self) -> bool {
         self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
 
-    /// Whether it names a person, or a group that they are in.
+    /// Returns true if the stage names the person, or a group of theirs.
     pub fn names(&self, id: &str, people: &People) -> bool {
         self.approvers.iter().any(|named| named == id)
             || self.groups.iter().any(|group| people.is_in(id, group))
     }
 
-    /// Those of its groups that a person is in.
+    /// Returns the groups of the stage with the person as a member.
     pub fn groups_of(&self, id: &str, people: &People) -> Vec<String> {
         self.groups.iter().filter(|group| people.is_in(id, group)).cloned().collect()
     }
 
-    /// Whether these, who agree, are enough.
+    /// Returns true if these ballots satisfy the stage.
     pub fn is_met(&self, agreed: &[Ballot<'_>]) -> bool {
         Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
     }
 
-    /// Number of different people among the ballots. A person counts once, as voter and as principal, however their
-    /// name is written.
+    /// Returns the number of different people among the ballots. A person counts once, as voter and as represented
+    /// person, in any form of their name.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
         if let [] | [_] = agreed {
             return agreed.len();
@@ -159,7 +159,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Who is named and has to be among those who agree, and is not yet.
+    /// Returns the named people and groups that must agree and have not.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -173,18 +173,18 @@ impl Stage {
         people.chain(groups).map(String::as_str).collect()
     }
 
-    /// Whether it is somebody's to decide in it, by name, in a group, or because it names nobody.
+    /// Returns true if the person may decide in the stage: by name, through a group, or because the stage is open.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
-    /// People who may decide in the stage. Of several whose names are the same, one.
+    /// Returns the people who may decide in the stage. People with equal names appear once.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
         let mut forms = BTreeSet::new();
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Who of the candidates could speak for each that is named and has to agree, beside those who have.
+    /// Returns, for each missing person or group, the candidates who could vote for it.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -202,8 +202,8 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// The places that have to be taken beside those who agree, each with who could: of a stage where each that is named has
-    /// to agree, one for each person, and one for each group that is of one person alone.
+    /// Returns the votes still required, each with the candidates for it. If each named approver must agree, there is
+    /// one for each missing person, and one for each group with a single candidate.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -222,7 +222,7 @@ impl Stage {
         places
     }
 
-    /// How many different people have to agree at least.
+    /// Returns the minimum number of different people who must agree.
     pub(super) fn needed(&self) -> usize {
         let named = if self.roles == Represented::All {
             let approvers: BTreeSet<_> = self.approvers.iter().map(|name| form(name)).collect();
@@ -235,17 +235,17 @@ impl Stage {
 }
 
 impl Assignment {
-    /// One stage of these people.
+    /// Returns a single stage of these approvers.
     pub fn of(approvers: Vec<String>) -> Self {
         Self { stages: vec![Stage::of(approvers)], ..Self::default() }
     }
 
-    /// One stage of people, of whom so many agree.
+    /// Returns a single stage of these approvers, with `required` votes.
     pub fn simple(approvers: Vec<String>, required: u32) -> Self {
         Self { stages: vec![Stage { required, ..Stage::of(approvers) }], ..Self::default() }
     }
 
-    /// The same as `(approvers, required)`, where it says no more than that.
+    /// Returns the approvers and the required votes if the assignment is a single plain stage.
     pub fn as_simple(&self) -> Option<(&[String], u32)> {
         let [stage] = self.stages.as_slice() else { return None };
         let is_simple = stage.name.is_none()
@@ -257,24 +257,24 @@ impl Assignment {
         is_simple.then_some((stage.approvers.as_slice(), stage.required))
     }
 
-    /// Whether one vote settles it, whoever of those casts it.
+    /// Returns true if one vote of any approver settles the interrupt.
     pub fn takes_one(&self) -> bool {
         matches!(self.stages.as_slice(), [stage] if stage.required <= 1 && stage.roles == Represented::Any)
     }
 
-    /// Whether a stage of it is somebody's to decide.
+    /// Returns true if the person may decide in a stage.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Whether what somebody decided alone, elsewhere or before, holds here too: they could decide on this alone. `starter`:
-    /// who started the run.
+    /// Returns true if a decision that the person made alone, elsewhere or earlier, also applies here: they could
+    /// decide this interrupt alone. `starter` started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
-    /// The same of what they decided at this time: who has left since has nothing left that holds, also where they, or
-    /// somebody of that name, came back. Nor has whom they let in.
+    /// Returns true if a decision from time `at` is still trusted. A decision loses its effect if the person, or the
+    /// creator of their login link, has left since, even if they came back.
     pub fn still_trusts(
         &self,
         who: Whose<'_>,
@@ -287,15 +287,15 @@ impl Assignment {
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
-    /// Returns true if it is the person's own work, which they may not release. `starter`: who started the run.
+    /// Returns true if the person started the run and may not release it. `starter` started the run.
     pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
         !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
-    /// Why another one asks for less than this; `None` where it does not.
+    /// Returns the reason why `other` requires less than this assignment, or `None`.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
         let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
-        // Whoever agrees in several stages is one of them where that is allowed.
+        // Without `distinct`, one person may vote in several stages.
         let people = |of: &Self| {
             if of.distinct { votes(of) } else { of.stages.iter().map(Stage::needed).max().unwrap_or(1) }
         };
@@ -309,7 +309,7 @@ impl Assignment {
         (all(other) < all(self)).then(|| "does not ask for each that is named, as its gate does".to_owned())
     }
 
-    /// The first stage that these, who agree, have not met.
+    /// Returns the first stage that these ballots do not satisfy.
     pub fn stage(&self, agreed: &[Ballot<'_>]) -> Option<usize> {
         self.stages.iter().enumerate().position(|(i, stage)| {
             let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
@@ -317,7 +317,7 @@ impl Assignment {
         })
     }
 
-    /// The same with whoever started the run in the place of [`STARTER`].
+    /// Replaces [`STARTER`] with the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.stages.iter_mut().flat_map(|stage| &mut stage.approvers);
@@ -327,14 +327,14 @@ impl Assignment {
         self
     }
 
-    /// Everybody and every group that it names.
+    /// Returns all named people and groups.
     pub fn named(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let people = self.stages.iter().flat_map(|stage| &stage.approvers).map(String::as_str).collect();
         let groups = self.stages.iter().flat_map(|stage| &stage.groups).map(String::as_str).collect();
         (people, groups)
     }
 
-    /// What is wrong with its form, and whom it names that may not decide here. Pointers are below `at`.
+    /// Returns the problems of the assignment's form, and names that may not decide here. Pointers are below `at`.
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stages.is_empty() {
@@ -375,7 +375,7 @@ impl Assignment {
         problems
     }
 
-    /// Whether those who are known here and have not agreed yet are enough for what lacks. `barred`: whose own work it is.
+    /// Returns true if people who have not agreed yet can still satisfy the assignment. `barred` may not release it.
     pub fn is_in_reach(&self, agreed: &[Ballot<'_>], people: &People, barred: &BTreeSet<&str>) -> bool {
         let mut places = Vec::new();
         for (i, stage) in self.stages.iter().enumerate() {
@@ -399,7 +399,7 @@ impl Assignment {
         !self.distinct || short_of(&places).is_none()
     }
 
-    /// Why those who are there can not meet it; `None` where they can. `starter`: whoever started the run.
+    /// Returns the reason why the existing people cannot satisfy the assignment, or `None`. `starter` started the run.
     pub fn lack(&self, people: &People, starter: Option<&str>) -> Option<Lack> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
@@ -439,14 +439,14 @@ impl Assignment {
     }
 }
 
-/// Seats people so that each takes one place, by augmenting paths; the stage of the first place that stays free.
+/// Assigns one person to each place, by augmenting paths. Returns the stage of the first place that stays free.
 fn short_of(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));
     free.map(|place| places[place].0)
 }
 
-/// Finds somebody for a place, perhaps by moving one who has another.
+/// Finds a person for a place, possibly by moving a person from another place.
 fn take<'p>(
     place: usize,
     places: &[(usize, BTreeSet<&'p str>)],

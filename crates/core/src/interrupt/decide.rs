@@ -1,22 +1,21 @@
-//! Who may decide what: the order of refusals of the design, part 4, in one function.
+//! Checks of decisions: implements the order of refusals of the design, part 4.
 
 use super::{Carry, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Seat, Voter, option};
 use crate::json;
 use crate::limits;
 use crate::schema::Problem;
 
-/// A decision that was checked: it may be taken, or was taken before.
+/// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// And what it counts as.
+    /// A new decision, with its option and the seat of its vote.
     New(Offer, Seat),
-    /// The same decision by the same person: nothing changes, the standing result is the answer.
+    /// A repetition of the person's own vote: nothing changes, and the current result is the answer.
     Repeat,
 }
 
-/// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, what it carries. `seq`: the
-/// event that it would be.
-/// The schema of an edit is the run's to check: it knows what is edited.
+/// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is the
+/// sequence of its event. The run checks the schema of an edit, because it knows what is edited.
 pub fn check(
     interrupt: &Interrupt,
     voter: &Voter<'_>,
@@ -32,11 +31,11 @@ pub fn check(
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
             && made.also == decision.also
-            // Somebody else is named: that is not what stands already.
+            // A newly named represented person makes it a different decision.
             && (decision.on_behalf_of.is_none() || made.on_behalf_of == decision.on_behalf_of)
     };
     if let Some(made) = interrupt.votes.iter().find(|made| same(made)) {
-        // Who may count in several stages says the same in each.
+        // A person who may vote in several stages sends the same decision for each.
         let sits_in_another = || {
             let offer = interrupt.offers(&decision.option)?;
             interrupt.seat(voter, offer, made.edit_of).ok().filter(|seat| seat.stage != made.seat.stage)
@@ -70,7 +69,7 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
-/// What is wrong with what a decision carries, whatever form its edit has.
+/// Returns the problems of a decision's text, edit and other fields, without the schema of the edit.
 pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
@@ -102,10 +101,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
-    // Options of `choice` are the asker's own and carry no edit.
+    // Options of `choice` are defined by the asker and take no edit.
     let takes_edit = match option(interrupt.opened.kind, &offer.id).map(|row| row.edit) {
         Some(Carry::Must) => true,
-        // Only where this interrupt says of what form.
+        // Only if this interrupt defines the form of the edit.
         Some(Carry::May) => offer.needs_edit,
         Some(Carry::Never) | None => false,
     };

@@ -6,40 +6,40 @@ use serde_json::Value;
 use crate::id::InterruptId;
 use crate::schema::Problem;
 
-/// One person's vote on an interrupt.
+/// Vote of one person on an interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     pub option: String,
     #[serde(default)]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output. Null is no edit.
+    /// Replaces the whole arguments, plan or output. Null for no edit.
     #[serde(default)]
     pub edit: Value,
-    /// The version of the interrupt that was decided on.
+    /// Version of the interrupt that the person saw.
     #[serde(default)]
     pub version: Option<u64>,
-    /// The answer to an earlier question that this one was taken from.
+    /// Earlier question whose answer was reused.
     #[serde(default)]
     pub from: Option<InterruptId>,
-    /// Milliseconds that the card was shown, as the client of the person says.
+    /// Milliseconds for which the card was displayed, as reported by the person's client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Person that they decide for, as their client says. It is not checked, and releases nothing.
+    /// Person represented by the voter, as reported by the client. The name is not verified, and has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Open interrupts to release with the grant that the decision gives. The person saw them listed and kept them.
+    /// Open interrupts to release with the grant of this decision. The person saw them listed and kept them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
-    /// Open interrupts that their client listed, as it says.
+    /// Open interrupts that the client listed, as it reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// True if it came from a page that showed the current card: the look is recorded with the decision.
+    /// True if the decision came from a page with the current card: the view is recorded with the decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }
 
-/// Why a decision is not taken. The interrupt is as it was.
+/// Reason for refusing a decision. The interrupt is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("this role may not decide")]

@@ -1,14 +1,14 @@
-//! Effects of options: a closed set, in which each row tells what an effect does to the work that was held.
+//! Effects of options: a closed set. Each row defines the effect on the held work.
 
 use serde::{Deserialize, Serialize};
 
-/// Effect of an option. Only these release or stop work.
+/// Effect of an option. Held work is released or stopped by effects only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Proceed,
     ProceedWithEdit,
-    /// Keeps the paths that the edit names, out of the changes of a trial.
+    /// Keeps only the paths of the edit, among the changes of a trial.
     ProceedWithSome,
     Respond,
     Grant,
@@ -38,17 +38,17 @@ pub enum Outcome {
     Superseded,
 }
 
-/// Fate of the work that an interrupt holds.
+/// Effect on the work that an interrupt holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// It goes on.
+    /// The work continues.
     Continues,
-    /// It is done again, and a person decides on the result.
+    /// The work is redone, and a person decides on the result.
     Repeats,
-    /// It stays held, or something takes its place.
+    /// The work stays held or is replaced.
     Held,
-    /// It stays held, and the run is over.
+    /// The work stays held, and the run ends.
     Ended,
 }
 
@@ -56,7 +56,7 @@ pub enum HeldWork {
 struct EffectRow {
     outcome: Outcome,
     work: HeldWork,
-    /// Words that follow the name of the option.
+    /// Description that follows the option's name.
     does: &'static str,
 }
 
@@ -97,12 +97,12 @@ impl Effect {
         }
     }
 
-    /// Returns the outcome. An expiry is `expired` whatever effect it applies.
+    /// Returns the outcome. An expiry is `expired`, whatever its effect.
     pub fn outcome(self) -> Outcome {
         self.row().outcome
     }
 
-    /// Returns the words that follow the name of an option, such as *lets it go on*.
+    /// Returns the description that follows an option's name, such as *lets it go on*.
     pub fn does(self) -> &'static str {
         self.row().does
     }
@@ -111,17 +111,19 @@ impl Effect {
         self.row().work
     }
 
-    /// Returns true if work that somebody has to agree to goes on by it. Others hold the work back, or take its place.
+    /// Returns true if the effect continues work that requires approval. Other effects hold the work back or replace
+    /// it.
     pub fn lets_go_on(self) -> bool {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if only a call has it that Holdshort inspects and runs: a grant, and a part of what a trial did.
+    /// Returns true if only calls that Holdshort inspects and runs have this effect: a grant, or a part of a trial's
+    /// changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 
-    /// Returns true if people who chose the two effects agree: an approval for the session also allows the call once.
+    /// Returns true if votes for the two effects agree: an approval for the session also allows the call once.
     pub fn agrees_with(self, other: Self) -> bool {
         let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
         self == other || (allows(self) && allows(other))

@@ -1,5 +1,5 @@
-//! Marks: who is asked on an interrupt, as one text that a store looks into. Each mark stands on a line of its own, and every
-//! line ends with a line feed on both sides; no name holds one.
+//! Marks: the approvers of an interrupt as one text, for substring search in a store. Each mark is a line between two
+//! line feeds; no name contains one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,14 +8,14 @@ use super::{Interrupt, Stage};
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// A stage of it is for admins and operators.
+/// A stage is open to admins and operators.
 pub const ANYBODY: &str = "\n*\n";
-/// The run alone knows how it stands.
+/// Only the run knows the complete state.
 pub const INVOLVED: &str = "\n!\n";
 
-/// Somebody is named.
+/// Prefix of a person's mark.
 pub const ANY_PERSON: &str = "\np:";
-/// A group is named.
+/// Prefix of a group's mark.
 pub const ANY_GROUP: &str = "\ng:";
 
 pub fn person(id: &str) -> String {
@@ -26,11 +26,11 @@ pub fn group(name: &str) -> String {
     format!("\ng:{name}\n")
 }
 
-/// The marks of everything that is somebody's to decide now: in their own name, and in the place of others.
+/// Returns the marks of all interrupts that the person may decide now: for themselves, and as a delegate.
 pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
     let others = people.stands_in_for(id, now);
     let mut marks = BTreeSet::new();
-    // What is nobody's is for whoever stands in for an admin or an operator, too.
+    // A delegate of an admin or operator may decide unassigned interrupts too.
     if others.iter().any(|other| people.decides_unassigned(other)) {
         marks.insert(ANYBODY.to_owned());
     }
@@ -42,7 +42,7 @@ pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> 
 }
 
 impl Interrupt {
-    /// Its marks.
+    /// Returns the marks of the interrupt.
     pub fn marks(&self) -> String {
         let mut lines = BTreeSet::new();
         let (people, groups) = self.assignment.named();
@@ -53,12 +53,12 @@ impl Interrupt {
             lines.insert(ANYBODY.to_owned());
         }
         let is_plain = self.assignment == self.opened.assignment && self.delegations.is_empty();
-        // Who may release it depends on who started the run.
+        // Without self-approval, the approvers depend on the starter of the run.
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
         let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
-        // That it was used stands in an event of its own.
+        // The use of an approval is recorded in an event of its own.
         if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }

@@ -1,7 +1,7 @@
-//! Interrupts: the closed table of kinds and options, their state, and who may decide what.
+//! Interrupts: the closed table of kinds and options, their state, and the rules of deciding them.
 //!
-//! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases
-//! work. `run/interrupts` applies events to an interrupt, and `run/decide` performs its resolution.
+//! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases work.
+//! `run/interrupts` applies events to an interrupt, and `run/decide` performs its resolution.
 
 mod action;
 mod answer;
@@ -54,36 +54,36 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
-    /// Who may decide now: as it was opened, or reassigned since.
+    /// Current assignment: that of the opening, or of the last reassignment.
     pub assignment: Assignment,
-    /// Who was asked to decide in the place of whom.
+    /// Delegations on this interrupt.
     pub delegations: Vec<Delegation>,
-    /// `{title, message, payload, response_schema?}`; null once erased.
+    /// `{title, message, payload, response_schema?}`. Null once erased.
     pub content: Value,
     pub opened_at: Timestamp,
     pub opened_seq: u64,
-    /// Grows with each change of who may decide; a decision may name the one it was made on.
+    /// Incremented with each change of the approvers. A decision may name the version that it was made on.
     pub version: u64,
-    /// The decisions that stand: of each person the last one.
+    /// Current votes: the last one of each person.
     pub votes: Vec<Vote>,
-    /// Who wrote what is asked about, where a person did: a plan that they wrote anew.
+    /// Author of the subject, if a person wrote it, such as a rewritten plan.
     pub written_by: Option<Actor>,
-    /// Who wrote each edit, by the sequence of the decision that brought it.
+    /// Author of each edit, by the sequence of the edit's decision.
     pub authors: BTreeMap<u64, Actor>,
     pub claim: Option<Claim>,
-    /// How often it was claimed.
+    /// Number of claims.
     pub claims: u32,
     pub comments: Vec<Comment>,
-    /// Who has looked at it while it was open, and when first.
+    /// Time of each person's first view while the interrupt was open.
     pub views: BTreeMap<String, Timestamp>,
-    /// What comes next while nobody decides.
+    /// Next reminder and escalation.
     pub due: Due,
-    /// Who has put it off, each for themselves, and until when.
+    /// End of the snooze of each person who snoozed it.
     pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
-    /// Of the answer to a question: what became of it after it was given.
+    /// Corrections and erasure of the answer to a question.
     pub kept: Kept,
-    /// Of an approval of an agent that runs elsewhere: that it was used.
+    /// Use of the approval, for an external agent.
     pub used: Option<Usage>,
 }
 
@@ -98,10 +98,10 @@ impl Interrupt {
         self.resolution.is_none()
     }
 
-    /// As its `interrupt_opened` of this sequence says, by whose input it was opened.
+    /// Builds the interrupt of an `interrupt_opened` event. `by` is the actor of the input.
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
-        // Of a plan that no step made.
+        // A plan without a step was written by a person.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
             written_by: is_written.then(|| by.clone()),
@@ -130,8 +130,8 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// What an edit takes the place of: the member of the payload that its kind names, or else the whole payload.
-    /// Nothing for a kind that takes no edit, and for a question: nothing was there before the answer.
+    /// Returns the value that an edit replaces: a member of the payload for kinds that name one, otherwise the whole
+    /// payload. Returns `None` for a kind without edits, and for a question, which has no value before the answer.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
@@ -139,7 +139,7 @@ impl Interrupt {
         Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())
     }
 
-    /// The plan that it asks about; `None` where it asks about something else, or where its words were erased.
+    /// Returns the plan in question. Returns `None` if the interrupt is not about a plan, or if its content was erased.
     pub fn plan(&self) -> Option<Plan> {
         if self.opened.kind != Kind::PlanApproval {
             return None;

@@ -1,4 +1,4 @@
-//! Options as they are offered, and the one that an expiry takes.
+//! Offered options, and the option that an expiry applies.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// One option as offered: a row of the table, perhaps relabelled.
+/// One offered option: a row of the table, possibly with another label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -30,17 +30,17 @@ impl Offer {
         }
     }
 
-    /// Returns true if an expiry may take the option: it needs neither a text nor an edit, and is not a grant.
+    /// Returns true if an expiry may apply the option: it needs neither a text nor an edit, and is not a grant.
     pub fn applies_alone(&self) -> bool {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// Returns the option with data as its input: an edit and no text.
+    /// Returns the option with an edit as its input, and no text.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns the option with data as its input if the schema of the question asks for data.
+    /// Returns the option with an edit as its input if the question's schema requires data.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -50,46 +50,47 @@ impl Offer {
         }
     }
 
-    /// Returns what the option does, in words that follow its name. `is_own`: Holdshort runs the work. `is_tried`: the changes of the command are known.
+    /// Returns the description that follows the option's name. `is_own`: Holdshort runs the work. `is_tried`: the
+    /// changes of the command are known from a trial.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
         if is_tried && self.effect == Effect::Proceed {
             return "applies exactly the changes that are shown; the command does not run again";
         }
-        // An agent elsewhere runs its calls itself.
+        // External agents run their calls themselves.
         let is_ours = is_own || kind != Kind::ToolApproval;
         let row = option(kind, &self.id).filter(|row| is_ours && row.effects[0] == self.effect);
         row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
     }
 
-    /// Returns true if a person confirms the option before it is sent.
+    /// Returns true if the client must ask the person to confirm the option.
     pub fn asks_again(&self, kind: Kind) -> bool {
         option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if it releases work that was held back. Each kind has an option that does not.
+    /// Returns true if the option releases held work. Each kind has an option that does not.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }
 
-    /// Returns true if it stops work and releases none.
+    /// Returns true if the option stops work.
     pub fn stops(&self) -> bool {
         matches!(self.effect.outcome(), Outcome::Rejected | Outcome::Cancelled)
     }
 }
 
-/// Returns the options of a kind that a workflow names, in the order of the workflow. If all of them release work, a
-/// person could only agree: then every option of the kind is offered.
+/// Returns the options of a kind that a workflow selects, in the order of the workflow. If all of them release work, a
+/// person could only agree. Then every option of the kind is offered.
 pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
     let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
     if left.iter().all(Offer::releases) { own } else { left }
 }
 
-/// Value of `on_expiry` if an expiry takes no option. Never the id of an option.
+/// Value of `on_expiry` if an expiry applies no option. Never the id of an option.
 pub const EXPIRED: &str = "expired";
 
-/// Id of the option that an expiry takes: the configured one, else that of the kind, else the last one that stops work.
-/// Options that are not offered or do not apply alone are passed over. [`EXPIRED`] if none is left.
+/// Returns the id of the option that an expiry applies: the configured one, else that of the kind, else the last one
+/// that stops work. Options that are not offered, or need input, are skipped. Returns [`EXPIRED`] if none remains.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

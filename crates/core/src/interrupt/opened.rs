@@ -1,4 +1,4 @@
-//! The facts of an interrupt, as its `interrupt_opened` event holds them.
+//! Facts of an interrupt, stored in its `interrupt_opened` event.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::id::InterruptId;
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Level of risk, with its reasons.
+/// Level of risk with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
@@ -18,7 +18,7 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Subject of an interrupt: the place where its resolution takes effect.
+/// Subject of an interrupt. Its resolution takes effect there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -26,28 +26,28 @@ pub enum About {
     BeforeStep(String),
     AfterStep(String),
     Phase(String),
-    /// The plan of a planning phase.
+    /// Plan of a planning phase.
     Plan(String),
-    /// A step failed.
+    /// Failed step.
     Failure(String),
-    /// A step reached a limit.
+    /// Step that reached a limit.
     Limit(String),
-    /// A question that a step printed instead of asking.
+    /// Step that printed a question instead of asking it.
     Printed(String),
-    /// A reply of a step that is no honest end.
+    /// Step with a reply that may not end it.
     Ending(String),
-    /// Before a round of a copilot, or after it.
+    /// Copilot phase, before or after a round.
     Round(String),
     /// A person interrupted the run.
     Interruption,
-    /// A service holds the run until somebody has looked at it.
+    /// A service holds the run until a person has reviewed it.
     Hold,
     /// An agent of another framework asks.
     External,
 }
 
 impl About {
-    /// The phase, where it is about one as a whole and not about a step of it.
+    /// Returns the phase if the subject is a whole phase.
     pub fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
@@ -76,31 +76,32 @@ pub struct Opened {
     pub options: Vec<Offer>,
     pub risk: Risk,
     pub action_digest: Option<Digest>,
-    /// The version of the installation's policy that asked.
+    /// Version of the system policy that caused the question.
     pub policy_version: u64,
     pub expires_at: Option<Timestamp>,
     pub on_expiry: String,
-    /// Who may decide when it is opened.
+    /// Assignment at the opening.
     pub assignment: Assignment,
-    /// What happens while nobody decides, and when the first of it does.
+    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the first times.
     pub timing: Timing,
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
     pub supersedes: Option<InterruptId>,
-    /// Of an agent that runs elsewhere: for how long its approval can be used.
+    /// Time for which an external agent can use its approval.
     pub usable_ms: Option<u64>,
-    /// What is withheld from whom.
+    /// Rules for withholding parts of the content.
     pub withhold: Vec<Withhold>,
-    /// Whoever asked is told of the resolution where they said. That place, and what signs there, stands in no event.
+    /// True if the asker gets a callback with the resolution. No event contains the callback's address or signing
+    /// secret.
     pub callback: bool,
 }
 
-/// The member of the content of `interrupt_opened` that says what an agent calls its options: there it can be erased.
+/// Content member of `interrupt_opened` with the agent's labels of options. Content can be erased.
 pub(crate) const LABELS: &str = "labels";
 
 impl Opened {
-    /// With what its content calls the options: it is taken out of there. Without it they go by the words of the table, or by
-    /// their ids; in journals of earlier versions the labels stand among the facts.
+    /// Moves the labels from the content into the options. Without labels an option has the table's label or its id.
+    /// Earlier versions stored labels among the facts.
     pub fn take_labels(&mut self, content: &mut Value) {
         let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
         for offer in &mut self.options {
@@ -110,13 +111,13 @@ impl Opened {
         }
     }
 
-    /// Option that an expiry takes. `None`: the interrupt expires without one, also where an earlier version named an
+    /// Returns the option that an expiry applies. Returns `None` if there is none, or if an earlier version recorded an
     /// option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }
 
-    /// Id of that option, or [`EXPIRED`].
+    /// Returns the id of that option, or [`EXPIRED`].
     pub fn on_expiry(&self) -> &str {
         self.taken_on_expiry().map_or(EXPIRED, |offer| &offer.id)
     }
@@ -126,7 +127,8 @@ impl Opened {
     }
 }
 
-/// As it stands in the journal: one stage of people alone is `approvers` and `quorum`, as before there were others.
+/// Stored form in the journal. A single plain stage is stored as `approvers` and `quorum`, the format from before other
+/// stages existed.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

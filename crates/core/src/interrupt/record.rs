@@ -1,4 +1,4 @@
-//! Records of an interrupt: claims, comments, delegations, answers, and what ended it.
+//! Records of an interrupt: claims, comments, delegations, answers and its resolution.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// Somebody asked somebody else to decide in their place.
+/// Delegation of one interrupt from one person to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
@@ -22,42 +22,43 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Somebody is at it. A claim keeps nobody from deciding; of a call that a client runs it says which client has it.
+/// Claim on an interrupt. It prevents no other person from deciding. For a client call it names the client that runs
+/// the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
-    /// Client that holds the claim, if clients of one person count apart, such as two windows.
+    /// Client that holds the claim, if clients of one person are distinguished, such as two windows.
     pub holder: Option<Holder>,
     pub at: Timestamp,
     /// Sequence number of the event.
     pub seq: u64,
 }
 
-/// One connection of a client: the node that it is connected to, and its number there.
+/// Connection of a client: its node, and its number there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holder {
-    /// The first epoch that the node drew.
+    /// First epoch that the node drew.
     pub node: u64,
     pub number: u64,
 }
 
-/// Comment on an interrupt. The text is `None` once it is erased.
+/// Comment on an interrupt. Its text is `None` once erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
-    /// In which role they came.
+    /// Role in which the author acted.
     pub role: Role,
     pub text: Option<String>,
-    /// `{title, payload}` of what a service found, which the text says; null where it is a person's.
+    /// `{title, payload}` of a service's finding, from which the text was rendered. Null for a person's comment.
     pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }
 
 impl Comment {
-    /// Renders `{title, payload}` of a finding as the text of a comment. A hold may be larger than a comment: then the text
-    /// holds the beginning, the length of the whole and its digest. Findings that begin alike stay distinct.
+    /// Renders `{title, payload}` of a finding as the text of a comment. A hold may be larger than a comment. Then the
+    /// text contains the beginning, the whole length and its digest, so findings with equal beginnings stay distinct.
     pub(crate) fn describe_finding(found: &Value) -> String {
         let title = found["title"].as_str().unwrap_or_default();
         let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
@@ -75,12 +76,12 @@ impl Comment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     pub text: Option<String>,
-    /// Null: the text is the answer.
+    /// Data of the answer. Null if the text is the answer.
     pub edit: Value,
 }
 
 impl Given {
-    /// The answer as a person reads it: data as JSON.
+    /// Renders the answer for a person, with data as JSON.
     pub fn shown(&self) -> String {
         if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
     }
@@ -95,9 +96,9 @@ impl Given {
 /// Corrections and erasure of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
-    /// Answer that replaces it, and the time of the correction.
+    /// Corrected answer, with the time of the correction.
     pub corrected: Option<(Given, Timestamp)>,
-    /// Other events that hold the answer: its corrections, and messages to agents.
+    /// Sequences of other events that contain the answer: its corrections, and messages to agents.
     pub copies: Vec<u64>,
     pub erased: bool,
 }
@@ -117,20 +118,20 @@ pub enum Cause {
     Decision,
     /// The deadline passed without a decision.
     Expiry,
-    /// A grant that covers it was given.
+    /// A new grant covers the interrupt.
     Grant(GrantId),
     /// A rule allows or forbids it: nobody was asked.
     Rule {
         source: Source,
         rule: usize,
     },
-    /// The workflow asks nobody here, or nobody in a run that nobody attends.
+    /// The workflow does not ask here, or does not ask in an unattended run.
     Unasked,
     /// The workflow reuses the answer to an earlier question.
     Reused(InterruptId),
-    /// Its subject changed; another interrupt took its place, or none was needed.
+    /// The subject changed. Another interrupt replaced this one, or none was needed.
     Superseded,
-    /// The agent that asked needs it no more.
+    /// The agent withdrew its question.
     Withdrawn,
     /// The run ended.
     RunEnded,
@@ -145,6 +146,6 @@ pub struct Resolution {
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,
-    /// The sequence of the decision that settled it, where one did.
+    /// Sequence of the decision that settled the interrupt, if a decision did.
     pub decision: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Seats: who may vote now, in which stage, in whose place; and whose vote counts no more.
+//! Seats: the stages in which a person may vote, for themselves or as a delegate, and votes that became invalid.
 
 use std::collections::BTreeSet;
 
@@ -9,34 +9,34 @@ use crate::people::People;
 use crate::rights::{self, Extent, Permission};
 use crate::time::Timestamp;
 
-/// Somebody who wants to do something with an interrupt, and what it depends on whether they may.
+/// A person who acts on an interrupt, with the context that determines their rights.
 #[derive(Clone, Copy, Debug)]
 pub struct Voter<'a> {
     pub actor: &'a Actor,
     pub people: &'a People,
-    /// Who started the run.
+    /// Actor who started the run.
     pub starter: Option<&'a Actor>,
     pub now: Timestamp,
 }
 
-/// What a stage lacks.
+/// Missing votes of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// How many more people have to agree.
+    /// Number of further people who must agree.
     pub needed: u32,
-    /// Those people and groups that are named, have to agree, and have not.
+    /// Named people and groups that must agree and have not.
     pub missing: Vec<String>,
 }
 
 impl Interrupt {
-    /// Whether it is somebody's to decide, in one of its stages or in the place of somebody.
+    /// Checks that the person may decide in a stage, for themselves or as a delegate.
     pub fn may_take_part(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         has_role(voter)?;
         let sits = (0..self.assignment.stages.len()).any(|stage| self.sits_in(voter, stage));
         if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
     }
 
-    /// What a vote of somebody for this option and this edit counts as, were it cast now.
+    /// Returns the seat that a vote of this person for this option and edit would take now.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,
@@ -46,7 +46,7 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // Nobody releases their own work, nor does anybody in their place, whom they chose, or with a login of theirs.
+        // The author of the work may not release it, and neither may their delegate or a user of their login link.
         let is_own = |id: &str| {
             let started = voter.starter.is_some_and(|starter| starter.whose().is_of(id));
             let own = started || self.wrote(id, edit_of);
@@ -57,9 +57,10 @@ impl Interrupt {
         }
         let is_counted = releases || self.is_gathered(offer);
         let agreed = if is_counted { self.agreeing(offer, edit_of) } else { self.leading() };
-        // As the votes stand; and where one of them is their own, as if they had not cast it: they may change their mind.
+        // Seats are computed from the current votes, and also without the person's own vote, because they may change
+        // it.
         let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
-        // Nobody has agreed to a new edit yet: it is written in the stage that is reached.
+        // A new edit has no votes yet: it counts in the stage that was reached.
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         let leading = is_new.then(|| self.leading());
         let (mut reached, mut only_own) = (None, false);
@@ -90,16 +91,16 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Whether the people who would be left could still settle it, were this vote cast; or could not before.
+    /// Returns true if the remaining people could still settle the interrupt after this vote, or could not before it.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
-        // There is no other stage to leave people for.
+        // With a single stage, no people must remain for another one.
         if self.assignment.stages.len() == 1 {
             return true;
         }
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         if is_new && !self.assignment.self_approval {
-            // It does not count, and what was there before it can still be agreed on.
+            // The author's vote for a new edit does not count, and the earlier version can still be agreed on.
             return true;
         }
         let barred = self.whose_own(voter.starter.map(|starter| starter.id.as_str()), edit_of);
@@ -117,13 +118,14 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Those who may not release it, for it is theirs: whoever started the run, and wrote it, or this edit.
+    /// Returns the people who may not release the interrupt: the starter of the run, and the author of the subject or
+    /// of this edit.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
-    /// What a vote of somebody would count as who agrees with those who voted, or is the first.
+    /// Returns the seat of a vote that agrees with the newest vote, or that is the first.
     pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
         let newest = self.votes.last();
         let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
@@ -135,7 +137,7 @@ impl Interrupt {
         }
     }
 
-    /// Who still has to agree in a stage, with those who voted last.
+    /// Returns the votes that a stage still needs, given the leading votes.
     pub fn standing(&self, stage: usize) -> Standing {
         let Some(of) = self.assignment.stages.get(stage) else { return Standing::default() };
         let counted = self.counted(&self.leading());
@@ -145,14 +147,14 @@ impl Interrupt {
         Standing { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
-    /// The votes that agree with the newest one.
+    /// Returns the votes that agree with the newest one.
     fn leading(&self) -> Vec<&Vote> {
         let newest = self.votes.last();
         let chosen = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
         chosen.map(|(offer, edit_of)| self.agreeing(offer, edit_of)).unwrap_or_default()
     }
 
-    /// The stage whose turn it is.
+    /// Returns the current stage.
     pub fn stage_now(&self) -> usize {
         self.assignment.stage(&self.counted(&self.leading())).unwrap_or_default()
     }
@@ -161,14 +163,14 @@ impl Interrupt {
         !self.seats_in(voter, stage, &|_| false).is_empty()
     }
 
-    /// Whether somebody is asked in a stage of it, by name, in a group, or in the place of somebody.
+    /// Returns true if the person may decide in a stage: by name, through a group, or as a delegate.
     pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
         let stood_in_for = self.stood_in_for(id, people, now, &|_| false);
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// The seats of a stage that somebody may take: in their own name first, then in the place of others. `barred`: whose
-    /// place is nobody's to take.
+    /// Returns the seats that the person may take in a stage: first for themselves, then as a delegate. People in `barred`
+    /// cannot be represented.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -186,8 +188,8 @@ impl Interrupt {
         own.into_iter().chain(others.map(in_place_of)).collect()
     }
 
-    /// Everybody in whose place somebody may decide: who is away and named them, or gave this one to them; and those in
-    /// whose place these may. Nobody who is `barred` is one of them, nor chooses who is.
+    /// Returns all people that this person may represent as a delegate: absent people, people who delegated this
+    /// interrupt, and people represented by those. Barred people are left out and cannot delegate.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,
@@ -201,8 +203,7 @@ impl Interrupt {
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
             for from in from.chain(people.naming(next, now)) {
-                // A delegate who delegates back, or in a circle, stands in for nobody new; nor does one whom somebody
-                // named who has left.
+                // A delegate who delegates back, or in a circle, adds no person. Neither does a delegation by a person who has left.
                 if from != id && people.can_decide(from) && !barred(from) && found.insert(from) {
                     news.push(from);
                 }
@@ -211,8 +212,8 @@ impl Interrupt {
         found
     }
 
-    /// Everybody whose vote counts, where those who did not agree are too few for what lacks and would be enough if nobody had:
-    /// somebody has left, and one who has agreed is needed at another stage.
+    /// Returns all voters if the remaining people can no longer satisfy the assignment, but everyone together could.
+    /// This happens if an approver has left, and an earlier voter is needed in another stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {
@@ -226,15 +227,15 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Those whose votes count no more: they have left, or their seat would not be the same today.
+    /// Returns the voters whose votes became invalid: they have left, or would no longer get the same seat.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
             let who = vote.principal();
-            // Whoever is not known here has their roles from somewhere else, and is asked for them each time.
+            // Roles of an unknown person come from another source, and are checked with each vote.
             let is_operator =
                 of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
-            // They speak for the groups that they spoke for, perhaps for one more that was asked since.
+            // The voter must still be a member of the groups that the vote counted for.
             let groups = of.groups_of(who, people);
             let speaks = vote.seat.groups.iter().all(|group| groups.contains(group));
             speaks
@@ -248,7 +249,7 @@ impl Interrupt {
     }
 }
 
-/// Whether somebody may decide at all, in the role that they come in: it may be older than what they are now.
+/// Checks that the person may decide in the role of their login, which may be older than their current roles.
 fn has_role(voter: &Voter<'_>) -> Result<(), Refusal> {
     let Voter { actor, people, .. } = *voter;
     let decides = match rights::extent(actor.role, Permission::Decide) {

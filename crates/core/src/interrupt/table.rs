@@ -1,13 +1,13 @@
 //! The closed table of interrupts: kind → option ids → effect (design, part 4).
 //!
-//! Workflows and edges may relabel, drop or reorder options; they may never invent one. `choice` is the one
-//! kind whose options are the asker's own: each of those answers, and so does `custom`, which is always among them.
+//! Workflows and edges may relabel, drop or reorder options; they may never add one. `choice` is the only kind with
+//! options defined by the asker: each of them answers, and so does `custom`, which is always offered.
 
 use serde::{Deserialize, Serialize};
 
 use super::effect::Effect;
 
-/// The one thing behind every pause, by kind.
+/// Kind of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -41,7 +41,7 @@ impl Kind {
         Self::UnknownOutcome,
     ];
 
-    /// Its row: what is known of a kind stands there once, and nowhere else.
+    /// Returns the row with all properties of the kind.
     pub const fn row(self) -> &'static KindRow {
         match self {
             Self::ToolApproval => &TOOL_APPROVAL,
@@ -68,23 +68,23 @@ impl Kind {
     }
 }
 
-/// What is known of a kind.
+/// Properties of a kind.
 #[derive(Clone, Copy, Debug)]
 pub struct KindRow {
-    /// As it is written in journals, workflows and answers.
+    /// Name in journals, workflows and responses.
     pub name: &'static str,
-    /// Whether an agent of another framework may open it. The others speak of work that we run ourselves.
+    /// True if agents of other frameworks may open it. The other kinds concern work that Holdshort runs itself.
     pub from_outside: bool,
-    /// The member of the payload that an edit takes the place of. `None`: an edit of it takes the place of nothing.
+    /// Member of the payload that an edit replaces. `None` if an edit replaces nothing.
     pub edits: Option<&'static str>,
-    /// Option that an expiry takes if nothing else is configured. Never one that releases work or needs a text. `None`:
-    /// the kind has no such option, and expires without one.
+    /// Option that an expiry applies by default. It never releases work or needs a text. `None` if the kind has no such
+    /// option, and expires without one.
     pub on_expiry: Option<&'static str>,
-    /// In the order in which they are shown.
+    /// Options in the order of display.
     pub options: &'static [Row],
 }
 
-/// Whether a decision may, must or must not carry something.
+/// Presence of a text or an edit in a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     Never,
@@ -92,18 +92,18 @@ pub enum Carry {
     Must,
 }
 
-/// One row of the table.
+/// One option of a kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub id: &'static str,
     pub label: &'static str,
-    /// The first is the default; a workflow may choose another of them for `reject`.
+    /// Effects: the first is the default. A workflow may choose another one for `reject`.
     pub effects: &'static [Effect],
     pub text: Carry,
     pub edit: Carry,
-    /// Words for the first effect of this option; `None`: those of [`Effect::does`].
+    /// Description of the first effect for this option. `None` for that of [`Effect::does`].
     pub does: Option<&'static str>,
-    /// True if a person confirms the option before it is sent: it leaves out or cancels what was asked.
+    /// True if the client must ask the person to confirm the option, because it skips or cancels work.
     pub asks_again: bool,
 }
 
@@ -129,7 +129,7 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
-/// Of a card whose command was tried, and only there.
+/// Option of a card for a command with a trial.
 pub const KEEP_SOME: &str = "keep_some";
 
 const TOOL_APPROVAL: KindRow = KindRow {
@@ -198,7 +198,7 @@ const QUESTION: KindRow = KindRow {
     edits: None,
     on_expiry: Some("skip"),
     options: &[
-        // A text, or data where the question has a schema of data: `Offer::of_data`.
+        // Takes a text, or data if the question has a data schema: `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
         row("skip", "Skip", &[Effect::Skip], May, Never)
             .does("continues without an answer; the agent makes an assumption")
@@ -222,7 +222,7 @@ const TURN: KindRow = KindRow {
     on_expiry: Some("exit"),
     options: &[
         row("submit", "Send", &[Effect::Respond], Must, Never),
-        // Without words the task at hand is begun again, where a person is asked whether it was done well.
+        // Without a text, the current task begins again when a person was asked whether it was done well.
         row("new_task", "New task", &[Effect::NewTask], May, Never),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("done", "Done", &[Effect::Finish], May, Never),
@@ -258,7 +258,7 @@ const CONTINUATION: KindRow = KindRow {
     name: "continuation",
     from_outside: false,
     edits: None,
-    // Nobody said that it is enough (contract E22).
+    // Without a decision the run must not finish as if the work were sufficient (contract E22).
     on_expiry: Some("cancel"),
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never)
@@ -294,7 +294,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     ],
 };
 
-/// The row of an option, if the kind has it.
+/// Returns the row of an option, if the kind has it.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
     kind.row().options.iter().find(|row| row.id == id)
 }

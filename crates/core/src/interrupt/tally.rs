@@ -1,8 +1,9 @@
-//! Tally of the votes on an interrupt: which of them settles it.
+//! Tally of the votes on an interrupt: determines the vote that settles it.
 //!
-//! A vote that stops work or replaces it settles at once. Votes that release work settle it once they meet every stage of
-//! the assignment. They must be for the same effect and the same edit. A person's later vote replaces their earlier one.
-//! A question that several people are to answer is settled once enough of them have, whatever they say.
+//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle it once they
+//! satisfy every stage of the assignment. They must be for the same effect and the same edit. A person's later vote
+//! replaces their earlier one. A question to several people is settled once enough of them have answered, whatever the
+//! answers.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +17,14 @@ use crate::actor::Actor;
 #[derive(Clone, Debug)]
 pub struct Settled<'a> {
     pub vote: &'a Vote,
-    /// The option of that vote, which takes effect.
+    /// Option of that vote. It takes effect.
     pub offer: &'a Offer,
     /// Votes that agree, oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
 impl Interrupt {
-    /// Returns the option that the newest vote settles; `None` if more people have to agree.
+    /// Returns the option that the newest vote settles. Returns `None` if more people must agree.
     pub fn settles(&self) -> Option<Settled<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
@@ -35,20 +36,20 @@ impl Interrupt {
         if self.assignment.stage(&self.counted(&agreed)).is_some() {
             return None;
         }
-        // An approval for one call is no approval for the session.
+        // An approval for one call does not approve calls of the session.
         let offer = |vote: &Vote| self.offers(&vote.option);
         let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
         let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
         Some(Settled { vote, offer: offer(vote)?, agreed })
     }
 
-    /// Returns true if several people give an answer each.
+    /// Returns true if several people must each give an answer.
     pub fn is_gathered(&self, offer: &Offer) -> bool {
         let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
         answers && !self.assignment.takes_one()
     }
 
-    /// The votes that agree with an option and an edit.
+    /// Returns the votes that agree with an option and an edit.
     pub(super) fn agreeing(&self, chosen: &Offer, edit_of: Option<u64>) -> Vec<&Vote> {
         let is_gathered = self.is_gathered(chosen);
         let says_so = |vote: &&Vote| {
@@ -58,8 +59,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. The author's vote does not if nobody may release their own work. A person who signed
-    /// in under several names has one vote, the first.
+    /// Returns the votes that count. The author's vote does not count without self-approval. A person who signed in
+    /// under several names has one vote, the first.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -79,12 +80,13 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if a person wrote this edit, or signed in its author. Without an edit, the subject itself.
+    /// Returns true if a person wrote this edit, or created the author's login link. Without an edit, the subject
+    /// itself is meant.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
     }
 
-    /// Authors of what is asked about, and of the edits that somebody stands for.
+    /// Returns the authors of the subject and of the edits with current votes.
     pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
         let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
         self.written_by.iter().chain(edits)
@@ -96,10 +98,10 @@ impl Interrupt {
 }
 
 impl Interrupt {
-    /// Adds a vote to those that stand.
+    /// Adds a vote, and removes the votes that it replaces.
     pub fn cast(&mut self, vote: Vote) {
         let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        // An earlier vote agreed to the version before this edit.
+        // An earlier vote approved the version before this edit.
         let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
         let replaces = |other: &Vote| {
             other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
@@ -112,14 +114,14 @@ impl Interrupt {
         self.votes.push(vote);
     }
 
-    /// Returns the event whose edit a decision agrees with: `seq` if its edit is new, `None` without an edit.
+    /// Returns the sequence of the decision that introduced this edit: `seq` for a new edit, `None` without an edit.
     pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
         let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
         let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
         (!edit.is_null()).then(|| first().unwrap_or(seq))
     }
 
-    /// The vote that settled it, where a decision did.
+    /// Returns the vote that settled the interrupt, if a decision did.
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)
@@ -133,7 +135,7 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided; empty if nobody did. The giver of a grant decided on the calls that it covers.
+    /// Returns the people who decided. Empty if nobody did. The giver of a grant decided the calls that it covers.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {
@@ -148,19 +150,19 @@ impl Interrupt {
         }
     }
 
-    /// Returns the people whom others decided for, as their clients say, by the name of the decider.
+    /// Returns the represented people, as reported by the voters' clients, by the id of the voter.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()
     }
 
-    /// Returns the makers of sign-in links that deciders had used, by the name of the decider.
+    /// Returns the creators of the login links that voters used, by the id of the voter.
     pub fn let_in_by(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.let_in_by.clone()?))).collect()
     }
 
-    /// Returns the votes for the option that settled it, oldest first.
+    /// Returns the votes for the option that settled the interrupt, oldest first.
     pub fn agreed(&self) -> Vec<&Vote> {
         let by_votes = self.settled_by().is_some();
         self.settles().filter(|_| by_votes).map(|settled| settled.agreed).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What happens while nobody decides: reminders, and a chain of others who are asked.
+//! Reminders and escalation of interrupts without a decision.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// As a gate, or whoever asks, says it.
+/// Settings of a gate or of an asker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -17,61 +17,61 @@ pub struct Timing {
     pub reminders: Option<Reminders>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<Escalation>,
-    /// Time counts only while somebody of the groups that are asked is at work: that of the expiry too.
+    /// True if time counts only during the working hours of the approvers' groups. This includes the expiry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
 }
 
-/// Those who are asked are told again.
+/// Reminders to the approvers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reminders {
-    /// Since they were asked.
+    /// Delay after the approvers were asked.
     pub after_ms: u64,
-    /// And then so often; `None`: once.
+    /// Interval of further reminders. `None` for a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// How many there are in all, for each time that somebody is asked.
+    /// Maximum number of reminders for each time that approvers are asked.
     pub limit: u32,
 }
 
-/// Others are asked.
+/// Escalation step: adds or replaces approvers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Since it was asked, or since the step before.
+    /// Delay after the interrupt was opened, or after the previous step.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// They decide instead of those who were asked, and not beside them.
+    /// True if the new approvers replace the earlier ones. Otherwise they are added.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
 
-/// What comes next while nobody decides.
+/// State of reminders and escalation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Due {
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
-    /// Reminders since somebody was asked last.
+    /// Number of reminders since approvers were last asked.
     pub reminded: u32,
-    /// Steps of the chain that are taken, or that reached nobody.
+    /// Number of steps taken, including those that reached nobody.
     pub steps: usize,
-    /// The stage that they are about.
+    /// Stage that the reminders and steps concern.
     pub stage: usize,
-    /// Others decide, and it begins anew for them.
+    /// True if the approvers have changed, so that the times must be computed again.
     pub is_outdated: bool,
 }
 
-/// Why people are told again.
+/// Reason for a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reminded {
-    /// Nobody decided so far.
+    /// No decision was made so far.
     Waiting,
-    /// They had put it off until now.
+    /// The person's snooze ended.
     Snoozed,
 }
 
@@ -80,20 +80,20 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Whether there is anything to begin anew where others are asked.
+    /// Returns true if there are reminders or steps to restart when other approvers are asked.
     pub fn tells(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
 
-    /// The moment at which so much time has passed for those of a stage.
+    /// Returns the moment at which `ms` have passed for the approvers of a stage.
     pub fn later(&self, from: Timestamp, ms: u64, stage: Option<&Stage>, people: &People) -> Timestamp {
         let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
         let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
-        // Nobody of them has hours any more: the clock alone counts.
+        // Without hours of any of their groups, plain time counts.
         if self.working_time && !hours.is_empty() { hours::after(from, ms, &hours) } else { from.plus_ms(ms) }
     }
 
-    /// The first reminder where somebody is asked now.
+    /// Returns the time of the first reminder for approvers who are asked now.
     pub fn first_reminder(
         &self,
         now: Timestamp,
@@ -103,7 +103,7 @@ impl Timing {
         self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
     }
 
-    /// The one after so many.
+    /// Returns the time of the next reminder after `told` of them.
     pub fn next_reminder(
         &self,
         told: u32,
@@ -116,7 +116,7 @@ impl Timing {
         Some(self.later(now, every_ms, stage, people))
     }
 
-    /// When a step is taken, counted from now.
+    /// Returns the time of a step, counted from now.
     pub fn step_at(
         &self,
         step: usize,
@@ -127,8 +127,8 @@ impl Timing {
         Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
     }
 
-    /// What is wrong with it, and whom it names that can not decide on this. `expires_in_ms`: when nobody decides any more.
-    /// Pointers are below `at`.
+    /// Returns the problems of the settings, and names that cannot decide this interrupt. `expires_in_ms` is the
+    /// expiry. Pointers are below `at`.
     pub fn check(
         &self,
         assignment: &Assignment,
@@ -219,7 +219,7 @@ impl Timing {
         problems
     }
 
-    /// Steps that put others in the place of those who are asked, where these could never meet it.
+    /// Returns a problem for a replacing step with approvers who could never satisfy the assignment.
     fn lacking(
         &self,
         assignment: &Assignment,
@@ -232,7 +232,7 @@ impl Timing {
             steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
         all.find_map(|(i, step, stage)| {
             let next = assignment.escalated(stage, step);
-            // Whoever will start it is not known yet where a workflow is loaded.
+            // The starter is not known yet when a workflow is loaded.
             if starter.is_none() && next.named().0.contains(STARTER) {
                 return None;
             }
@@ -242,7 +242,7 @@ impl Timing {
         })
     }
 
-    /// The same with whoever started the run in the place of `starter`.
+    /// Replaces `starter` with the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.escalation.iter_mut().flat_map(|step| &mut step.approvers);
@@ -254,7 +254,8 @@ impl Timing {
 }
 
 impl Escalation {
-    /// Whether somebody whom it names is there, and may decide: not whoever started the run, where that is nobody's to decide.
+    /// Returns true if the step names an existing person who may decide. The starter does not count without
+    /// self-approval.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
@@ -263,12 +264,12 @@ impl Escalation {
 }
 
 impl Assignment {
-    /// Once a step is taken: others are asked in a stage, beside those who were or in their place.
+    /// Returns the assignment after a step: its approvers are added to a stage, or replace those of the stage.
     #[must_use]
     pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
         let mut next = self.clone();
         let Some(of) = next.stages.get_mut(stage) else { return next };
-        // Of whom each has to agree, nobody stands beside.
+        // If each named approver must agree, no approvers can be added.
         if step.replace || of.roles == Represented::All {
             let instead = of.handed_to(step.approvers.clone(), step.groups.clone());
             *of = Stage { roles: Represented::Any, ..instead };
@@ -284,13 +285,13 @@ impl Assignment {
         next
     }
 
-    /// Admins and operators are asked in a stage, too.
+    /// Returns the assignment with admins and operators added to a stage.
     #[must_use]
     pub fn of_operators(&self, stage: usize) -> Self {
         let mut next = self.clone();
         if let Some(of) = next.stages.get_mut(stage).filter(|of| !of.is_open()) {
             of.operators = true;
-            // Those who did not agree in time are not waited for any longer; as many agree as before.
+            // The approvers who did not agree in time are not required any more. The number of votes stays.
             of.required = u32::try_from(of.needed()).unwrap_or(u32::MAX);
             of.roles = Represented::Any;
         }

@@ -1,5 +1,5 @@
-//! Approvals of agents that run elsewhere are used once. The agent says with a digest what it is about to do; what it was
-//! told is the payload that it asked about, with the edit of whoever released it in its place.
+//! Single use of approvals by external agents. The agent presents the digest of its intended action. The approved
+//! action is the payload of its question, with the approver's edit applied.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::time::Timestamp;
 
-/// Why an approval can not be used. Nothing has changed.
+/// Reason why an approval cannot be used. The interrupt is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// In words that end a sentence.
+    /// The reason ends a sentence.
     #[error("nothing is approved: {0}")]
     NotApproved(&'static str),
     #[error("it was used at {at}, by `{by}`")]
@@ -23,13 +23,13 @@ pub enum Unusable {
 }
 
 impl Interrupt {
-    /// The call of an agent that runs elsewhere; `None` where the interrupt is about something else, or was erased.
+    /// Returns the call of an external agent. Returns `None` if the interrupt is not about a call, or was erased.
     pub fn foreign_call(&self) -> Option<ForeignCall> {
         serde_json::from_value(self.content.get("call")?.clone()).ok()
     }
 
-    /// What was released, in the form of the payload that was asked about; `None` where nothing was, or where its words
-    /// were erased.
+    /// Returns the approved action, in the form of the original payload. Returns `None` if nothing was approved, or if
+    /// the content was erased.
     pub fn approved(&self) -> Option<Value> {
         let is_approved = self.resolution.as_ref().is_some_and(|it| it.outcome == Outcome::Approved);
         if !is_approved || self.opened.about != About::External || self.content.is_null() {
@@ -55,13 +55,13 @@ impl Interrupt {
         }
     }
 
-    /// Until when its approval can be used; `None`: there is none, or no such time.
+    /// Returns the end of the period in which the approval can be used. Returns `None` without an approval or a limit.
     pub fn usable_until(&self) -> Option<Timestamp> {
         let resolution = self.resolution.as_ref().filter(|it| it.outcome == Outcome::Approved)?;
         Some(resolution.at.plus_ms(self.opened.usable_ms?))
     }
 
-    /// Whether its approval can be used now, for what has this digest.
+    /// Checks that the approval can be used now for an action with this digest.
     pub fn check_use(&self, digest: Digest, now: Timestamp) -> Result<(), Unusable> {
         let why = match self.resolution.as_ref().map(|resolution| resolution.outcome) {
             None => Some("nobody has decided yet"),

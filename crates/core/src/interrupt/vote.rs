@@ -1,4 +1,4 @@
-//! Votes: decisions as they stand in the journal.
+//! Votes: decisions as recorded in the journal.
 
 use serde_json::Value;
 
@@ -8,36 +8,36 @@ use crate::id::InterruptId;
 use crate::name;
 use crate::time::Timestamp;
 
-/// A decision as it stands in the journal.
+/// A recorded decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     pub by: String,
-    /// In which role they came.
+    /// Role in which the voter acted.
     pub role: Role,
     pub option: String,
     pub text: Option<String>,
     pub edit: Value,
-    /// The sequence of the decision that brought this edit; `None` without one.
+    /// Sequence of the decision that introduced this edit. `None` without an edit.
     pub edit_of: Option<u64>,
-    /// The answer to an earlier question that it was taken from.
+    /// Earlier question whose answer was reused.
     pub from: Option<InterruptId>,
-    /// What it counts as.
+    /// Seat of the vote.
     pub seat: Seat,
-    /// How long it was shown to them before, as their client says.
+    /// Milliseconds for which the card was displayed, as reported by the voter's client.
     pub viewed_ms: Option<u64>,
-    /// For whom they decided, as their client says.
+    /// Person represented by the voter, as reported by the client.
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that they wanted released with the grant.
+    /// Open interrupts that the voter wanted released with the grant.
     pub also: Vec<InterruptId>,
-    /// Whoever made the link that they signed in with, where that is somebody else.
+    /// Creator of the login link that the voter used, if it was another person.
     pub let_in_by: Option<String>,
     pub at: Timestamp,
-    /// Of its `decision_made`, in the run's stream.
+    /// Sequence of the `decision_made` event in the run's stream.
     pub seq: u64,
 }
 
 impl Vote {
-    /// Whose vote it is: of whoever cast it, or whom they stood in for.
+    /// Returns the represented person, or the voter.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
     }
@@ -46,13 +46,13 @@ impl Vote {
         Whose { id: &self.by, hand: self.hand() }
     }
 
-    /// Whose vote it is as much as theirs who cast it: see [`Actor::hand`](crate::actor::Actor::hand).
+    /// Returns the creator of the voter's login link, or the voter: see [`Actor::hand`](crate::actor::Actor::hand).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Returns true if one person may have cast both votes: their names are the same, or one signed in with a login
-    /// link that the other one made.
+    /// Returns true if one person may have cast both votes: their names are equal, or one voter used a login link that
+    /// the other one created.
     pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())

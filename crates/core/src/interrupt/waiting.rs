@@ -1,4 +1,4 @@
-//! Interrupts that wait: what is due, who is waited for, and who put it off.
+//! Waiting interrupts: due times, recipients of reminders, and snoozes.
 
 use std::collections::BTreeSet;
 
@@ -29,24 +29,24 @@ impl Interrupt {
         due.min().map(|(_, what)| what)
     }
 
-    /// When something happens to it although nobody comes.
+    /// Returns the times at which something happens without a decision.
     pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
         let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
         own.into_iter().flatten().chain(self.snoozes.values().copied())
     }
 
-    /// The step of the chain that is taken next.
+    /// Returns the next escalation step.
     pub fn next_step(&self) -> Option<&Escalation> {
         self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
     }
 
-    /// Until when somebody has put it off, for themselves.
+    /// Returns the end of this person's snooze.
     pub fn snoozed_until(&self, id: &str) -> Option<Timestamp> {
         self.snoozes.get(id).copied()
     }
 
-    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. A person who is
-    /// away is replaced by their delegate; a delegate is added to the person who named them.
+    /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. The delegate
+    /// of an absent person replaces that person. The delegate of this interrupt is added.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
@@ -65,7 +65,7 @@ impl Interrupt {
         told
     }
 
-    /// Returns true if the snooze changes something. `until`: `None` ends the snooze.
+    /// Returns true if the snooze changes something. `until` is `None` to end the snooze.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);

@@ -1,8 +1,8 @@
-//! An interrupt as whoever sees only a part of it is shown it.
+//! Redacted view of an interrupt, for people who may see only a part of it.
 //!
-//! What is withheld gives way to a mark, and so does every other text of the payload that holds the same words. Whatever is
-//! made of the payload — a diff, a summary, a digest that one could guess at — is left out rather than looked through. What
-//! somebody wrote who is not shown it either is shown as it is: a mark in it would tell that they guessed right.
+//! A mark replaces each withheld value, and also every other text of the payload with the same words. Data derived from
+//! the payload (a diff, a summary, a digest that could be guessed) is omitted instead of searched. A text by a person
+//! who may not see the value either is shown unchanged: a mark would confirm their guess.
 
 use std::collections::BTreeSet;
 
@@ -16,27 +16,27 @@ use crate::gate::Source;
 use crate::interrupt::{About, Assignment, Comment, Effect, Interrupt, Opened, Vote, Voter};
 use crate::people::People;
 
-/// What is withheld.
+/// Withheld values of a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// Where in the payload: JSON pointers.
+    /// Places in the payload, as JSON pointers.
     pub places: BTreeSet<String>,
-    /// The words of it, which stand in no text that is shown.
+    /// Terms to redact from displayed text.
     words: BTreeSet<String>,
 }
 
-/// An interrupt without what is withheld.
+/// Interrupt without its withheld values.
 #[derive(Clone, Debug)]
 pub struct Covered {
     pub interrupt: Interrupt,
     pub cover: Cover,
 }
 
-/// What stands in a text for words that are withheld.
+/// Replacement of withheld words in a text.
 const IN_TEXT: &str = "[withheld]";
 
-/// The keys that are shown of a card that a run made itself and of which something is withheld. Every other key is left out:
-/// it is made of what is withheld, or may be.
+/// Displayed keys of a card that a run built, if a part of it is withheld. All other keys are omitted, because they may
+/// be derived from withheld values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
@@ -76,11 +76,11 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// The keys that are left out of the card of a call that another agent named: the gates add them.
+/// Keys omitted from the card of an external agent's call: the gates add them.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
-    /// The interrupt as whoever sees as this role is shown it; `None`: as it is.
+    /// Returns the redacted interrupt for a role. Returns `None` if nothing must be redacted.
     pub fn covered(&self, sees: Role, people: &People) -> Option<Covered> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
@@ -113,25 +113,25 @@ impl Interrupt {
             given.text = given.text.as_deref().map(|text| cover.text(text));
             given.edit = cover.value(&given.edit, &patterns);
         }
-        // What is not shown at all is not listed.
+        // Places that are not displayed at all are not listed.
         let payload = shown.content.get("payload");
         let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
         let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
-        // But where nothing else would say that something is withheld.
+        // If no place is displayed, all are listed, because nothing else would reveal that values are withheld.
         if !listed.is_empty() {
             cover.places = listed;
         }
         Some(Covered { interrupt: shown, cover })
     }
 
-    /// SHA-256 of what it says, as this person is shown it: of the canonical JSON of what it was opened with, without what is
-    /// withheld from them.
+    /// Returns the SHA-256 of the content displayed to this person: of its canonical JSON, without values withheld from
+    /// them.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
         let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// Returns the edit of a vote with marks in the place of what is withheld.
+    /// Returns the edit of a vote with marks for its withheld values.
     pub(crate) fn covered_edit(
         &self,
         vote: &Vote,
@@ -139,19 +139,19 @@ impl Interrupt {
         patterns: &[&str],
         people: &People,
     ) -> Value {
-        // It names what a trial did, which is not shown.
+        // The edit lists changes of a trial, which are not displayed.
         let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
         if vote.edit.is_null() || names {
             return Value::Null;
         }
-        // The same edit of somebody else is that of whoever brought it.
+        // For equal edits, the mark names the first one.
         let first =
             self.votes.iter().find(|other| other.edit == vote.edit).map_or(vote.seq, |first| first.seq);
         let edit = self.as_payload(vote.edit.clone());
         self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
     }
 
-    /// The places of an edit that are withheld.
+    /// Returns the withheld places of an edit.
     pub(super) fn edit_places(
         &self,
         vote: &Vote,
@@ -166,15 +166,16 @@ impl Interrupt {
         if !is_blind {
             return places(&edit, patterns, &cover.words);
         }
-        // What they were sent marks for, and no more.
+        // Only the places for which the author received marks.
         let mut found = places(&edit, patterns, &BTreeSet::new());
         found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
         place::outermost(&found)
     }
 
-    /// Returns true if what these patterns name is withheld from a person, too: their words do not come from here.
+    /// Returns true if the values of these patterns are withheld from the person too, so their texts cannot reveal
+    /// them.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
-        // What somebody read who is there no more is not known.
+        // The earlier access of a person who has left is unknown.
         if people.is_barred(id) {
             return false;
         }
@@ -182,7 +183,7 @@ impl Interrupt {
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
-    /// What is withheld of the payload, with the words of all edits that stand.
+    /// Returns the withheld values of the payload, including the words of all current edits.
     pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
@@ -201,7 +202,7 @@ impl Interrupt {
     }
 }
 
-/// The places of a payload that are withheld: those that are named, and those that hold the same words.
+/// Returns the withheld places of a payload: those that match a pattern, and those that contain the same words.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         patterns.iter().flat_map(|pattern| place::named(payload, pattern)).collect();
@@ -209,7 +210,7 @@ pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String
     place::outermost(&found)
 }
 
-/// With marks in the place of what is withheld.
+/// Replaces the values at these places with marks.
 fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> Value {
     for place in places {
         if let Some(value) = value.pointer_mut(&place) {
@@ -225,7 +226,7 @@ impl Cover {
         self.places.is_empty() && self.words.is_empty()
     }
 
-    /// Covers the facts of an interrupt.
+    /// Redacts the facts of an interrupt.
     pub(crate) fn opened(&self, opened: &mut Opened) {
         opened.action_digest = None;
         self.stages(&mut opened.assignment);
@@ -241,14 +242,14 @@ impl Cover {
         }
     }
 
-    /// The names of stages are words of whoever asked.
+    /// Redacts the names of stages, because the asker wrote them.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Adds what is withheld of another value of the same form.
+    /// Adds the withheld values of another value of the same form.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
@@ -258,15 +259,15 @@ impl Cover {
         }
     }
 
-    /// A text without the words that are withheld.
+    /// Redacts the withheld words in a text.
     pub fn text(&self, text: &str) -> String {
-        // The longest first: another word may be a part of it.
+        // Longest first, because a word may be a part of another one.
         let mut words: Vec<&String> = self.words.iter().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
-    /// A comment without the words that are withheld. A finding is rendered again without what is withheld of it.
+    /// Redacts a comment. A finding is rendered again without its withheld values.
     pub(crate) fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
@@ -277,34 +278,34 @@ impl Cover {
         Comment::describe_finding(&json!({ "title": title, "payload": self.value(payload, patterns) }))
     }
 
-    /// The title of what a service found. It begins as what was found does.
+    /// Redacts the title of a service's finding. The title begins with the same text as the finding.
     fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
         let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
         let is_withheld = places.iter().any(is_of_it);
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
-    /// A value of the payload's form with marks in the place of what is withheld.
+    /// Replaces the withheld values of a value in the payload's form with marks.
     pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
 
-    /// What an interrupt shows: `{title, message, payload, response_schema?}`.
+    /// Returns the redacted content: `{title, message, payload, response_schema?}`.
     pub(crate) fn content(&self, interrupt: &Interrupt) -> Value {
         let mut content = interrupt.content.clone();
         let Some(members) = content.as_object_mut() else { return content };
         let is_held = interrupt.opened.about == About::Hold;
-        // The card of a hold is as a service sent it.
+        // The card of a hold is displayed as the service sent it.
         let is_own = interrupt.opened.about != About::External && !is_held;
         let payload = interrupt.payload();
         let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
         let title = tool.unwrap_or_else(|| interrupt.content_text("title"));
-        // Beside a call its agent says in words what it is about to do.
+        // The message with a call is the agent's description of it.
         let message = if tool.is_some() { "" } else { interrupt.content_text("message") };
         let title = if is_held { self.title(title, &self.places) } else { self.text(title) };
         members.insert("title".to_owned(), title.into());
         members.insert("message".to_owned(), self.text(message).into());
-        // The call as another agent named it, with the text before and after its change.
+        // The external agent's call, with the text before and after its change.
         let is_called = members.remove("call").is_some();
         if let Some(schema) = members.get("response_schema") {
             let mut held = BTreeSet::new();
@@ -314,7 +315,7 @@ impl Cover {
             }
         }
         let mut shown = marked(payload, self.places.clone(), None);
-        // Where all of it is withheld the mark is all that there is.
+        // If the whole payload is withheld, only the mark remains.
         if let Some(fields) = shown.as_object_mut().filter(|_| !self.places.contains("")) {
             fields.retain(|name, _| {
                 if is_own {

@@ -1,7 +1,7 @@
-//! What is withheld from whom of what an interrupt shows: places of its payload, by role.
+//! Withheld parts of an interrupt: places of its payload that some roles may not see.
 //!
-//! The rules stand in the facts of the interrupt, so they are those that held when it was opened. [`cover`] makes what is
-//! shown to whom something is withheld from; [`restore`] puts into their edit what they have not seen.
+//! The rules are facts of the interrupt, fixed at its opening. [`cover`] builds the redacted view of an interrupt.
+//! [`restore`] puts the withheld values back into an edit of a person who did not see them.
 
 mod cover;
 mod payload;
@@ -20,20 +20,20 @@ use crate::people::People;
 use crate::rights::{self, Permission};
 use crate::schema::Problem;
 
-/// Some places of the payload that are withheld from some roles.
+/// Places of the payload that are withheld from some roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload, in which `*` is any one member or element.
+    /// JSON pointers into the payload, in which `*` matches any one member or element.
     pub fields: Vec<String>,
 }
 
-/// Roles that something can be withheld from: those that see what is assigned to them and no more. Whoever sees everything
-/// finds it in the events of the run; an agent wrote it.
+/// Roles from which values can be withheld: those that see only interrupts assigned to them. Roles that see everything
+/// find the values in the run's events, and an agent wrote them itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Why nothing can be withheld from a role; `None` where it can.
+/// Returns the reason why nothing can be withheld from a role, or `None`.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.word())).collect();
     let message = || {
@@ -43,7 +43,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Why a text is no place of a payload; `None` where it is one.
+/// Returns the reason why a text is not a valid place of a payload, or `None`.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
@@ -58,7 +58,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
     (!is_escaped).then(|| "is no JSON pointer: `~` is written `~0`, and `/` in a name `~1`".to_owned())
 }
 
-/// What is wrong with rules.
+/// Returns the problems of the rules.
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
@@ -86,7 +86,8 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     problems
 }
 
-/// As which role somebody sees interrupts: the one of theirs that sees most. `as_role`: the one that they act in.
+/// Returns the role in which a person sees interrupts: the one with the widest view. `as_role` is the role of their
+/// login.
 pub fn sees_as(id: &str, as_role: Role, people: &People) -> Role {
     let mut roles = people.roles(id);
     roles.insert(as_role);

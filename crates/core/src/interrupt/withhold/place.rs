@@ -1,4 +1,4 @@
-//! Places of a JSON value: which ones a pattern names, and which hold words that stand elsewhere too.
+//! Places of a JSON value: finds those that match a pattern, and those that repeat withheld words.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::cover::SHOWN;
 
-/// Shorter words stand everywhere by chance.
+/// Minimum characters of a withheld word. Shorter words occur everywhere by chance.
 const WORD_CHARS: usize = 4;
 
-/// The places that a pattern names in a value.
+/// Returns the places of a value that match a pattern.
 pub(super) fn named(value: &Value, pattern: &str) -> Vec<String> {
     let Some(rest) = pattern.strip_prefix('/') else { return Vec::new() };
     let mut found = vec![(String::new(), value)];
@@ -27,7 +27,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// What is directly in a value, by its segment of a pointer.
+/// Returns the direct children of a value, by their segment of a pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -40,7 +40,7 @@ pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Without those that are inside of another.
+/// Removes places that lie inside another place.
 pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     if places.contains("") {
         return BTreeSet::from([String::new()]);
@@ -50,7 +50,7 @@ pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     places.iter().filter(|place| !is_inside(place)).cloned().collect()
 }
 
-/// The words in a value that it would be recognised by.
+/// Collects the words that would reveal a value.
 pub(super) fn words(value: &Value, found: &mut BTreeSet<String>) {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -65,14 +65,13 @@ pub(super) fn words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The texts and numbers of a value that hold one of these words, and what has a member whose name does: the name goes
-/// with it.
+/// Collects the texts and numbers that contain one of these words, and the objects with such a word in a member's name.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
         Value::Number(number) => held.contains(&number.to_string()),
         Value::Object(members) => {
-            // The names of a card are ours, whatever is withheld.
+            // The top-level names of a card are fixed, whatever is withheld.
             let is_ours = |name: &str| at.is_empty() && SHOWN.contains(&name);
             members.keys().any(|name| !is_ours(name) && held.iter().any(|word| names(name, word)))
         }
@@ -86,7 +85,8 @@ pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &
     }
 }
 
-/// Whether the name of a member tells a word. Small letters alone are what names are made of, and are in many by chance.
+/// Returns true if the name of a member reveals a word. A word of lower-case letters must equal the name, because many
+/// names contain it by chance.
 fn names(name: &str, word: &str) -> bool {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_plain { name == word } else { name.contains(word) }

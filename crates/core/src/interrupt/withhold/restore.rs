@@ -1,7 +1,7 @@
-//! An edit of somebody who has not seen all that they edit: what is withheld from them stays as it is.
+//! Edits by people who did not see everything: restores the values that are withheld from them.
 //!
-//! They send the marks back where they stand. A mark that is gone, moved or doubled would be a change of what they may not
-//! see, and is refused.
+//! The person sends the marks back in their places. A missing, moved or duplicated mark would change a value that they
+//! may not see, and is rejected.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 
 impl Interrupt {
-    /// The edit of a decision with what is withheld in the place of its marks; `None`: it is as it is.
+    /// Returns the edit with the withheld values in place of their marks. Returns `None` if it needs no change.
     pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
         let rules = &self.opened.withhold;
         if rules.is_empty() {
@@ -21,7 +21,7 @@ impl Interrupt {
         }
         let hidden = self.withheld_from(sees_as(&voter.actor.id, voter.actor.role, voter.people));
         let is_limited = !hidden.is_empty();
-        // Whoever sees all of it may send back an edit that somebody else was shown.
+        // A person who sees everything may send an edit that a restricted person was shown.
         let every: Vec<&str> = rules.iter().flat_map(|rule| &rule.fields).map(String::as_str).collect();
         let patterns = if is_limited { &hidden } else { &every };
         let known = self.cover(patterns);
@@ -57,7 +57,7 @@ impl Interrupt {
         let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
         let withheld: BTreeSet<String> = hidden_there
             .into_iter()
-            // Where all of it is withheld, the member that is edited is.
+            // If the whole payload is withheld, so is the edited member.
             .map(|place| if place.is_empty() { member.clone() } else { place })
             .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
             .collect();
@@ -66,7 +66,7 @@ impl Interrupt {
         let mut restored = sent.clone();
         for (place, found) in &marks {
             let says = found.get("withheld").and_then(Value::as_str).unwrap_or_default();
-            // Data of that form that is no mark of ours.
+            // Data in the form of a mark that is not a mark.
             if !withheld.contains(says) {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Interrupt {
     }
 }
 
-/// Where marks stand, and whatever else has their form.
+/// Collects the places of marks, and of other data in the same form.
 fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
     let is_mark = |members: &serde_json::Map<String, Value>| {
         members.get("withheld").is_some_and(Value::is_string)
