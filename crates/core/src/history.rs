@@ -1,8 +1,8 @@
 //! Answers kept per subject: defines equal questions, similar questions, and search terms. All stores and surfaces use
 //! these definitions.
 //!
-//! The subject of a run is its `input.subject`: the athlete, the repository, the customer. This module never compares across
-//! subjects: the caller passes rows of one subject.
+//! The subject of a run is its `input.subject`: the athlete, the repository, the customer. This module never compares
+//! across subjects: the caller passes rows of one subject.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Ids: prefixed, sortable by time, a pure function of (seed, n).
 //!
 //! `run_01k…`: the prefix, then 26 characters of Crockford base 32 with 48 bits of milliseconds and 80 bits drawn from
-//! the seed. In an id that a run issues, the first 16 of the 80 bits are its position in the run. This module never reads a
-//! clock or a random source: the [`Seed`] and the time are passed in.
+//! the seed. In an id that a run issues, the first 16 of the 80 bits are its position in the run. This module never
+//! reads a clock or a random source: the [`Seed`] and the time are passed in.
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,8 +2,8 @@
 //! continues an earlier tree.
 //!
 //! The nth leaf is the hash of the nth event in the order of positions. That hash is the head of the event's stream at
-//! that event, so the tree contains every past head of every stream. This module never reads events: a proof is a list of
-//! ranges of leaves, and the caller computes the root of each.
+//! that event, so the tree contains every past head of every stream. This module never reads events: a proof is a list
+//! of ranges of leaves, and the caller computes the root of each.
 
 use std::ops::Range;
 

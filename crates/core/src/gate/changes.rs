@@ -1,4 +1,4 @@
-//! Rules over effects: whether what a call changes is what a rule speaks of.
+//! Rules over effects: matches the changes of a call with the criteria of a rule.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -8,7 +8,8 @@ use crate::policy::{ChangeScope, Rule};
 
 /// Returns true if the criteria `changes` and `deletes` of a rule hold. A rule without them covers every call.
 ///
-/// No such rule matches a call with unknown changes. If the rule would ask or forbid, `vote` makes the call ask.
+/// A rule with them never matches a call with unknown changes. If the rule would ask or forbid, `vote` makes the call
+/// ask.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;
@@ -30,28 +31,28 @@ pub(super) fn speaks_of_changes(rule: &Rule) -> bool {
     rule.changes.is_some() || rule.deletes.is_some()
 }
 
-/// Returns true if git reads in this file which paths it ignores.
+/// Returns true if git reads ignore patterns from this file.
 pub(super) fn decides_what_is_ignored(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
 }
 
-/// Whether all changes lie below these paths. A folder counts by what is in it, but for its mode.
+/// Returns true if all changes match the globs. Changes of folders count only if they alter the mode.
 pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::of(globs);
     changes.counted().all(|change| globs.hold(&change.path))
 }
 
-/// Whether a change lies below these paths.
+/// Returns true if a change matches the globs.
 pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::of(globs);
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if a rule that allows covers the changes. The layer needs no release: `ignored` and paths speak of the
-/// workspace, where a change of an ignored path is a change like any other.
+/// Returns true if an allowing rule covers the changes. The layer needs no release: `ignored` and `paths` concern the
+/// workspace, where an ignored path is treated like any other.
 ///
-/// `ignored` allows commands only: a build that a command runs makes caches, and an agent that names a file means that
-/// file.
+/// `ignored` allows commands only. A build writes caches as a side effect, but an agent that names a file wants to
+/// change that file.
 fn holds(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
@@ -61,7 +62,7 @@ fn holds(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &
     }
 }
 
-/// Returns true if a rule that holds back meets the changes, those of the layer included.
+/// Returns true if an asking or forbidding rule matches the changes, including those of the layer.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -70,12 +71,12 @@ fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     }
 }
 
-/// A path of a rule; `None` where it can not be read: then it holds back, and never releases.
+/// Compiles a path of a rule. Returns `None` if it is malformed: then it matches asking and forbidding rules only.
 pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-/// Paths of a rule. `None` stands for one that can not be read.
+/// Paths of a rule. `None` for a malformed one.
 #[derive(Clone, Debug)]
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
@@ -84,12 +85,12 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if a rule that allows covers the path.
+    /// Returns true if an allowing rule covers the path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if a rule that asks or forbids covers the path.
+    /// Returns true if an asking or forbidding rule covers the path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }

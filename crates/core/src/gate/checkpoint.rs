@@ -1,12 +1,22 @@
-//! Mandatory checkpoints: which calls each covers, over tools and parsed arguments. Deterministic, on the call
-//! itself; no rule and no grant lifts them (contracts A3, A5).
+//! Mandatory checkpoints: matches each with calls, by tool and parsed arguments. Deterministic, on the call itself; no
+//! rule and no grant lifts them (contracts A3, A5).
 //!
 //! | checkpoint | covers |
 //! |---|---|
 //! | `after_planning` | plans: of a phase, and of the tool `create_plan` |
-//! | `before_file_edit` | tools that write files; every command that is not known to be read-only; of one that was tried, its changes |
+//! | `before_file_edit` | tools that write files; commands not known to only read; after a trial, only with changes |
 //! | `before_execution` | every command |
-//! | `before_deploy` | a tool with one of the workflow's words in its name; a command with one of them as a word, or that one of its patterns covers; every command that can not be understood for certain, and code that stands on the line or comes from standard input, but for scripts of sed that only edit; a file pattern counts as each name that it may become, but for programs that only read or move files. Scripts that a command names are not read |
+//! | `before_deploy` | tools and commands that may deploy |
+//!
+//! `before_deploy` covers:
+//!
+//! - a tool with one of the workflow's words in its name;
+//! - a command with one of them as a word, or matched by one of its patterns. A file pattern matches every name that it
+//!   may become, except for programs that only read or move files;
+//! - a command that is not fully understood;
+//! - code on the line or from standard input, except sed scripts that only edit.
+//!
+//! Scripts that a command names are not read.
 
 use std::collections::BTreeSet;
 
@@ -15,20 +25,20 @@ use crate::policy::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
 
-/// What deploying is called where a workflow says nothing else.
+/// Default words for deploying.
 pub const DEPLOY: [&str; 9] =
     ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote", "send-pack"];
 
-/// The checkpoints that a workflow names.
+/// Checkpoints of a workflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoints<'a> {
     pub at: &'a BTreeSet<Checkpoint>,
-    /// Words and command patterns; empty: [`DEPLOY`].
+    /// Words and command patterns. Empty for [`DEPLOY`].
     pub deploy: &'a [String],
 }
 
 impl Checkpoints<'_> {
-    /// Why a person must speak before this call.
+    /// Returns a reason for each checkpoint that covers the call.
     pub(super) fn reasons(self, subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
         let covered = |checkpoint: &&Checkpoint| self.covers(**checkpoint, subject, command);
         self.at.iter().filter(covered).map(|checkpoint| reason(*checkpoint)).collect()
@@ -79,9 +89,9 @@ impl Checkpoints<'_> {
     }
 }
 
-/// A word stands for itself and its forms (`deployment`, `deploys`) anywhere in the command, also as `kubectl-apply`,
-/// `make:release`, `publishPlugins`, an abbreviated subcommand or in a script that is an argument. A pattern is matched
-/// as rules are, and also where other words stand between its own.
+/// Returns true if the command contains the word or pattern. A word matches itself and its forms (`deployment`,
+/// `deploys`), also in `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in a
+/// script argument. A pattern is matched as in rules, also with other words between its own.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);
@@ -92,7 +102,7 @@ fn says(part: &Part, word: &str) -> bool {
     abbreviated || said.into_iter().any(|said| holds(said, word)) || may_say(part, word)
 }
 
-/// Whether a file pattern may become a name with the word in it, for a program that may run it.
+/// Returns true if a file pattern may expand to a name with the word, for a program that may run the file.
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
     let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
@@ -100,13 +110,13 @@ fn may_say(part: &Part, word: &str) -> bool {
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
-/// What an interpreter is given on the line or on standard input may do anything; a script of sed that only edits does
-/// not.
+/// Returns true for code on the line or from standard input, except a sed script that only edits: such code may do
+/// anything.
 fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !part.only_edits()
 }
 
-/// Whether the pieces of the word, or forms of them, stand side by side in what is said.
+/// Returns true if the pieces of the word, or forms of them, are adjacent in the text.
 fn holds(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
     let is_it =
@@ -114,7 +124,7 @@ fn holds(said: &str, word: &str) -> bool {
     !word.is_empty() && said.windows(word.len()).any(is_it)
 }
 
-/// `npm:publishPlugins` is npm, publish, plugins.
+/// Splits a text into pieces: `npm:publishPlugins` gives npm, publish, plugins.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut after_small = false;
@@ -131,7 +141,7 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// The words of the pattern, in their order, whatever stands between them.
+/// Returns true if the words of the pattern occur in order, with any words between them.
 fn scattered(part: &Part, pattern: &str) -> bool {
     let runs = !part.only_handles_files();
     let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments_and_patterns());

@@ -1,8 +1,9 @@
-//! Gates for calls of agents that run elsewhere: the installation's rules, the reader of commands and the grants of a
-//! session vote on them as on calls of ours.
+//! Gates for calls of external agents: the system's rules, the command parser and a session's grants vote on them as on
+//! calls of our own agents.
 //!
-//! Nothing of such a call is looked at: not its workspace, not where its paths lead, not what its command runs. So what
-//! the reader can not tell from the words asks, and no grant is for a command that runs files of the workspace.
+//! Such a call is never inspected: neither its workspace, nor the targets of its paths, nor the scripts of its command.
+//! Everything that the parser cannot tell from the words therefore asks, and no grant covers a command that runs files
+//! of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,51 +23,51 @@ use crate::web::Target;
 use holdshort_command::Part;
 use std::collections::BTreeSet;
 
-/// A call as an agent that runs elsewhere names it. In this form an approval binds to it.
+/// Call as an external agent reports it. An approval binds to this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
     pub tool: String,
-    /// An object. `command`, `path` and `url` of it are read.
+    /// An object. Its members `command`, `path` and `url` are interpreted.
     pub arguments: Value,
-    /// The folder that it works in, in full.
+    /// Absolute path of its workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// The folder that its command runs in, in full; without it: the workspace.
+    /// Absolute working directory of its command. `None` for the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the file holds that it changes, and what it will hold.
+    /// Content of the changed file before and after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// Inputs of the vote on a call of an agent that runs elsewhere.
+/// Inputs of the vote on a call of an external agent.
 #[derive(Clone, Debug)]
 pub(crate) struct ForeignInputs<'a> {
-    /// Rules of the installation.
+    /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that count. `None` if no single person decides on the call.
+    /// Grants that apply. `None` if no single person decides on the call.
     pub(crate) grants: Option<Vec<&'a Grant>>,
-    /// Refusals that stand.
+    /// Refusals that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,
 }
 
-/// What the gates say of such a call, and what is at stake.
+/// Result of the vote, with the risk of the call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// What makes it risky whatever the gates say.
+    /// Findings of risk, independent of the verdict.
     pub stakes: Vec<Reason>,
-    /// What allowing it for the session would cover, where that may be offered.
+    /// Grant that an approval for the session would give, if one may be offered.
     pub grant: Option<Matcher>,
 }
 
 impl Gated {
-    /// Why it is asked about, or refused, as a card says it.
+    /// Returns the reasons for the card of the call.
     pub fn reasons(&self) -> Vec<Reason> {
         let of_gate = match &self.verdict {
             Verdict::Forbid(reason) => vec![reason.clone()],
@@ -77,14 +78,15 @@ impl Gated {
     }
 }
 
-/// Arguments that the reader understands.
+/// Interpreted arguments.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// What may stand beside a command: it changes nothing of what the command does. Whatever else is there may.
+/// Arguments that may accompany a command, because they do not change its effect. Any other argument may.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words of the names that agents give to those elsewhere (`filePath`, `target_file`). Under such a name nobody reads them.
+/// Words in other agents' names for these arguments (`filePath`, `target_file`). Arguments with such names are not
+/// interpreted.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -119,13 +121,13 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// What a name that is written as one word begins or ends with where it is one of them: `filename`, `absolutepath`.
+/// Prefixes and suffixes that mark such a name in a single word: `filename`, `absolutepath`.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that only look so.
+/// Words that contain one of them by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// What people read: texts under these names are no paths, commands or addresses.
+/// Names of prose arguments: their texts are neither paths nor commands nor addresses.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -144,11 +146,11 @@ const PROSE: [&str; 15] = [
     "title",
 ];
 
-/// How many texts of a call are compared with the rules.
+/// Maximum texts of a call that are compared with the rules.
 const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
-    /// What is wrong with its form.
+    /// Returns the problems of its form.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
@@ -163,7 +165,7 @@ impl ForeignCall {
         }
         for (field, folder) in [("workspace", &self.workspace), ("cwd", &self.cwd)] {
             let Some(folder) = folder else { continue };
-            // Everything lies in a workspace that is the root: neither rules nor grants would hold anything.
+            // A workspace at the root would contain everything, so rules and grants would have no limits.
             let is_root = field == "workspace" && folder == "/";
             if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
                 let message =
@@ -178,7 +180,7 @@ impl ForeignCall {
         problems
     }
 
-    /// The same call with other arguments: what was shown of a change is no longer what it does.
+    /// Returns the call with other arguments. The displayed change no longer applies.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, ..self.clone() }
@@ -200,14 +202,14 @@ impl ForeignCall {
         }
     }
 
-    /// One line that says what would happen.
+    /// Returns a one-line description of the call.
     pub fn title(&self) -> String {
         let what = READ.iter().find_map(|name| self.argument(name));
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
     }
 
-    /// Whether it names something that rules speak of where nobody reads it; or more than one thing, of which each rule
-    /// would look at one alone.
+    /// Returns true if an uninterpreted argument may concern the rules. Returns true also if the call names several of
+    /// command, path and url, because each rule checks only one.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -223,7 +225,7 @@ impl ForeignCall {
         })
     }
 
-    /// The texts of its arguments that nobody reads, whatever they lie in.
+    /// Returns the texts of uninterpreted arguments, at any depth.
     fn unread_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {
@@ -234,7 +236,8 @@ impl ForeignCall {
         texts
     }
 
-    /// Whether a rule would hold a text of it back that nobody reads, if that was a path, a command or an address.
+    /// Returns true if an asking or forbidding rule would match an uninterpreted text as a path, a command or an
+    /// address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
             let names_some = !rule.paths.is_empty() || !rule.commands.is_empty() || !rule.urls.is_empty();
@@ -254,7 +257,7 @@ impl ForeignCall {
             || texts.into_iter().any(|text| {
                 let is_address = text.contains("://");
                 let address = if is_address { text.to_owned() } else { format!("https://{text}") };
-                // A host without a scheme is one, too.
+                // A host without a scheme is an address too.
                 let may_be_an_address = is_address || Target::parse(&address).is_ok();
                 is_held(&Subject { path: Some(text), ..none })
                     || is_held(&Subject { command: Some(text), ..none })
@@ -262,8 +265,8 @@ impl ForeignCall {
             })
     }
 
-    /// Whether all that it names lies in its workspace, as far as words say. Nothing confines who made the call, so no
-    /// grant covers what lies elsewhere.
+    /// Returns true if everything that the call names lies in its workspace, as far as the words tell. The caller is
+    /// not confined, so no grant covers other places.
     fn stays(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
@@ -289,7 +292,7 @@ impl ForeignCall {
             })
     }
 
-    /// Whether rules speak of places, and nobody can say where its path, or what its command names, is.
+    /// Returns true if rules have `paths`, but the places of the call are unknown.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
@@ -316,12 +319,12 @@ impl ForeignCall {
         }
     }
 
-    /// The call as refusals compare it.
+    /// Returns the call in the form that refusals compare.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
         RefusalRecord::of(&self.subject(agent, &[]), &self.arguments)
     }
 
-    /// Counts the votes on it.
+    /// Counts the votes on the call.
     pub(crate) fn vote(&self, agent: &str, votes: &ForeignInputs<'_>) -> Gated {
         let is_unread =
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
@@ -373,7 +376,7 @@ fn names_unread(name: &str) -> bool {
     })
 }
 
-/// The words of a name, in small letters: `TargetFile`, `target-file` and `URLPath` have two.
+/// Splits a name into lower-case words: `TargetFile`, `target-file` and `URLPath` have two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let letters: Vec<char> = name.chars().collect();
@@ -392,7 +395,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a value names such a thing somewhere within.
+/// Returns true if a value contains such a name, at any depth.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

@@ -1,4 +1,4 @@
-//! Grants: remembered decisions, and the further calls that the same decision covers.
+//! Grants: remembered decisions, and the further calls that they cover.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Grant {
     pub matcher: Matcher,
     /// Person who gave the grant.
     pub owner: String,
-    /// Person who made the sign-in link of the owner, if that is somebody else.
+    /// Creator of the login link of the owner, if it was another person.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -32,78 +32,76 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Returns the person who answers for the grant.
+    /// Returns the people responsible for the grant.
     pub fn whose(&self) -> Whose<'_> {
         Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
     }
 
-    /// Returns true if the grant covers calls at that time.
+    /// Returns true if the grant is neither expired nor revoked.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
     }
 }
 
-/// Covers a call by its tool's full name; for one that gets something from the web, by where it gets it from; for a
-/// command, by program, subcommand, the shape of its options and the
-/// folder it runs in: never by the whole line, which would never match again, and never by less, which would match too
-/// much.
+/// Criteria of a grant: the tool's full name; for a web tool the origin of the URL; for a command its program,
+/// subcommand, form of options and working directory. A whole command line would never match again, and fewer criteria
+/// would match too much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {
     pub tool: String,
-    /// The canonical workspace it was given for.
+    /// Canonical path of the workspace.
     pub workspace: String,
-    /// Where the workflow lets a grant cover a category (contract A24): every call of it, whatever the tool. `tool` only
-    /// says which call it was given with then, and what is kept below is empty.
+    /// Covered category, if the workflow's grants cover categories (contract A24): every call of it, by any tool.
+    /// `tool` is then only the tool of the first call, and the following criteria are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// For a tool that gets something from the web: scheme, host and port.
+    /// Scheme, host and port, for a web tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// For commands: every part of the line must be one of these, or known to be read-only.
+    /// Programs, for a command. Every part of the line must be one of these, or known to be read-only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
-    /// The files that those commands run, as they were when it was given, and those that had to be absent. Grants of
+    /// Files that the commands run, as they were when the grant was given, and files that had to be absent. Grants of
     /// earlier versions have none, and cover no command that runs a file of the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
-    /// Of a call that was tried: the folders and files at the top of the workspace that it changed. Others are not
-    /// covered, and no deletion is; without it, what lies below the folders of its programs.
+    /// Top-level files and folders that the trial of the call changed. Changes elsewhere are not covered, and neither
+    /// are deletions. `None` without a trial: then the folders of the programs limit the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
-    /// For calls of agents that run elsewhere, and for no others.
+    /// True if the grant covers only calls of external agents. Otherwise it covers none of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elsewhere: bool,
 }
 
-/// A program, its subcommand, how it was called, and whether the person saw it write.
+/// Program with its subcommand, its form of call, and its permission to write.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// A grant given for a reading command does not cover the same command where it writes.
+    /// True if the command wrote. A grant for a reading command does not cover a writing one.
     pub writes: bool,
-    /// The files that the person saw it redirected to and from, in full. Others are others: a grant for the tests does
-    /// not cover the tests with their output in a source file.
+    /// Absolute paths of its redirections. A grant for a test run does not cover one with its output in a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The options of the line, with the values that say what it does. Grants of earlier versions have none,
-    /// and cover nothing that writes.
+    /// Options of the line, with the values that determine its effect. Grants of earlier versions have none, and cover
+    /// no writing command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// The words that are no options, in order, where they say what it does: of all programs but those whose operands
-    /// are known to be files or texts. Grants of earlier versions have none, and cover such programs no more.
+    /// Operands in order, if they determine the effect: for all programs except those with operands known to be files
+    /// or texts. Grants of earlier versions have none, and do not cover such programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// The folder it runs in, in full. Grants of earlier versions have none, and cover nothing that writes.
+    /// Absolute working directory. Grants of earlier versions have none, and cover no writing command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
 impl Program {
-    /// `None` where nobody can tell how it is called, or where it runs.
+    /// Returns `None` if the form of the call or its working directory is unknown.
     fn of(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
@@ -137,7 +135,7 @@ impl Program {
         })
     }
 
-    /// Whether it covers `other`, which writes.
+    /// Returns true if it covers `other`, a writing call.
     fn covers(&self, other: &Self) -> bool {
         self.writes
             && self.options.is_some()
@@ -169,7 +167,7 @@ impl Program {
     }
 }
 
-/// A path from the working directory in full, through links as far as the inspection looked.
+/// Resolves a path from the working directory to an absolute path, through links as far as the inspection looked.
 pub(super) fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {
@@ -179,7 +177,7 @@ pub(super) fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
     }
 }
 
-/// The first names of what is changed; `None` where something is deleted, which no grant covers.
+/// Returns the top-level names of the changes. Returns `None` for a deletion, which no grant covers.
 fn tops(changes: &Changeset) -> Option<Vec<String>> {
     if changes.deletions().next().is_some() {
         return None;
@@ -190,14 +188,14 @@ fn tops(changes: &Changeset) -> Option<Vec<String>> {
     Some(tops)
 }
 
-/// The files that a command runs; a path that ends with `/` is the folder that it runs in.
+/// Returns the files that a command runs. A path that ends with `/` is the working directory.
 fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
     subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
 }
 
 impl Matcher {
-    /// The grant that a person would give with this call before them; `None` where none is safe: an opaque
-    /// command, code on the line itself, another user's rights, what a person's own tools run.
+    /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for an opaque
+    /// command, code on the line, another user's rights, and files that a person's own tools run.
     pub fn of(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
@@ -227,8 +225,8 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// The grant for every call of the category of the one before the person; `None` where the grant for that call
-    /// alone would not be safe either.
+    /// Returns the grant for every call of this call's category. Returns `None` if a grant for the call alone would not
+    /// be safe either.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
             Self::of(subject).filter(|_| subject.category != Category::ReadOnly)?;
@@ -244,7 +242,7 @@ impl Matcher {
         })
     }
 
-    /// The grant that a workflow lets a person give with this call before them.
+    /// Returns the grant that the workflow offers for this call.
     pub fn given(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
             GrantCovers::Call => Self::of(subject),
@@ -252,8 +250,8 @@ impl Matcher {
         }
     }
 
-    /// Where a command may write that this grant lets through: below the folders of its programs, and in the files
-    /// that they are redirected to. From the workspace; `.` is all of it.
+    /// Returns the places to which a covered command may write: the folders of its programs, and the files of their
+    /// redirections. They are relative to the workspace; `.` is the whole workspace.
     pub(crate) fn places(&self) -> Vec<String> {
         if self.category.is_some() {
             return vec![".".to_owned()];
@@ -269,7 +267,7 @@ impl Matcher {
         places
     }
 
-    /// Whether it covers what a command did in its trial.
+    /// Returns true if the grant covers the changes of a trial.
     pub(crate) fn covers_changes(&self, changes: &Changeset) -> bool {
         let is_below = |path: &str, place: &String| {
             let rest = path.strip_prefix(place.as_str());
@@ -305,7 +303,7 @@ impl Matcher {
         let is_of_changes = match subject.changes {
             Changes::Tried { changes, .. } => self.covers_changes(changes),
             Changes::Nothing => true,
-            // Given for what was seen, it covers nothing that nobody has seen.
+            // A grant for visible changes covers no unknown changes.
             Changes::Untried => self.within.is_none(),
             Changes::Proposed(changes) => self.within.is_none() || self.covers_changes(changes),
             Changes::Erased => false,
@@ -325,8 +323,8 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
-    /// Whether a grant for its category may cover it: nobody doubts what it is, no part of it is of another category, and
-    /// it was not seen to delete something.
+    /// Returns true if a grant for the category may cover the call. Its meaning must be certain, and it must have no
+    /// known deletions. All its parts must have this category, or only read.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
             let mut categories = command.classes().into_iter().map(Category::from);
@@ -343,8 +341,8 @@ impl Matcher {
         changes && command.is_none_or(is_safe)
     }
 
-    /// Whether a file that a command runs is as it was when the grant was given. One that it did not see is covered
-    /// only where the command may name any, as `pytest` does.
+    /// Returns true if a file that the command runs is unchanged since the grant. A file that the grant does not list
+    /// is covered only if the command may name any file, as `pytest` does.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
         match self.scripts.iter().find(|known| known.path == script.path) {
             Some(known) => known == script,
@@ -365,7 +363,7 @@ impl Matcher {
         }
     }
 
-    /// What it covers, for the person who is about to give it.
+    /// Describes the covered calls for the person who may give the grant.
     pub fn words(&self) -> String {
         if let Some(category) = self.category {
             return format!(

@@ -1,4 +1,4 @@
-//! Rules: which calls a list of rules allows, asks about or forbids.
+//! Rules: matches calls with lists of rules that allow, ask or forbid.
 
 mod place;
 
@@ -11,7 +11,7 @@ use crate::tool::Category;
 use crate::web::{Pattern, Target};
 use holdshort_command::{Command, Part};
 
-/// The first rule of the list that matches the call.
+/// Returns the first rule of the list that matches the call.
 pub(super) fn first_match<'a>(
     rules: &'a [Rule],
     subject: &Subject<'_>,
@@ -20,13 +20,13 @@ pub(super) fn first_match<'a>(
     rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
-/// Whether a rule speaks of such a call at all, whatever its line.
+/// Returns true if a rule's tools and agents match the call, whatever its arguments.
 pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
     named(&rule.tools, subject.tool) && named(&rule.agents, subject.agent)
 }
 
-/// Every criterion that the rule names must hold. A rule that releases must cover *all* of a compound call;
-/// one that holds back needs to meet *any* part of it.
+/// Returns true if every criterion of the rule holds. An allowing rule must cover *all* of a compound call. An asking
+/// or forbidding rule needs to match *any* part of it.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     named(&rule.tools, subject.tool)
@@ -38,16 +38,17 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Comma
         && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
 }
 
-/// What is released is of one category, the gravest; what holds back meets any that a line has, or may have.
+/// An allowing rule matches the call's own category, the most severe one. Other rules match any category of its
+/// possible parts.
 fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let of_its_parts = || command.into_iter().flat_map(Command::classes).map(Category::from);
     named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
-/// Of a tool for the web alone something is released: what another one does with a URL, nobody can tell from the URL.
+/// An allowing rule covers only web tools: a URL does not reveal the effect of another tool.
 fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let Some(url) = subject.url else { return false };
-    // What can not be read holds back, and releases nothing.
+    // A malformed URL matches asking and forbidding rules only.
     let Ok(target) = Target::parse(url) else { return !releases };
     let mut patterns = patterns.iter().map(|pattern| Pattern::parse(pattern));
     if releases {
@@ -57,7 +58,7 @@ fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     }
 }
 
-/// By what the call says, and where it was tried by what it did: a rule that holds back meets either.
+/// Matches by the arguments. Asking and forbidding rules also match by the changes of a trial.
 fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let did = || {
         let of_workspace = subject.changes.known().is_some_and(|did| changes::meet_paths(globs, did));
@@ -66,7 +67,7 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
     place::matches(globs, subject, command, releases) || (!releases && did())
 }
 
-/// Anchored and in full: `read_file` does not free `read_file_and_delete`.
+/// Compares whole names: `read_file` does not match `read_file_and_delete`.
 fn named(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|each| each == "*" || each == name)
 }

@@ -1,24 +1,24 @@
-//! Smart approval: what in an agent's words, in its call and in its recent failures makes a person decide (contract
-//! A4).
+//! Smart approval: finds reasons for a person's decision in the agent's message, its call and its recent failures
+//! (contract A4).
 //!
-//! Deterministic, on whole words. It only adds a reason to ask: a call that asks for another reason asks all the same,
-//! and a call that only reads is never held back by it. A model judges beside it: `run/oversight.rs`.
+//! Deterministic, on whole words. It only adds reasons to ask: it never removes another reason, and never holds back a
+//! call that only reads. A model judges in addition: `run/oversight.rs`.
 //!
-//! | code | asks where |
+//! | code | asks if |
 //! |---|---|
-//! | `keyword` | a keyword of the workflow, or a form of it (`deletes`, `deletion`), is said or stands in the call, or in the plan |
-//! | `production` | a word for production (`prod`, `--env=prod`, `db.prod.example.com`, `PRD=1`) is said or stands in the call |
-//! | `uncertain` | the agent says that it is not sure |
-//! | `failing` | calls of the step failed three times in a row, or it was tried again three times |
+//! | `keyword` | message, call or plan contain a keyword of the workflow, or a form of it (`deletes`, `deletion`) |
+//! | `production` | they contain a word for production (`prod`, `--env=prod`, `db.prod.example.com`, `PRD=1`) |
+//! | `uncertain` | the agent states that it is not sure |
+//! | `failing` | calls of the step failed three times in a row, or the step was retried three times |
 
 use serde_json::Value;
 
 use super::{Reason, Source};
 
-/// Names of the environment that nobody wants to break.
+/// Names of the production environment.
 const PRODUCTION: [&str; 3] = ["production", "prod", "prd"];
 
-/// How agents say that they do not know.
+/// Phrases of agents for uncertainty.
 const UNCERTAIN: [&str; 18] = [
     "not sure",
     "unsure",
@@ -40,34 +40,34 @@ const UNCERTAIN: [&str; 18] = [
     "hopefully",
 ];
 
-/// So many failures in a row are no bad luck any more.
+/// Consecutive failures that are not a coincidence any more.
 const FAILURES: u32 = 3;
 
-/// Endings that make another form of the same word.
+/// Endings that form another word from the same stem.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Shorter ones are abbreviations, and have no forms: `apt` is not in `aptly`.
+/// Minimum length of a word with forms. Shorter words are abbreviations: `apt` does not match `aptly`.
 const INFLECTED: usize = 4;
 
-/// What an agent is about to do: a call, or to give its work out of its hands.
+/// Next act of an agent: a call, or a hand-off.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Act<'a> {
-    /// What it said with it.
+    /// Message of the agent with the act.
     pub said: &'a str,
     pub tool: &'a str,
     pub arguments: Option<&'a Value>,
-    /// What it put forward instead of a call.
+    /// Plan that the agent presents instead of a call.
     pub plan: Option<&'a Value>,
-    /// Calls of the step that failed in a row, up to now.
+    /// Consecutive failed calls of the step so far.
     pub failures: u32,
-    /// How often the step was tried again.
+    /// Retries of the step.
     pub retries: u32,
 }
 
-/// Why a person should decide, in the order of the table.
+/// Returns the reasons for a person's decision, in the order of the table.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();
@@ -110,14 +110,14 @@ pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     reasons
 }
 
-/// Why a person should decide where an agent says that it does not know.
+/// Returns a reason if the agent states that it is uncertain.
 pub fn uncertainty(said: &str) -> Option<Reason> {
     let said = read(said);
     let phrase = UNCERTAIN.into_iter().find(|phrase| says_exactly(&said, phrase))?;
     Some(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")))
 }
 
-/// Whether a keyword could ever be found: it holds at least one word.
+/// Returns true if the text contains at least one word, so that it can match as a keyword.
 pub fn is_keyword(text: &str) -> bool {
     read(text).iter().any(|text| !text.words.is_empty())
 }
@@ -126,7 +126,7 @@ fn reason(code: &str, text: String) -> Reason {
     Reason { source: Source::Smart, code: code.to_owned(), rule: None, text }
 }
 
-/// The texts of a value, however deep.
+/// Collects the texts of a value, at any depth.
 fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => into.push(text),
@@ -136,7 +136,7 @@ fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     }
 }
 
-/// A text as its words, in small letters.
+/// A text as lower-case words.
 pub(crate) struct Text {
     words: Vec<String>,
 }
@@ -146,7 +146,7 @@ impl Text {
         self.words.iter().any(|word| is_it(word))
     }
 
-    /// `prod`, also as `prod2`.
+    /// Returns true if the text contains the word, also with digits after it: `prod` and `prod2`.
     pub(crate) fn is_numbered(&self, word: &str) -> bool {
         self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
     }
@@ -165,7 +165,8 @@ impl Text {
     }
 }
 
-/// Twice: split where letters and digits end, and once more where a capital begins a word (`deleteOldFiles`).
+/// Splits a text into words in two ways: at characters that are neither letters nor digits, and also at capitals within
+/// a word (`deleteOldFiles`).
 pub(crate) fn read(text: &str) -> Vec<Text> {
     let plain = words(text);
     let mut humped = String::with_capacity(text.len());
@@ -198,17 +199,18 @@ fn says_keyword(texts: &[Text], keyword: &str) -> bool {
     texts.iter().any(|text| text.holds(phrase.iter().map(String::as_str), is_form_of))
 }
 
-/// Returns true if a text says a phrase, which is written in small letters.
+/// Returns true if the texts contain a phrase. The phrase must be in lower case.
 pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
     texts.iter().any(|text| text.holds(split(phrase), |said, word| said == word))
 }
 
-/// The word itself, or it with another ending: `deletes`, `deleting`, `dropped`, `deployment`; not `undeleted`.
+/// Returns true for the word, and for the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`, but
+/// not `undeleted`.
 pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;
     }
-    // Where letters have no case, words often have no space between them either.
+    // Scripts without letter case often have no spaces between words either.
     if !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
         return said.contains(word);
     }

@@ -8,7 +8,7 @@ use crate::id::GrantId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The installation's policy.
+    /// The system policy.
     System,
     /// The run's own configuration.
     Run,
@@ -17,25 +17,25 @@ pub enum Source {
     Checkpoint,
     /// Smart approval: words, failures, or a model's judgement.
     Smart,
-    /// The look at the call before the gate.
+    /// The inspection of the call before the gate.
     Inspection,
-    /// A person refused it before in this session.
+    /// A person refused the call before in this session.
     Refusal,
-    /// Words and flags that speak of risk. They raise a level, and hold nothing back.
+    /// Words and flags that indicate risk. They raise the level, and hold nothing back.
     Words,
-    /// No rule speaks of it.
+    /// No rule matches.
     Default,
 }
 
-/// Why a call is held back.
+/// Reason for holding a call back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     pub source: Source,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`, `sandbox_none`,
-    /// `refused_before` …
+    /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
+    /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// The rule's place in its list.
+    /// Index of the rule in its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
@@ -52,14 +52,14 @@ pub enum Release {
     Grant {
         grant: GrantId,
     },
-    /// A tool that opens an interrupt itself.
+    /// The tool opens an interrupt itself.
     OpensInterrupt,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Forbid(Reason),
-    /// `grantable`: whether allowing it for the session may be offered.
+    /// `grantable` is true if an approval for the session may be offered.
     Ask {
         reasons: Vec<Reason>,
         grantable: bool,

@@ -11,20 +11,21 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Inputs of the vote beside the inspection: lists of rules, mandatory checkpoints, findings of smart approval, grants and refusals.
+/// Inputs of the vote in addition to the inspection: lists of rules, mandatory checkpoints, findings of smart approval,
+/// grants and refusals.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
-    /// Rules of the installation.
+    /// Rules of the system.
     pub system: &'a [Rule],
     pub run: &'a [Rule],
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that count. `None` if the gate offers no approval for the session.
+    /// Grants that apply. `None` if the gate offers no approval for the session.
     pub grants: Option<&'a [&'a Grant]>,
-    /// Extent of a grant that is given now.
+    /// Extent of a new grant.
     pub covers: GrantCovers,
-    /// Refusals of the session that the call meets.
+    /// Refusals of the session that match the call.
     pub refused: &'a RefusedBefore,
 }
 
@@ -53,7 +54,7 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // Code may reach any forbidden path. A trial that left caches alone ran no forbidden command with success.
+    // Code may reach any forbidden path. If a trial changed nothing in the workspace, no forbidden command took effect.
     let by_words = !subject.changes.leave_nothing();
     let any_forbidden =
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
@@ -95,20 +96,20 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
-        // A grant lifts none of these: offering one would promise too much.
+        // No grant lifts these reasons, so offering one would promise too much.
         let refused = rules.refused.reasons.iter().cloned();
         let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
         return Verdict::Ask { reasons, grantable: false };
     }
-    // One for a whole category was given without a look at what a rule or a finding asks about here, and counts where
-    // the workflow has such grants.
+    // A grant for a category was given without knowledge of the asking rules and findings here. It lifts none of them,
+    // and applies only if the workflow still offers such grants.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
     let would_cover = |matcher: Matcher| may_lift(&matcher);
     let grantable = rules.grants.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
     if !rules.refused.reasons.is_empty() {
-        // A grant does not cover what a person refused, unless it is for this very call: then it takes the refusal back.
+        // A grant does not cover a refused call, unless it is given for this very call: then it revokes the refusal.
         let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
         return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
     }
@@ -127,13 +128,13 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if a rule of this kind that holds back may concern the call.
+/// Returns true if an asking or forbidding rule of this kind may concern the call.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands comes before the first match of its list: what the line runs may be
+/// Returns true if a rule that asks about commands precedes the first match in its list: a script of the line may run
 /// one of those commands.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
@@ -156,10 +157,10 @@ fn found(code: &str, text: String) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
 }
 
-/// Findings that no grant and no rule lifts.
+/// Returns the findings that no grant and no rule lifts.
 fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     match subject.changes {
-        // The changeset of the trial says what the line did: the words of the line add nothing.
+        // The changeset of the trial shows the effect of the line, so its words add nothing.
         Changes::Tried { changes, ask_because, layer: _ } => {
             mandatory_for_changes(subject, changes, ask_because)
         }
@@ -171,8 +172,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     }
 }
 
-/// Guards every changeset alike, whichever tool made it. A path is read with the folders of its workspace, which may
-/// lie in a guarded folder.
+/// Checks every changeset alike, whichever tool made it. A path is checked together with the folders of its workspace,
+/// which may lie in a guarded folder.
 fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
@@ -187,11 +188,11 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     reasons
 }
 
-/// Findings in the arguments of a call whose changes are unknown.
+/// Returns the findings in the arguments of a call with unknown changes.
 fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
-    // A line that only reads does so whatever its words become. `vote` asks about rules by words or paths.
+    // A read-only line reads whatever its words expand to. `vote` handles rules with commands or paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons
             .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));

@@ -1,7 +1,7 @@
-//! Paths that a search or a listing leaves out of its result: those that a rule forbids or asks about, where the call
-//! names a wider folder.
+//! Paths that a search or a listing omits from its result, because a rule asks about them or forbids them, while the
+//! call names a wider folder.
 //!
-//! A rule that covers the call itself has voted on it. The others hold for each path that the tool meets.
+//! Rules that match the call itself were counted in its vote. The other rules apply to each path that the tool visits.
 
 use super::changes::Globs;
 use super::{Subject, rule};
@@ -13,22 +13,22 @@ pub struct WithheldPaths(Vec<Vec<Entry>>);
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// `None`: a rule without `paths`, which covers all of them.
+    /// `None` for a rule without `paths`, which covers all paths.
     globs: Option<Globs>,
     action: RuleAction,
-    /// The rule covers the call itself, so that its vote was counted.
+    /// True if the rule matches the call itself, so that its vote was counted.
     is_voted: bool,
 }
 
 impl WithheldPaths {
-    /// Reads the lists of rules for a call. `reads`: a further tool whose rules hold for what the call returns.
+    /// Prepares the lists of rules for a call. `reads` is a further tool with rules that apply to the returned content.
     pub fn of(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
-    /// Returns true if a path, from the workspace and without links, is left out.
+    /// Returns true if the path is omitted. It must be relative to the workspace and without links.
     pub fn withholds(&self, path: &str) -> bool {
         let first = |entries: &Vec<Entry>| {
             entries.iter().find(|entry| entry.covers(path)).is_some_and(Entry::withholds)
@@ -37,7 +37,7 @@ impl WithheldPaths {
     }
 }
 
-/// The rules of a list for a tool that may cover paths which the call meets.
+/// Returns the rules of a list that may cover paths visited by the call.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

@@ -169,8 +169,8 @@ impl Interrupt {
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// Returns the seats that the person may take in a stage: first for themselves, then as a delegate. People in `barred`
-    /// cannot be represented.
+    /// Returns the seats that the person may take in a stage: first for themselves, then as a delegate. People in
+    /// `barred` cannot be represented.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -203,7 +203,8 @@ impl Interrupt {
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
             for from in from.chain(people.naming(next, now)) {
-                // A delegate who delegates back, or in a circle, adds no person. Neither does a delegation by a person who has left.
+                // A delegate who delegates back, or in a circle, adds no person. Neither does a delegation by a person
+                // who has left.
                 if from != id && people.can_decide(from) && !barred(from) && found.insert(from) {
                     news.push(from);
                 }

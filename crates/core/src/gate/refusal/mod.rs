@@ -1,8 +1,8 @@
-//! Calls that a person refused, and the test whether a later call does the same again.
+//! Refused calls, and the comparison of later calls with them.
 //!
-//! A refusal is compared by what the call does: the programs of a command line and the places that they name, the path
-//! of a file tool, the address of a page. A call that has none of these is compared by its tool alone, as a grant
-//! compares it. In doubt the call asks: that costs one question.
+//! Calls are compared by their effect: the programs of a command line and the places that they name, the path of a file
+//! tool, the address of a page. A call without any of these is compared by its tool alone, as in a grant. In doubt the
+//! call asks, which costs one question.
 
 mod paths;
 mod program;
@@ -23,13 +23,14 @@ use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
 
-/// Code of the reason on the card of a call that was refused before.
+/// Reason code on the card of a call that was refused before.
 pub const CODE: &str = "refused_before";
 
-/// Number of refusals that one card names.
+/// Maximum refusals on one card.
 pub(crate) const NAMED: usize = 3;
 
-/// A call as refusals compare it. A part of an event's head, which is never erased: so it holds digests of paths.
+/// A call in the form that refusals compare. It is a part of an event's head and can never be erased, so it contains
+/// digests of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -42,19 +43,19 @@ pub struct RefusedCall {
     pub arguments: Digest,
 }
 
-/// Part of a call that makes two calls the same.
+/// Part of a call by which two calls are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line. Programs that only read are left out if the line has another one.
+    /// Programs of a command line. Read-only programs are left out if the line has another one.
     Programs(BTreeSet<RefusedProgram>),
-    /// Every command line, of any tool. Stands for a line with too many programs.
+    /// Every command line of any tool. Used for a line with too many programs.
     AnyCommand,
     /// File that a tool reads or changes.
     Path(PathDigest),
     /// Address of a page without its query.
     Page(PathDigest),
-    /// The call names nothing that can be compared: every call of the tool.
+    /// The call names nothing comparable: matches every call of the tool.
     Tool,
 }
 
@@ -64,9 +65,9 @@ pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
-    /// The call on one line. `None` if the journal does not have it.
+    /// The call on one line. `None` if the journal does not contain it.
     pub words: Option<String>,
-    /// Person who refused.
+    /// Person who refused the call.
     pub by: String,
     pub at: Timestamp,
     /// Sequence of its event in the session's stream.
@@ -74,7 +75,7 @@ pub struct Refusal {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A refused call, and the line that names it for people.
+/// A refused call with its one-line description.
 pub struct RefusalRecord {
     pub call: RefusedCall,
     pub words: String,
@@ -83,23 +84,23 @@ pub struct RefusalRecord {
 /// Relation of a later call to a refused one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// The call that was refused, in any spelling.
+    /// The refused call, in any spelling.
     Same,
-    /// A call that contains what was refused, or a part of it.
+    /// A call that contains the refused one, or a part of it.
     Related,
 }
 
 /// Result of comparing a call with the refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One for each refusal, the latest first.
+    /// One reason for each matching refusal, latest first.
     pub reasons: Vec<Reason>,
-    /// True if each of them refused this very call. Allowing it for the session takes them back.
+    /// True if each of them refused this very call. An approval for the session then revokes them.
     pub is_same: bool,
 }
 
 impl RefusedCall {
-    /// The call as it is compared with refusals.
+    /// Returns the call in the form that is compared with refusals.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
         let identity = match (subject.command, subject.path, subject.url) {
             (Some(line), _, _) => {
@@ -122,9 +123,9 @@ impl RefusedCall {
         }
     }
 
-    /// Compares a later call with this one. `None` if it does something else.
+    /// Compares a later call with this one. Returns `None` if it does something else.
     pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
-        // A file whose change was refused may be read.
+        // A file may be read although its change was refused.
         let changes_less = later.reads && !self.reads;
         match (&self.identity, &later.identity) {
             (Identity::Programs(refused), Identity::Programs(called)) => {
@@ -175,7 +176,7 @@ impl RefusedCall {
         }
     }
 
-    /// True if a grant may cover it, as far as a card has to say.
+    /// Returns true if a grant may cover the call. The check is only precise enough for a card.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
             return !self.reads;
@@ -195,7 +196,7 @@ impl RefusedCall {
 }
 
 impl RefusalRecord {
-    /// Records a refused call. Of a command line it keeps the programs that do not only read, unless all of them do.
+    /// Records a refused call. A command line is recorded without its read-only programs, unless all of them are.
     pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
         if let Some(line) = subject.command {
             return Self::of_command(line, subject, arguments);
@@ -227,7 +228,7 @@ impl RefusalRecord {
 }
 
 impl RefusedBefore {
-    /// Compares a call with the refusals that stand.
+    /// Compares a call with the refusals that are not revoked.
     pub(crate) fn compare<'r>(
         standing: impl Iterator<Item = &'r Refusal>,
         subject: &Subject<'_>,
@@ -249,12 +250,12 @@ impl RefusedBefore {
 }
 
 impl Refusal {
-    /// One line that says what was refused. Names the tool alone if the journal does not have the line.
+    /// Describes the refused call on one line. Names only the tool if the journal does not contain the line.
     pub fn words(&self) -> String {
         self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
     }
 
-    /// One line for the card of a call that meets this refusal.
+    /// Returns the reason for the card of a call that matches this refusal.
     fn reason(&self, repeat: Repeat) -> Reason {
         let what = match repeat {
             Repeat::Same => "this call".to_owned(),

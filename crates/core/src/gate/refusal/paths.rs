@@ -1,4 +1,4 @@
-//! Digests of paths, and the test whether two sets of paths have a place in common.
+//! Digests of paths, and the test whether two sets of paths overlap.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Folder that holds every place. Stands for a place that cannot be told.
+/// Folder that contains every place. Used for an unknown place.
 pub(super) const ROOT: &str = "/";
 
 /// Hexadecimal digits of a [`PathDigest`].
 const DIGITS: usize = 16;
 
-/// Most folders above a path. A deeper path is replaced by [`ROOT`].
+/// Maximum folders above a path. A deeper path is replaced by [`ROOT`].
 const DEPTH: usize = 256;
 
-/// Length of the longest name that is kept as it is.
+/// Maximum bytes of a name that is not digested.
 const NAME_BYTES: usize = 64;
 
 /// First 16 hexadecimal digits of the SHA-256 of a full path or of an address.
@@ -24,7 +24,7 @@ const NAME_BYTES: usize = 64;
 #[serde(transparent)]
 pub struct PathDigest(String);
 
-/// Digests of paths and of the folders that they are within.
+/// Digests of paths and of their enclosing folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paths {
@@ -46,7 +46,7 @@ impl PathDigest {
     }
 }
 
-/// Returns the name of a program or of a subcommand, or its digest if it holds more than a name.
+/// Returns the name of a program or of a subcommand, or its digest if it contains more than a name.
 pub(super) fn name_or_digest(text: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+');
     if text.len() <= NAME_BYTES && text.chars().all(is_name) {
@@ -80,7 +80,7 @@ impl Paths {
         digested
     }
 
-    /// Every place.
+    /// Returns the set that contains every place.
     pub(super) fn root() -> Self {
         Self { paths: [PathDigest::root()].into(), above: BTreeSet::new() }
     }

@@ -11,7 +11,7 @@ use crate::gate::grant::place;
 use crate::json::is_default;
 use crate::limits;
 
-/// A program, its subcommand, and what it names. Options do not make another call of it.
+/// A program with its subcommand and the paths that it names. Calls that differ only in options are equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedProgram {
@@ -20,22 +20,23 @@ pub struct RefusedProgram {
     /// Name, or digest of several words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// Its words as full paths, with the places that links lead to.
+    /// Its operands as absolute paths, including the targets of links.
     #[serde(default, skip_serializing_if = "is_default")]
     pub places: Paths,
-    /// Folders that it runs in.
+    /// Working directories.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folders: Paths,
-    /// Files that it is redirected to and from.
+    /// Files of its redirections.
     #[serde(default, skip_serializing_if = "is_default")]
     pub files: Paths,
 }
 
-/// Words of one program that are read as paths, and their bytes. A program with more names every place.
+/// Maximum operands of one program that are read as paths, and maximum bytes of them. A program with more names every
+/// place.
 const OPERANDS: usize = 256;
 const OPERAND_BYTES: usize = 8 * 1024;
 
-/// A program of a command line with the paths that it names, in full.
+/// A program of a command line with the absolute paths that it names.
 pub(super) struct NamedProgram {
     program: String,
     subcommand: Option<String>,
@@ -77,17 +78,18 @@ impl NamedProgram {
         };
         let is_path = part.program.contains('/');
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
-        // The script of an interpreter is one of its words.
+        // The script of an interpreter is one of its operands.
         let subcommand = part.subcommand().filter(|sub| operands.iter().all(|(text, _)| text != sub));
         Self { program, subcommand, places, folders, files, is_cut }
     }
 
-    /// The program as it is compared with refusals.
+    /// Returns the program in the form that is compared with refusals.
     pub(super) fn digested(&self) -> RefusedProgram {
         self.with_paths(usize::MAX)
     }
 
-    /// The program as a refusal remembers it. One that names more than [`limits::REFUSED_PLACES`] names every place.
+    /// Returns the program in the form of a refusal. A program with more than [`limits::REFUSED_PLACES`] paths names
+    /// every place.
     pub(super) fn to_refuse(&self) -> RefusedProgram {
         self.with_paths(limits::REFUSED_PLACES)
     }
@@ -104,7 +106,7 @@ impl NamedProgram {
         }
     }
 
-    /// The program and its paths on one line.
+    /// Describes the program and its paths on one line.
     pub(super) fn words(&self) -> String {
         let name = [Some(self.program.as_str()), self.subcommand.as_deref()];
         let words = name.into_iter().flatten().chain(self.places.iter().map(String::as_str));
@@ -114,7 +116,7 @@ impl NamedProgram {
 }
 
 impl RefusedProgram {
-    /// True if both run the same program on a common place. A program without words works in its folder.
+    /// Returns true if both run the same program on a common place. A program without operands works in its folder.
     pub(super) fn meets(&self, other: &Self) -> bool {
         if self.program != other.program || self.subcommand != other.subcommand {
             return false;
@@ -129,13 +131,13 @@ impl RefusedProgram {
     }
 }
 
-/// The programs of a line with those that it may run as well.
+/// Returns the programs of a line, including those that it may run.
 pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = command.parts.iter().chain(&command.guesses);
     all.map(|part| NamedProgram::of(part, subject)).collect()
 }
 
-/// The programs of a line that a refusal of it remembers: those that only read are left out if another one does not.
+/// Returns the programs of a line for its refusal. Read-only programs are left out if another one is not.
 pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());
@@ -143,7 +145,7 @@ pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedPr
     counted.map(|part| NamedProgram::of(part, subject)).collect()
 }
 
-/// A path in full, without `.` and `..`. One whose folder is not known may be anywhere.
+/// Returns the absolute path without `.` and `..`. A path in an unknown folder may be anywhere.
 pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     if let Some(place) = known.filter(|_| subject.path.is_some()) {
@@ -156,7 +158,7 @@ pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     if folder.is_empty() { ROOT.to_owned() } else { normal(&format!("{folder}/{path}")) }
 }
 
-/// The folder of a file pattern, up to its first name that is one.
+/// Returns the folder of a file pattern, up to its first name with a wildcard.
 fn literal_folder(pattern: &str) -> &str {
     let names = pattern.split(['*', '?', '[']).next().unwrap_or_default();
     names.rsplit_once('/').map_or("", |(folder, _)| if folder.is_empty() { ROOT } else { folder })

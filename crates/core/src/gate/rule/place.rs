@@ -1,8 +1,8 @@
-//! Rules with `paths`: whether a call touches a path that the rule names.
+//! Rules with `paths`: matches the paths of a call with the paths of a rule.
 //!
-//! A path is compared by its name and by the target of its links, which the inspection looked up. A rule that allows
-//! needs both inside; a rule that holds back needs either. A path whose target is unknown does not count as inside for
-//! a rule that allows, and counts as inside for one that holds back.
+//! A path is compared by its name and by the targets of its links, which the inspection resolved. An allowing rule
+//! needs both inside. An asking or forbidding rule needs either. A path with an unknown target is outside for an
+//! allowing rule, and inside for the others.
 
 use globset::GlobMatcher;
 
@@ -19,7 +19,7 @@ pub(super) fn matches(
     let globs = Globs::of(globs, subject.workspace);
     match (subject.path, command) {
         (Some(path), _) if releases => globs.hold(path, path, subject),
-        // What is written is a file: nothing lies in it.
+        // A written path is a file, with no paths below it.
         (Some(path), _) if subject.category == Category::FileWrite => globs.meet_file(path, subject),
         (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
         (None, Some(command)) if releases => globs.hold_command(command, subject),
@@ -28,18 +28,18 @@ pub(super) fn matches(
     }
 }
 
-/// How often words that the shell expands are compared with the paths of a rule.
+/// Maximum comparisons of shell patterns with the paths of a rule.
 const MAX_COMPARED: usize = 4_000;
 
-/// A name that no file has: what a rule on all that is in a folder speaks of when the folder is named.
+/// Impossible file name: tests a rule for the content of a folder when the folder is named.
 const ANY_FILE: &str = "\u{1}";
 
-/// The paths of a rule.
+/// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
-    /// `None`: it can not be read, so it holds back and never releases.
+    /// `None` for a malformed path, which matches asking and forbidding rules only.
     matchers: Vec<Option<GlobMatcher>>,
-    /// As what a pattern of the shell is compared with: from the workspace, and from the root.
+    /// Patterns for comparison with shell patterns: relative to the workspace, and absolute.
     relative: Vec<Pattern>,
     absolute: Vec<Pattern>,
 }
@@ -55,12 +55,12 @@ impl<'a> Globs<'a> {
         }
     }
 
-    /// Whether a path that means the workspace, and no more, is surely inside.
+    /// Returns true if a path relative to the workspace is certainly inside.
     fn cover(&self, path: &str) -> bool {
         self.matchers.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Whether a path may be inside, or be a folder with what is.
+    /// Returns true if a path may be inside, or may be a folder with such a path.
     fn may_cover(&self, path: &str) -> bool {
         let in_it = if path.is_empty() { ANY_FILE.to_owned() } else { format!("{path}/{ANY_FILE}") };
         self.matchers
@@ -68,8 +68,8 @@ impl<'a> Globs<'a> {
             .any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path) || glob.is_match(&in_it)))
     }
 
-    /// Whether a rule that allows covers a path, by its name and by each place it leads to. `src/../secrets` is not in
-    /// `src`, and where `src/link/..` leads nobody can tell from its name.
+    /// Returns true if an allowing rule covers a path, by its name and by each target. `src/../secrets` is not in
+    /// `src`, and the name of `src/link/..` does not reveal its target.
     fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
         let by_name = !path.split('/').any(|name| name == "..")
             && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
@@ -81,7 +81,7 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Whether a rule that holds back meets a file, by its name or by where it leads.
+    /// Returns true if an asking or forbidding rule matches a file, by its name or its target.
     fn meet_file(&self, path: &str, subject: &Subject<'_>) -> bool {
         let covers = |path: &str| {
             self.matchers.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
@@ -94,12 +94,12 @@ impl<'a> Globs<'a> {
             || places.any(|place| place.resolved.as_deref().is_none_or(leads_there))
     }
 
-    /// Whether a rule that holds back meets a path by its name.
+    /// Returns true if an asking or forbidding rule matches a path by its name.
     fn meet(&self, path: &str) -> bool {
         self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
     }
 
-    /// Whether it meets a place that a path of the call leads to.
+    /// Returns true if the rule matches a target of the call's paths.
     fn meet_places(&self, subject: &Subject<'_>) -> bool {
         subject.places.iter().any(|place| {
             place.resolved.as_deref().is_none_or(|path| {
@@ -108,8 +108,8 @@ impl<'a> Globs<'a> {
         })
     }
 
-    /// Whether a command may be about such a place: by any of its words, for nobody knows of every program which of
-    /// them are files, and by the folders it runs in.
+    /// Returns true if a command may concern the rule's paths, by any of its words or its working directories. Any word
+    /// of an unknown program may be a file.
     fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::of(subject);
         let mut left = MAX_COMPARED;
@@ -140,7 +140,7 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Whether what a part goes through holds such a place, or what it takes out of commits.
+    /// Returns true if a path that the part traverses, or extracts from commits, may be inside.
     fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let in_commits = || {
             let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
@@ -165,10 +165,10 @@ impl<'a> Globs<'a> {
             }
     }
 
-    /// Whether something that lies below a path may be inside.
+    /// Returns true if a path below this one may be inside.
     fn meet_below(&self, path: &str, expands: bool) -> bool {
         let full = normal(&full(path, self.workspace));
-        // A folder above the workspace holds all of it.
+        // A folder above the workspace contains all of it.
         let is_above =
             full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
         let root = format!("{}/", self.workspace);
@@ -178,7 +178,7 @@ impl<'a> Globs<'a> {
                 let below = Pattern::below(inside, expands);
                 self.relative.iter().any(|glob| glob.meets(&below))
             }
-            // Its pattern may become the workspace, or a folder above it.
+            // The pattern may expand to the workspace, or to a folder above it.
             None if expands => {
                 let below = Pattern::below(&full, true);
                 self.absolute.iter().any(|glob| glob.meets(&below))
@@ -187,7 +187,7 @@ impl<'a> Globs<'a> {
         }
     }
 
-    /// Whether a file pattern of the shell may become a path of the rule.
+    /// Returns true if a shell pattern may expand to a path of the rule.
     fn may_become(&self, path: &str, left: &mut usize) -> bool {
         let plain = plain(path, self.workspace).unwrap_or_else(|| normal(&full(path, self.workspace)));
         [path, plain.as_str()].into_iter().any(|path| {
@@ -195,18 +195,19 @@ impl<'a> Globs<'a> {
             let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
             fitting.iter().any(|glob| {
                 *left = left.saturating_sub(1);
-                // Of so many nobody looks at the rest: they may be anything.
+                // Beyond the limit a pattern is assumed to match.
                 *left == 0 || glob.meets(&becomes)
             })
         })
     }
 
-    /// Whether all that a command names is surely inside; where a part names nothing, the folder it runs in is meant.
+    /// Returns true if every path of a command is certainly inside. A part without operands concerns its working
+    /// directory.
     fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::of(subject);
         command.opaque.is_none()
             && !command.names_home
-            // What changes the folder counts by what runs there.
+            // The commands after `cd` are judged instead of `cd` itself.
             && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
                 let mut operands = part.operands().peekable();
                 if operands.peek().is_none() {
@@ -219,14 +220,14 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Whether a path that a part names is inside, in each folder that the part may run in.
+    /// Returns true if a path is inside, from each working directory that the part may have.
     fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let named = part.located(text);
         !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
     }
 
-    /// Whether all that a pattern stands for is inside: it lies in the folder that its names begin with, and the
-    /// inspection has looked up what is there through links.
+    /// Returns true if everything that a pattern matches is inside: its folder is inside, and so are the targets of
+    /// links that the inspection found there.
     fn hold_pattern(&self, part: &Part, text: &str, at: usize, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let (names, pattern) = text.split_at(at);
         let folder = names.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -244,13 +245,13 @@ impl<'a> Globs<'a> {
     }
 }
 
-/// The working directory of a command, from the workspace.
+/// Working directory of a command, relative to the workspace.
 struct Cwd(String);
 
 impl Cwd {
     fn of(subject: &Subject<'_>) -> Self {
         let cwd = if subject.cwd.is_empty() { subject.workspace } else { subject.cwd };
-        // One outside of the workspace is named in full.
+        // A directory outside the workspace stays absolute.
         Self(plain(cwd, subject.workspace).unwrap_or_else(|| cwd.to_owned()))
     }
 
@@ -268,7 +269,8 @@ impl Cwd {
     }
 }
 
-/// What a path may be where the shell finds `..` with a pattern of it. `None`: it may be too many.
+/// Returns the paths that a pattern may denote if the shell expands it to `..`. Returns `None` if there may be too
+/// many.
 pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
     if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
 }
@@ -277,9 +279,10 @@ pub(in crate::gate) fn full(path: &str, workspace: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
 }
 
-/// A path relative to the workspace without `.`, `..` and doubled `/`, as far as names say; `None` if it leads out of it.
+/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`, by its names alone. Returns `None`
+/// if it is outside.
 pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
-    // Where the workspace is nobody knows.
+    // The workspace is unknown.
     if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
         return None;
     }
@@ -288,7 +291,7 @@ pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
 }
 
-/// Whether a path leads above where it starts.
+/// Returns true if a path leads above its start.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_usize;
     for name in path.split('/') {
@@ -302,7 +305,7 @@ fn climbs(path: &str) -> bool {
     false
 }
 
-/// Whether a path leads through what the system shows of a process, whose folder, root and open files may be anywhere.
+/// Returns true if a path leads through a process's entries in `/proc` or `/dev`, which may point anywhere.
 fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
     let is = |name: &str, words: &[&str]| {
         let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));

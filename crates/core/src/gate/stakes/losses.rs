@@ -1,21 +1,21 @@
-//! What of a command can not be had back: a table of programs, the words that make them lose something, and the options
-//! that do or do not.
+//! Irreversible effects of commands: a table of programs, the words that cause a loss, and the options that cause or
+//! prevent it.
 //!
-//! A row that holds is a reason to look closer. Nothing is released by what is not here.
+//! A matching row is a reason for a closer look. A command without a matching row is not thereby allowed.
 
 use super::{base, short};
 use holdshort_command::Part;
 
-/// One way to lose something.
+/// One way to lose data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Among the arguments, all of them; the first is of the subcommand where that is known.
+    /// Required arguments: all of them. The first one must be in the subcommand, if that is known.
     words: &'static [&'static str],
-    /// Among the arguments, one of them, if there are any here: options in full.
+    /// Long options: at least one is required, if there are any.
     options: &'static [&'static str],
-    /// The same options, as letters.
+    /// Letters of the equivalent short options.
     letters: &'static str,
-    /// Options with which nothing is lost.
+    /// Options that prevent the loss.
     unless: &'static [&'static str],
 }
 
@@ -49,7 +49,7 @@ impl Loss {
     }
 }
 
-/// What deletes folders with all that is in them.
+/// Deletion of folders with all of their content.
 pub(super) const FOLDERS: &[Loss] = &[
     loss(&["rm"], &[]).with(&["--recursive"], "rR"),
     loss(&["find"], &["-delete"]),
@@ -61,7 +61,7 @@ pub(super) const FOLDERS: &[Loss] = &[
     loss(&["rimraf", "srm"], &[]),
 ];
 
-/// What deletes or overwrites something that is nowhere else.
+/// Deletion or overwriting of data that exists nowhere else.
 pub(super) const FOR_GOOD: &[Loss] = &[
     loss(&["shred", "wipefs", "mkfs", "dropdb", "truncate"], &[]),
     loss(&["git"], &["restore"]).unless(&["--staged", "-S"]),
@@ -84,7 +84,7 @@ pub(super) const FOR_GOOD: &[Loss] = &[
 
 const CONTAINERS: &[&str] = &["docker", "podman", "docker-compose", "podman-compose"];
 
-/// Programs that manage what runs or is kept elsewhere: what they delete no folder here has.
+/// Programs that manage remote systems or storage: deleted data is not in any local folder.
 const MANAGING: [&str; 29] = [
     "aws",
     "az",
@@ -117,22 +117,22 @@ const MANAGING: [&str; 29] = [
     "zpool",
 ];
 
-/// What their subcommands that delete are called, or begin with: `delete-bucket`, `apps:destroy`.
+/// Deleting subcommands of these programs, or prefixes of them: `delete-bucket`, `apps:destroy`.
 const DELETING: [&str; 10] =
     ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
 
-/// Whether a program of the managing ones is told to delete.
+/// Returns true if a managing program has a deleting subcommand.
 pub(super) fn deletes_elsewhere(part: &Part) -> bool {
     let said = |word: &String| {
         let word = word.trim_start_matches('-').to_lowercase();
-        // A name with a path or an address is what is deleted, not the word for it.
+        // A word with a path or an address is an object of the deletion, not the subcommand.
         let mut pieces = word.split(['-', ':', '_']);
         !word.contains('/') && pieces.any(|piece| DELETING.contains(&piece))
     };
     MANAGING.contains(&base(&part.program)) && part.arguments.iter().any(said)
 }
 
-/// Whether `git checkout` takes files back to what was committed: their changes are nowhere else.
+/// Returns true if `git checkout` overwrites files with a committed version. Their changes exist nowhere else.
 pub(super) fn takes_files_back(part: &Part) -> bool {
     let subcommand = part.subcommand();
     if base(&part.program) != "git" || subcommand.is_some_and(|sub| sub != "checkout") {
@@ -147,17 +147,17 @@ pub(super) fn takes_files_back(part: &Part) -> bool {
     };
     let makes_a_branch =
         words.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "--orphan" | "-t" | "--track"));
-    // `git checkout COMMIT FILE`.
+    // Form `git checkout COMMIT FILE`.
     let operands = words.iter().filter(|word| !word.starts_with('-')).count();
     words.iter().any(is_file) || (operands > 1 && !makes_a_branch)
 }
 
-/// Whether `dd` writes over a file or a disk.
+/// Returns true if `dd` overwrites a file or a disk.
 pub(super) fn overwrites_blocks(part: &Part) -> bool {
     base(&part.program) == "dd" && part.arguments.iter().any(|word| word.starts_with("of="))
 }
 
-/// Programs that change who may do what, of whole folders with this option.
+/// Recursive changes of permissions.
 pub(super) const RIGHTS: &[Loss] =
     &[loss(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"], &[]).with(&["--recursive"], "R")];
 
@@ -165,7 +165,7 @@ pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
     rows.iter().any(|row| row.holds(part))
 }
 
-/// Whether it lets anybody write to a file, or lets a program run with the rights of whom it belongs to.
+/// Returns true if `chmod` lets all users write, or sets setuid or setgid.
 pub(super) fn opens_to_anybody(part: &Part) -> bool {
     let opens = |mode: &str| match u32::from_str_radix(mode, 8) {
         Ok(bits) => bits & 0o6002 != 0,
@@ -178,11 +178,11 @@ pub(super) fn opens_to_anybody(part: &Part) -> bool {
     base(&part.program) == "chmod" && words.next().is_some_and(|mode| opens(mode))
 }
 
-/// Whether `git clean` only says what it would delete.
+/// Returns true if `git clean` only lists the files that it would delete.
 pub(super) fn only_shows(part: &Part) -> bool {
     let options = || part.arguments.iter().filter(|word| word.starts_with('-'));
     let is_dry = |word: &String| word == "--dry-run" || short(word, "n");
-    // An option with a value, or a name behind `--`, might look like it.
+    // An option with a value, or a name after `--`, might look like a dry run.
     let is_known = |word: &String| {
         word == "--dry-run"
             || word

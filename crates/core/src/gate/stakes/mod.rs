@@ -1,8 +1,8 @@
-//! What makes a command risky whatever its gate says: it deletes whole folders, loses what can not be had back, changes
-//! the rights of whole folders, is forced, speaks of production, or deploys. A table, and only ever a reason to look
-//! closer: such a command is *high* risk and offers no grant, and what is not in the table is released by nothing here.
+//! Risk of commands, independent of their gates: deleting whole folders, irreversible losses, permissions of whole
+//! folders, forcing options, production, deployment. The table only gives reasons for a closer look: such a command has
+//! *high* risk and offers no grant. A command outside the table is not thereby allowed.
 //!
-//! `losses` is the table of what is lost.
+//! `losses` is the table of irreversible effects.
 
 mod losses;
 
@@ -33,7 +33,7 @@ const TABLE: [Stake; 7] = [
     Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
 ];
 
-/// Options that force, of any program.
+/// Forcing options of any program.
 const FORCING: [&str; 7] = [
     "--force",
     "--force-with-lease",
@@ -44,8 +44,7 @@ const FORCING: [&str; 7] = [
     "--discard-changes",
 ];
 
-/// Program and subcommand, if there is one, whose short option forces: elsewhere `-f` names a file or asks for no
-/// question.
+/// Forcing short options by program and subcommand. For other programs `-f` names a file or suppresses a question.
 const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("cp", "", 'f'),
     ("mv", "", 'f'),
@@ -59,16 +58,16 @@ const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("podman", "rm", 'f'),
 ];
 
-/// What the real thing is called.
+/// Words for the production environment.
 const PRODUCTION: [&str; 2] = ["production", "prod"];
 
-/// In the name of a program, a script, a target or a subcommand.
+/// Words for deployment in the name of a program, a script, a target or a subcommand.
 const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promote", "upload", "push"];
 
-/// Programs whose `apply` changes what is running elsewhere.
+/// Programs with an `apply` that changes remote systems.
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
-/// Why this command is risky; empty where the table has nothing to say. What it may run as well counts.
+/// Returns the risks of a command, including those of programs that it may run. Empty if no row matches.
 pub(crate) fn of(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
@@ -87,7 +86,7 @@ fn deletes(part: &Part) -> bool {
 }
 
 fn loses(part: &Part) -> bool {
-    // `mkfs.ext4`
+    // Matches `mkfs.ext4`.
     let makes_file_system = base(&part.program).starts_with("mkfs.");
     losses::any(losses::FOR_GOOD, part)
         || makes_file_system
@@ -114,7 +113,7 @@ fn names_production(part: &Part) -> bool {
     said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
 }
 
-/// Of an argument that is a path the last name counts: `target/release/app` releases nothing.
+/// Only the last name of a path argument is compared: `target/release/app` is not a release.
 fn deploys(part: &Part) -> bool {
     let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));
     let words = part.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
@@ -122,7 +121,7 @@ fn deploys(part: &Part) -> bool {
     std::iter::once(part.program.as_str()).chain(words).any(|word| named(word) || applies(word))
 }
 
-/// The word itself, or a form of it: `deploys`, `deployment`, `releases`.
+/// Returns true for a deploying word and its forms: `deploys`, `deployment`, `releases`.
 fn is_deploying(piece: &str) -> bool {
     DEPLOYING.iter().any(|word| {
         piece
@@ -131,7 +130,7 @@ fn is_deploying(piece: &str) -> bool {
     })
 }
 
-/// Whether a word is short options with one of these letters.
+/// Returns true if a word contains short options with one of these letters.
 fn short(word: &str, letters: &str) -> bool {
     word.strip_prefix('-')
         .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
@@ -141,7 +140,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `--env=production-eu` is env, production, eu.
+/// Splits a word into pieces: `--env=production-eu` gives env, production, eu.
 fn pieces(word: &str) -> Vec<String> {
     let split = word.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty());
     split.map(str::to_lowercase).collect()
