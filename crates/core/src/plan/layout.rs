@@ -1,21 +1,21 @@
-//! Where each subtask of a plan is drawn: left of what depends on it, near what it depends on. Computed once here,
-//! for browser and terminal alike.
+//! Positions of a plan's subtasks in a drawing: left of dependents, near dependencies. Computed only here, for browser
+//! and terminal alike.
 
 use std::collections::BTreeMap;
 
 use super::Plan;
 
-/// The column and the row of a subtask, both counted from 0.
+/// Column and row of a subtask, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePosition {
-    /// Longer than every chain of dependencies before it.
+    /// Length of the longest chain of dependencies before the subtask.
     pub layer: usize,
     pub row: usize,
 }
 
 impl Plan {
-    /// One position per subtask, in the order of the plan, no two the same. A subtask in a cycle, or behind one, which
-    /// no checked plan has, stands in the first layer.
+    /// Returns a distinct position for each subtask, in the order of the plan. A subtask in a cycle, or after one, is
+    /// in the first layer; no checked plan has a cycle.
     pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
         let mut places: Vec<NodePosition> = Vec::new();
@@ -23,7 +23,7 @@ impl Plan {
         let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
         for layer in 0..last {
             let mut members: Vec<usize> = (0..layers.len()).filter(|at| layers[*at] == layer).collect();
-            // Beside the middle of what it depends on; where that is the same, as the plan has it.
+            // Near the middle of its dependencies; equal ones in the order of the plan.
             members.sort_by_key(|at| (self.middle(*at, &rows), *at));
             rows.extend(members.into_iter().enumerate().map(|(row, at)| (at, row)));
         }
@@ -56,7 +56,7 @@ impl Plan {
         self.subtasks.iter().map(|subtask| layers.get(subtask.id.as_str()).copied().unwrap_or(0)).collect()
     }
 
-    /// Twice the mean row of what the subtask depends on.
+    /// Returns twice the mean row of the subtask's dependencies.
     fn middle(&self, at: usize, rows: &BTreeMap<usize, usize>) -> usize {
         let needs = &self.subtasks[at].depends_on;
         let place = |need: &String| self.subtasks.iter().position(|other| other.id == *need);

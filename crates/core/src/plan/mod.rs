@@ -1,4 +1,4 @@
-//! Plans as data: what an agent proposes, checked before a person sees it (contracts A8, E12).
+//! Plans as data: checks an agent's proposal before a person sees it (contracts A8, E12).
 
 mod layout;
 mod read;
@@ -26,7 +26,7 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// The agent that does it; where absent, the one that the phase names for such subtasks.
+    /// Agent of the subtask. `None` for the phase's default agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -34,8 +34,8 @@ pub struct Subtask {
 }
 
 impl Plan {
-    /// Reads and checks a plan: at least one subtask, unique ids, known agents, no dead reference, no cycle,
-    /// at most `limit` subtasks. `base` is the pointer of the plan in what was sent.
+    /// Parses and checks a plan: at least one subtask, unique ids, known agents, no dead reference, no cycle, at most
+    /// `limit` subtasks. `base` is the pointer of the plan in the request.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,
@@ -87,7 +87,7 @@ impl Plan {
                     problems.push(Problem::new(pointer, format!("`{needed}` is there twice")));
                 }
             }
-            // Nobody reads more of them, neither a person nor a planner.
+            // More problems would not help a person or a planner.
             if problems.len() >= limits::PLAN_PROBLEMS {
                 problems.truncate(limits::PLAN_PROBLEMS);
                 return Err(problems);
@@ -106,7 +106,7 @@ impl Plan {
         self.subtasks.iter().find(|subtask| subtask.id == id)
     }
 
-    /// The same for a person or a model to read: one line a subtask.
+    /// Renders the plan for a person or a model, with one line for each subtask.
     pub fn text(&self) -> String {
         let line = |subtask: &Subtask| {
             let agent = subtask.agent.as_ref().map(|agent| format!(" [{agent}]")).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Plan {
         self.subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// A subtask that can never start, if there is one.
+    /// Returns a subtask that can never start, if there is one.
     fn cycle(&self) -> Option<&str> {
         let mut waiting: BTreeMap<&str, &[String]> = self
             .subtasks
@@ -142,7 +142,7 @@ impl Plan {
     }
 }
 
-/// JSON Schema of a plan, for whoever edits one.
+/// Returns the JSON Schema of a plan, for editors.
 pub fn schema() -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let subtask = json!({
@@ -164,7 +164,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Ids become part of step ids, paths and labels, and stay when texts are erased.
+/// Returns true if the id is valid. Ids become part of step ids, paths and labels, and stay when texts are erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

@@ -1,12 +1,12 @@
-//! A plan out of what a model or a person wrote: an object, a bare list, JSON in a text, or a list in prose (contract
-//! A8). The one reader of replies, of the tool `create_plan`, and of edits that are not in the native form.
+//! Parses plans of models and people: an object, a bare list, JSON in a text, or a list in prose (contract A8).
+//! Replies, the tool `create_plan`, and edits in other forms than the native one all use this parser.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// `{subtasks: […]}` as [`Plan::check`](super::Plan::check) takes it; `None` where nothing looks like a plan.
-/// Nothing is judged here: an empty list is a plan without subtasks.
+/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check), or `None` if the value does not resemble a plan.
+/// It does not validate: an empty list is a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => candidates(text).pop(),
@@ -16,7 +16,7 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
-/// The same of what was sent as a plan or not at all, by a tool or at a checkpoint: prose is none, also where it holds
+/// Parses a value that was sent as a plan, by a tool or at a checkpoint. Prose is not a plan here, even if it contains
 /// a list.
 pub fn sent(value: &Value) -> Option<Value> {
     match value {
@@ -25,14 +25,14 @@ pub fn sent(value: &Value) -> Option<Value> {
     }
 }
 
-/// What was sent beside a plan, where it is one field of several.
+/// Returns the other fields of a request with a plan.
 pub fn beside(value: &Value) -> Option<Value> {
     let mut rest = value.as_object().filter(|fields| fields.contains_key("plan"))?.clone();
     rest.remove("plan");
     (!rest.is_empty()).then_some(Value::Object(rest))
 }
 
-/// JSON text of a plan; also encoded twice, and not more often than that.
+/// Parses a plan from JSON text, which may be encoded twice.
 fn encoded(text: &str) -> Option<Value> {
     let parse = |text: &str| serde_json::from_str::<Value>(text.trim()).ok();
     let mut value = parse(text)?;
@@ -58,7 +58,7 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// What has no id gets that of its place; where somebody else has it, the next one that nobody has.
+/// Gives a subtask without an id the id of its position, or the next unused one.
 fn count(subtasks: &mut [Value]) {
     let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
     let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();
@@ -75,8 +75,8 @@ fn count(subtasks: &mut [Value]) {
     }
 }
 
-/// Fields under the names of the native form; those that are of another form are left for the check to name. What is
-/// no part of a plan (how long it may take, what became of it) is kept out.
+/// Renames the fields to the native form. Fields of a wrong type are left for the check to report. Fields that do not
+/// belong to a plan, such as durations and results, are dropped.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -107,10 +107,10 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Everything that is said of a subtask, in the order in which it is told.
+/// Fields that describe a subtask, in the order in which they are joined.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
-/// One text of all of them; one that is no text is left for the check to name.
+/// Joins the descriptions into one text. A description that is not a text is left for the check to report.
 fn description(fields: &Map<String, Value>) -> Option<Value> {
     let mut told: Option<String> = None;
     for word in WORDS {
@@ -134,7 +134,7 @@ fn description(fields: &Map<String, Value>) -> Option<Value> {
     told.map(Value::String)
 }
 
-/// Ids that were counted instead of named.
+/// Converts numeric ids to texts.
 fn named(id: &Value) -> Value {
     if id.is_u64() { Value::String(id.to_string()) } else { id.clone() }
 }
@@ -143,8 +143,8 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// What may be the plan in a text, the likeliest last: JSON by itself, in fences or between words; else the lines of a
-/// list. Who thinks aloud says the plan last.
+/// Returns the possible plans in a text, the most likely one last: JSON alone, in fences or within prose, otherwise the
+/// lines of a list. A model that reasons first gives the plan last.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
@@ -162,7 +162,7 @@ pub fn candidates(text: &str) -> Vec<Value> {
     from_lines(text).into_iter().collect()
 }
 
-/// What is said around a plan that stands in the text as JSON, for a person who is shown the plan itself.
+/// Returns the text around a JSON plan, for a person who sees the plan itself.
 pub fn around(text: &str) -> String {
     let is_json = |part: &str| encoded(part).is_some();
     if is_json(text) {
@@ -191,7 +191,7 @@ pub fn around(text: &str) -> String {
     text.to_owned()
 }
 
-/// Numbered or dashed lines; deeper ones belong to the one above. A list of questions is no plan.
+/// Parses numbered or bulleted lines. Indented lines belong to the line above. A list of questions is not a plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -208,7 +208,7 @@ fn from_lines(text: &str) -> Option<Value> {
     (!items.is_empty()).then(|| of_items(&items))
 }
 
-/// What follows `1.`, `2)`, `-` or `*`.
+/// Returns the text after `1.`, `2)`, `-` or `*`.
 fn listed(line: &str) -> Option<&str> {
     let line = line.trim();
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();

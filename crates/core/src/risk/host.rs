@@ -1,14 +1,15 @@
-//! Other machines that a text names: URLs, addresses, hosts with a port, hosts of well-known endings. This machine is none.
+//! Remote hosts in a text: finds URLs, IP addresses, hosts with a port, and hosts with well-known domains. The local
+//! machine is not a remote host.
 
-/// Schemes that reach another machine.
+/// URL schemes that reach a remote host.
 const SCHEMES: [&str; 11] =
     ["http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss", "s3", "gs", "postgres"];
-/// Endings of the names of hosts that file names do not have.
+/// Top-level domains that are not file extensions.
 const ENDINGS: [&str; 7] = ["com", "org", "internal", "corp", "intranet", "cloud", "gov"];
-/// The same where more stands before it: `socket.io` is a library.
+/// Top-level domains that require at least three labels: `socket.io` is a library.
 const LONG_ENDINGS: [&str; 4] = ["net", "io", "dev", "app"];
 
-/// The first one.
+/// Returns the first remote host.
 pub(super) fn first(text: &str) -> Option<String> {
     let stops = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '<' | '>' | '|')
@@ -23,7 +24,7 @@ fn host(word: &str) -> Option<String> {
         Some(_) => return None,
         None => (false, word),
     };
-    // An address of mail names nobody's machine.
+    // The domain of a mail address does not name a machine.
     if !is_url && rest.contains('@') && !rest.contains(':') {
         return None;
     }

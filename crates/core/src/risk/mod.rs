@@ -1,9 +1,9 @@
-//! How much is at stake, from words and flags: one table (`table.rs`), read alike for every interrupt that may let work
-//! go on, whoever asks and whatever the workflow says.
+//! Risk of words and flags: one table (`table.rs`), applied alike to every interrupt that may let work continue.
+//! Neither the asker nor the workflow changes it.
 //!
-//! It only raises a level, and says why. It never decides: what is asked about, allowed or forbidden is for gates
-//! (`gate`). What a command does is told by the reader of commands, so that words which a command only searches for say
-//! nothing; `gate/stakes` is its table.
+//! It only raises a level, with a reason, and never decides: gates (`gate`) ask, allow or forbid. The command parser
+//! determines the effect of a command, so words that a command only searches for are ignored; `gate/stakes` is its
+//! table.
 
 mod host;
 mod table;
@@ -21,23 +21,23 @@ use crate::limits;
 use table::Topic;
 use text::Text;
 
-/// Words that a reason names at most.
+/// Maximum words in one reason.
 const NAMED: usize = 3;
 
-/// Members of what our own agents ask that hold documents or results, not what is about to be done.
+/// Members of our own agents' payloads that hold documents or results, not the intended action.
 const DOCUMENTS: [&str; 9] =
     ["content", "old", "new", "output", "diff", "trial", "preconditions", "judgement", "before"];
 
-/// What is read of an interrupt.
+/// Texts of an interrupt that are searched.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     texts: Vec<Text>,
-    /// Whether an agent that runs elsewhere chose what members are called and how long a text is. Then nothing of it is a
-    /// document, and the names of its members are read too.
+    /// True if an external agent chose the names of members and the lengths of texts. Then no text is treated as a
+    /// document, and the names of members are searched too.
     is_foreign: bool,
-    /// Names of members that were read.
+    /// Names of members that were already searched.
     names: BTreeSet<String>,
-    /// A text of it was longer than what is read.
+    /// True if a text was longer than the searched part.
     is_cut: bool,
 }
 
@@ -46,13 +46,13 @@ impl Said {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// A text, and the name of the member that it is of.
+    /// Adds a text with the name of its member.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::named(place, name, text));
     }
 
-    /// The texts of a value, however deep, and the names of members that are switched on.
+    /// Adds the texts of a value, at any depth, and the names of members with the value true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -75,7 +75,7 @@ impl Said {
         }
     }
 
-    /// The name of a member, once; of one that is switched off it says nothing.
+    /// Adds the name of a member once, unless its value is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -83,7 +83,7 @@ impl Said {
         }
     }
 
-    /// What an agent thought of as options, and what it calls them.
+    /// Adds options that an agent defined, and labels.
     fn options(&mut self, opened: &Opened, content: &Value) {
         for offer in &opened.options {
             if option(opened.kind, &offer.id).is_none() {
@@ -93,7 +93,8 @@ impl Said {
         self.value("the options", "", content.get(LABELS).unwrap_or(&Value::Null));
     }
 
-    /// What is read of a text: of a longer one the beginning, and nothing where it is a document.
+    /// Returns the searched part of a text. A longer text of an external agent is cut; a longer text of our own agents
+    /// is a document and is skipped.
     fn part<'t>(&mut self, text: &'t str) -> &'t str {
         let Some((end, _)) = text.char_indices().nth(limits::RISK_TEXT_CHARS) else { return text };
         self.is_cut |= self.is_foreign;
@@ -106,7 +107,7 @@ impl Said {
         }
     }
 
-    /// What of it nobody looked at.
+    /// Describes the parts that were not searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!("it holds more than {} texts: the rest was not looked at", limits::RISK_TEXTS))
@@ -119,7 +120,7 @@ impl Said {
     }
 }
 
-/// The risk of what is said, where that is more than is known already.
+/// Raises the risk by the texts. Keeps the known reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &Said) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::of) {
@@ -129,7 +130,7 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
         }
     }
     if let Some(text) = said.unread() {
-        // What nobody looked at may say anything.
+        // Text that was not searched may contain anything.
         risk.level = risk.level.max(Level::High);
         let code = "unread_texts".to_owned();
         risk.reasons.push(Reason { source: Source::Words, code, rule: None, text });
@@ -145,12 +146,12 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
         let Some(level) = words.iter().map(|(_, _, level)| *level).max() else { continue };
         found.push(topic);
         risk.level = risk.level.max(level);
-        // The reader of commands, or the workflow's smart approval, has said so.
+        // The command parser or the workflow's smart approval has already given this reason.
         if risk.reasons.iter().any(|known| topic.is_said_by(&known.code)) {
             continue;
         }
         let place = words[0].1;
-        // A keyword of the workflow's smart approval that is one of these words.
+        // One of these words is a keyword of the workflow's smart approval.
         let is_keyword = |known: &Reason| {
             known.code == "keyword"
                 && words.iter().any(|(word, _, _)| known.text.contains(&format!("`{word}`")))
@@ -173,7 +174,7 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
     risk
 }
 
-/// What a call of an agent that runs elsewhere says.
+/// Collects the texts of an external agent's call.
 pub fn of_call(call: &ForeignCall) -> Said {
     let mut said = Said::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -181,10 +182,10 @@ pub fn of_call(call: &ForeignCall) -> Said {
     said
 }
 
-/// What an interrupt says of the work that its resolution may let go on; nothing where it can let none go on.
+/// Collects the texts about work that the resolution may let continue. Returns no texts if it can let none continue.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Said {
     let is_after = matches!(opened.about, About::AfterStep(_));
-    // An agent that runs elsewhere goes on with whatever answer it gets.
+    // An external agent may continue after any answer.
     let lets_go_on = opened.about == About::External || opened.options.iter().any(Offer::releases);
     if is_after || !lets_go_on {
         return Said::default();

@@ -1,8 +1,8 @@
-//! The table: which words and flags speak of what, and how much they are worth.
+//! Table of words and flags that indicate risk, with their topics and levels.
 
 use crate::level::Level;
 
-/// What a word speaks of.
+/// Topic that a word indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Destructive,
@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Stable.
+    /// Returns the stable code of the reason.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// Whether a reason of this code says the same already.
+    /// Returns true if a reason with this code covers the topic already.
     pub(super) fn is_said_by(self, code: &str) -> bool {
         let same: &[&str] = match self {
             Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],
@@ -45,18 +45,18 @@ impl Topic {
     }
 }
 
-/// How a row is compared.
+/// Comparison of a row with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// A whole word, or another form of it: `deletes`, `deletion`.
+    /// Whole words in any form: `deletes`, `deletion`.
     Form,
-    /// These words in a row, as they are.
+    /// Phrases as they are.
     Words,
-    /// A whole word with digits behind it: `prod2`.
+    /// Whole words, also with digits after them: `prod2`.
     Numbered,
-    /// A whole word of a command line, where prose means something else by it.
+    /// Whole words in a command line only, because they have other meanings in prose.
     InLine,
-    /// An option (`--force`, `-Force`, `--force=yes`), or a member that is switched on (`force: true`).
+    /// Options (`--force`, `-Force`, `--force=yes`), or members with the value true (`force: true`).
     Flag,
 }
 

@@ -1,4 +1,4 @@
-//! A text, and what the table finds in it.
+//! One text of an interrupt, and its comparison with the table.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::table::{By, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::level::Level;
 
-/// Members that hold a line of a shell.
+/// Members that hold a shell command line.
 const LINES: [&str; 8] =
     ["command", "cmd", "commands", "command_line", "shell", "script", "shell_command", "bash"];
 
-/// What is read of an interrupt at one place.
+/// A text of an interrupt, and its place there.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     place: &'static str,
@@ -23,14 +23,14 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A line of a shell, and the words of the parts of it that do more than read. `understood`: the reader knows what
-    /// its programs do, and `stakes` says so.
+    /// A shell command line, and the words of its parts that do more than read. If `understood`, the parser knows the
+    /// effects of its programs, and `stakes` reports them.
     Line {
         line: String,
         read: Vec<String>,
         understood: bool,
     },
-    /// A member that is switched on.
+    /// A member with the value true.
     Switch(String),
 }
 
@@ -43,12 +43,12 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Whether a member of this name holds a line of a shell, which is read to its end.
+    /// Returns true if a member of this name holds a shell command line, which is read to its end.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
 
-    /// The text of a member of this name.
+    /// Builds the text of a member.
     pub(super) fn named(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
@@ -71,7 +71,7 @@ impl Text {
         }
     }
 
-    /// Returns the text as it is compared with the table.
+    /// Returns the text in the forms for comparison.
     pub(super) fn compared(&self) -> Compared<'_> {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
@@ -89,13 +89,13 @@ impl Text {
     }
 }
 
-/// A text in the forms that the rows of the table are compared with.
+/// A text in the forms that the rows of the table compare.
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
-    /// Names of options, or of the member that is switched on.
+    /// Names of options, or of the member with the value true.
     flags: Vec<String>,
-    /// Words of a line that are arguments by themselves, not within a path or a message.
+    /// Words of a line that are whole arguments, not parts of a path or a message.
     plain: Vec<String>,
     recursive_and_forced: Option<String>,
     host: Option<String>,
@@ -107,7 +107,7 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the words that speak of a topic, as they are written, each with its level.
+    /// Returns the words of a topic, as they are written, each with its level.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });
@@ -118,7 +118,7 @@ impl<'t> Compared<'t> {
                 self.readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
             }
         };
-        // What its programs delete, and whose rights they change, the reader has said.
+        // The command parser has reported deletions and changed permissions already.
         let is_told = |word: &str| {
             is_known && !word.contains(' ') && (topic == Topic::Destructive || word.starts_with("ch"))
         };
@@ -150,12 +150,12 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Returns the name of an option as the table writes it.
+/// Returns the name of an option in the spelling of the table.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }
 
-/// Whether a word of a line is letters, digits and dashes.
+/// Returns true if a word consists of letters, digits, `-` and `_`.
 fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
@@ -164,7 +164,8 @@ fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.topic == topic)
 }
 
-/// The options of a text, without their dashes and values: `--force=yes` is `force`, and `--force=false` is none.
+/// Returns the options of a text without dashes and values: `--force=yes` is `force`. Options with a false value are
+/// left out.
 fn flags(text: &str) -> Vec<String> {
     let words =
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'));
@@ -178,7 +179,7 @@ fn flags(text: &str) -> Vec<String> {
     options.filter_map(flag).collect()
 }
 
-/// `-rf`, `-fr`, `-Rf`: short options that go through folders and ask nothing.
+/// Returns short options that recurse and force: `-rf`, `-fr`, `-Rf`.
 fn recursive_and_forced(text: &str) -> Option<String> {
     let is_both = |word: &&str| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -192,8 +193,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// The words of a line without the parts that only read: what `grep` looks for is not what is done. Of one that nobody can
-/// understand for certain all of it counts.
+/// Returns the words of a line without its read-only parts: a pattern that `grep` searches for is not an action. For a
+/// line that is not fully understood, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {
@@ -204,7 +205,7 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
     let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
-    // What code says nobody reads but by its words. What a shell is given as a line is read as one.
+    // Inline code can be judged only by its words. A command line passed to a shell is parsed.
     let is_code = |part: &Part| {
         let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
         !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell

@@ -1,11 +1,11 @@
-//! What a router answers: one JSON object, by itself, in a fence or between words (contract A19).
+//! Answer of a router: one JSON object, alone, in a code fence, or within prose (contract A19).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// What a router is told of the form of its answer.
+/// Instructions to a router about the form of its answer.
 pub const FORM: &str = "\
 Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \"propose\", \"complexity\": 0 to 100, \
 \"primary_agent\": \"…\", \"reasoning\": \"one sentence\", \"clarifying_questions\": [\"…\"], \"refined_task\": \"…\" or null, \
@@ -13,14 +13,14 @@ Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \
 Complexity: 0 to 30 is one simple action, 31 to 60 a few steps, 61 to 100 needs several steps and a plan.\n\
 Prefer `direct`. `clarify` needs questions; `propose` needs at least two proposals.";
 
-/// What is taken of an answer, at most.
+/// Maximum questions, proposals, points of a proposal, and bytes of texts in an answer.
 const QUESTIONS: usize = 5;
 const PROPOSALS: usize = 5;
 const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;
 
-/// The names that routes have had (contract E4).
+/// Names of routes, including former ones (contract E4).
 const ROUTES: [(&str, Route); 7] = [
     ("direct", Route::Direct),
     ("one_shot", Route::Direct),
@@ -69,7 +69,8 @@ pub fn response_schema() -> Value {
     })
 }
 
-/// What a router says; `None` where it can not be read. In the mode that asks nobody, every route begins.
+/// Parses a router's answer. Returns `None` if it is malformed. In [`Mode::Minimal`] a route that would ask becomes
+/// direct.
 pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

@@ -1,7 +1,8 @@
-//! How a copilot's task is done: at once, with a plan, after a question, or as one of several ways (contracts A19 to A22).
+//! Routes of a copilot's task: at once, with a plan, after a question, or after a choice among proposals (contracts A19
+//! to A22).
 //!
-//! A router agent's answer is read here, and `rules.rs` holds what counts where no router is asked, or none can be read.
-//! What follows from a route is the run's business (`run/phase/copilot.rs`).
+//! This module parses the answer of a router agent. `rules.rs` routes if there is no router, or if its answer is
+//! malformed. The run implements the effect of a route (`run/phase/copilot.rs`).
 
 mod answer;
 mod rules;
@@ -11,20 +12,20 @@ use serde::{Deserialize, Serialize};
 pub use answer::{FORM, read, response_schema};
 pub use rules::heuristics;
 
-/// How readily a person is asked before work begins (contract A20).
+/// Readiness to ask a person before work begins (contract A20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Nobody is asked.
+    /// Asks nobody.
     Minimal,
-    /// What is essential is asked.
+    /// Asks essential questions.
     Balanced,
-    /// Whatever is unclear is asked, and several ways are put forward earlier.
+    /// Asks about everything unclear, and presents proposals earlier.
     Aggressive,
 }
 
 impl Mode {
-    /// What a router is told of it.
+    /// Returns the instruction to a router.
     pub fn guide(self) -> &'static str {
         match self {
             Self::Minimal => "Mode: minimal. Act at once; ask nothing.",
@@ -42,36 +43,36 @@ pub enum Route {
     /// An agent begins.
     #[default]
     Direct,
-    /// An agent begins, and is told that a plan helps.
+    /// An agent begins, with the hint that a plan helps.
     Plan,
-    /// A person is asked first.
+    /// A person answers questions first.
     Clarify,
-    /// A person chooses one of several ways first.
+    /// A person chooses a proposal first.
     Propose,
 }
 
-/// Up to here a task is simple (contract A19).
+/// Maximum complexity of a simple task (contract A19).
 pub const SIMPLE: u8 = 30;
-/// From here on an agent is told that a plan helps (contract E25).
+/// Minimum complexity for the hint that a plan helps (contract E25).
 pub const COMPLEX: u8 = 61;
 
-/// What a router, or the rules, say of a task.
+/// Result of routing a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routed {
     pub route: Route,
-    /// 0 to 100.
+    /// From 0 to 100.
     pub complexity: Option<u8>,
-    /// Who begins; `None`: the phase's own agent.
+    /// Agent that begins. `None` for the phase's own agent.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// The task as the router understands it.
+    /// Task in the router's words.
     pub refined: Option<String>,
-    /// Why, in words.
+    /// Explanation of the route.
     pub reasoning: String,
 }
 
-/// One way to go.
+/// One of the proposed ways.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -84,7 +85,7 @@ pub struct Proposal {
 }
 
 impl Routed {
-    /// What whoever begins is told of the route.
+    /// Returns the hints of the route for the agent that begins.
     pub(crate) fn hint(&self) -> Option<String> {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
@@ -96,7 +97,7 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// A question has its words, and a choice at least two ways, whoever wanted them.
+    /// Adds default questions to a clarification without any, and default proposals if there are fewer than two.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();
@@ -108,7 +109,7 @@ impl Routed {
     }
 }
 
-/// Whether what a person says in their turn names a new task: then, the task (contract A23).
+/// Returns the task if a person's message in their turn begins a new one (contract A23).
 pub fn new_task(text: &str) -> Option<&str> {
     const WORDS: [&str; 5] = ["new task:", "do:", "now:", "switch to:", "instead,"];
     let text = text.trim();

@@ -1,11 +1,11 @@
-//! The rules that route a task where no model does (contract A21). Data, in their order: the first that matches counts.
+//! Rules that route a task without a model (contract A21). The rules are data; the first match applies.
 //!
-//! Words are compared with words and phrases with whole words, so that `fix it` is not found in `fix item`.
+//! Words and phrases match whole words only, so that `fix it` is not found in `fix item`.
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Phrases that say that the task is still to be found out. Before length: "… no further details. Generate a plan" is
-/// long, and still says nothing (contract E6).
+/// Phrases that ask to find out the task first. They precede the rules about length: "… no further details. Generate a
+/// plan" is long, but has no content (contract E6).
 const META: [&str; 11] = [
     "clarify requirements",
     "clarify the requirements",
@@ -20,16 +20,16 @@ const META: [&str; 11] = [
     "needs clarification",
 ];
 
-/// What is to be done, and to what kind of thing: together they name no purpose.
+/// Pairs of action and object that state no purpose.
 const GENERIC: [(&str, &[&str]); 4] = [
     ("create", &["script", "file", "app", "function"]),
     ("write", &["script", "code", "function"]),
     ("make", &["script", "file", "program"]),
     ("build", &["app"]),
 ];
-/// So many words at most say no purpose ...
+/// Maximum words of a task that states no purpose ...
 const GENERIC_WORDS: usize = 5;
-/// ... or so many, where none of them is one of purpose.
+/// ... and maximum words without any word of purpose.
 const GENERIC_WORDS_WITHOUT_PURPOSE: usize = 10;
 const PURPOSE: [&str; 31] = [
     "that",
@@ -65,7 +65,7 @@ const PURPOSE: [&str; 31] = [
     "reads",
 ];
 
-/// Words that point at something which nobody has named.
+/// Words that refer to something unnamed.
 const POINTING: [&str; 7] = ["it", "this", "that", "something", "stuff", "things", "thing"];
 
 const VAGUE: [&str; 9] = [
@@ -85,11 +85,11 @@ const RESEARCHER: &str = "researcher";
 
 pub(super) const QUESTIONS: [&str; 2] = ["What should this do?", "What functionality do you need?"];
 
-/// What a mode makes of short and of long tasks. Aggressive asks at least as often as balanced (contract E5).
+/// Limits on the length of tasks, by mode. Aggressive asks at least as often as balanced (contract E5).
 struct Thresholds {
-    /// Fewer words than this, one of them pointing, are too few.
+    /// A task with fewer words and a referring word is unclear.
     pointing_below: usize,
-    /// More words than this can be done in several ways.
+    /// A task with more words has several solutions.
     propose_above: usize,
 }
 
@@ -101,7 +101,7 @@ fn thresholds(mode: Mode) -> Option<Thresholds> {
     }
 }
 
-/// How a task is done, by its words alone.
+/// Routes a task by its words alone.
 pub fn heuristics(task: &str, mode: Mode) -> Routed {
     let words = Words::of(task);
     if let Some(thresholds) = thresholds(mode) {
@@ -147,7 +147,7 @@ fn questions(words: &Words) -> Vec<String> {
     }
 }
 
-/// The ways that stand open to every larger task (contract A22).
+/// Returns the default proposals for larger tasks (contract A22).
 pub(super) fn proposals() -> Vec<Proposal> {
     let proposal = |title: &str, description: &str, pro: &str, con: &str| Proposal {
         title: title.to_owned(),
@@ -177,7 +177,7 @@ pub(super) fn proposals() -> Vec<Proposal> {
     ]
 }
 
-/// The words of a task, in lower case, without what stands around them.
+/// Words of a task in lower case, without punctuation.
 struct Words(Vec<String>);
 
 impl Words {
@@ -209,7 +209,7 @@ impl Words {
         let (action, target) = GENERIC.iter().find_map(|(action, targets)| {
             Some((action, targets.iter().find(|target| self.has(action) && self.has(target))?))
         })?;
-        // The action itself says no purpose, also where it is a word that can.
+        // The action itself states no purpose, even if it is a word of purpose.
         let has_purpose = PURPOSE.iter().any(|word| word != action && self.has(word));
         let is_short = self.count() <= GENERIC_WORDS;
         let is_empty = self.count() <= GENERIC_WORDS_WITHOUT_PURPOSE && !has_purpose;

@@ -1,7 +1,7 @@
-//! Whether any value can fit a schema: one that needs itself as a part can be filled in by nothing that ends.
+//! Satisfiability of a schema: detects schemas that no finite value can fit, because they require themselves as a part.
 //!
-//! What is found is certain; not everything that nothing fits is found. Ranges, patterns and conditions are taken to leave
-//! something, and so are values that are listed.
+//! A reported problem is certain, but not every unsatisfiable schema is detected. Ranges, patterns, conditions and
+//! listed values are assumed to be satisfiable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use super::Problem;
 use super::positions::{self, Holds};
 
-/// What keeps every value from fitting; `None` where one may.
+/// Returns the reason why no value fits, if one is found.
 pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
     let mut schemas = Schemas { all, fitting: BTreeSet::new() };
-    // Parts stand behind what holds them: from the end most is known at the first pass.
+    // Parts follow their containers in the order of pointers, so a reverse pass finds most of them at once.
     loop {
         let known = schemas.fitting.len();
         for at in all.keys().rev() {
@@ -44,7 +44,7 @@ pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
 
 struct Schemas<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// Those of which it is known that something may fit.
+    /// Schemas that are known to be satisfiable.
     fitting: BTreeSet<String>,
 }
 
@@ -53,7 +53,7 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// What has to fit first, as far as is known; itself, where nothing ever does.
+    /// Returns a schema that must be satisfiable first, or `at` itself if it never is.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),
@@ -94,7 +94,7 @@ impl Schemas<'_> {
         }
     }
 
-    /// A member that has to be there.
+    /// Returns a required member that is not known to be satisfiable.
     fn lack_of_object(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let required = map.get("required").and_then(Value::as_array)?;
         let named = map.get("properties").and_then(Value::as_object);
@@ -111,7 +111,7 @@ impl Schemas<'_> {
         })
     }
 
-    /// An item that has to be there.
+    /// Returns a required item that is not known to be satisfiable.
     fn lack_of_array(&self, at: &str, map: &Map<String, Value>) -> Option<String> {
         let least = |keyword: &str| map.get(keyword).and_then(Value::as_u64);
         if map.contains_key("contains") && least("minContains") != Some(0) {
@@ -121,7 +121,7 @@ impl Schemas<'_> {
             }
         }
         let least = usize::try_from(least("minItems")?).unwrap_or(usize::MAX);
-        // Items that stand at a place, then those behind them: in draft 07 both are called otherwise.
+        // Positional items first, then the further ones. Draft 07 has other names for both.
         let (placed, behind) = match map.get("items") {
             Some(Value::Array(_)) => (parts(at, map, "items"), "additionalItems"),
             Some(_) | None => (parts(at, map, "prefixItems"), "items"),
@@ -131,7 +131,7 @@ impl Schemas<'_> {
     }
 }
 
-/// The schemas in the list of a keyword.
+/// Returns the pointers of the schemas in a keyword's list.
 fn parts(at: &str, map: &Map<String, Value>, keyword: &str) -> Vec<String> {
     let list = map.get(keyword).filter(|value| value.is_array());
     let under = list.map(|list| positions::under(keyword, Holds::List, list)).unwrap_or_default();

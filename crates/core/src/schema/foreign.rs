@@ -1,8 +1,8 @@
-//! Schemas from outside: what is taken of them, and why one is not. Never checks a value.
+//! Schemas from outside: accepts or rejects them. Never checks a value.
 //!
 //! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). References within the schema are
-//! followed; what they could cost is bounded here, where the schema alone shows it, and in `work`, where it takes the
-//! value too.
+//! followed. This module limits their cost as far as the schema alone shows it; `work` limits the cost that depends on
+//! the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use serde_json::Value;
 use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
-/// Larger schemas cost more to check than a question is worth.
+/// Maximum bytes of a schema. Larger ones cost more to check than a question is worth.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
 
-/// Schemas that one value meets, one inside another or behind a reference, before the check goes on to a part of
-/// the value: a deeper chain could exhaust the stack.
+/// Maximum schemas that apply to one value, through nesting and references, before the check descends into the value. A
+/// deeper chain could exhaust the stack.
 const CHAIN: usize = 32;
 
-/// Definitions that references lead to.
+/// Maximum definitions that references lead to.
 const DEFINITIONS: usize = 100;
 
-/// The drafts that `$schema` may name, with or without `#` at the end.
+/// Drafts that `$schema` may name, with or without a final `#`.
 const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema",
@@ -29,11 +29,11 @@ const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft-07/schema",
 ];
 
-/// Keywords that change what a reference means, or need a schema from elsewhere.
+/// Keywords that change the meaning of a reference, or need an external schema.
 const REFUSED: [&str; 7] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id"];
 
-/// What of an agent's schema is not taken; `base` is the pointer of the schema.
+/// Returns the problems of an agent's schema. `base` is the pointer of the schema.
 pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     if serde_json::to_string(schema).map_or(0, |text| text.len()) > FOREIGN_BYTES {
         return vec![Problem::new(base, format!("is larger than {FOREIGN_BYTES} bytes"))];
@@ -41,7 +41,7 @@ pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     refuse(schema, base)
 }
 
-/// The same of a schema whose size is bounded elsewhere.
+/// Returns the problems of a schema with a size that is limited elsewhere.
 pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     let all = positions::all(schema);
     let mut problems: Vec<Problem> = all.iter().flat_map(|(at, schema)| keywords(at, schema, &all)).collect();
@@ -65,11 +65,11 @@ pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     problems
 }
 
-/// A schema that is nothing but a reference with its definitions, as libraries write a type that holds itself, with
-/// what it refers to in its place. Any other is as it was.
+/// Replaces a schema that consists only of a reference and its definitions with the referenced schema. Libraries write
+/// recursive types in this form. Any other schema is unchanged.
 pub fn unfolded(schema: Value) -> Value {
     let mut schema = schema;
-    // What was refused refers to itself; what was not is through after as many.
+    // A self-referring chain was rejected before, and any other chain ends within this number.
     for _ in 0..CHAIN {
         let Value::Object(map) = &schema else { return schema };
         let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(&schema, text))
@@ -88,7 +88,7 @@ pub fn unfolded(schema: Value) -> Value {
     schema
 }
 
-/// Whether everything that fits is a text.
+/// Returns true if only texts fit.
 pub fn is_of_text(schema: &Value) -> bool {
     let schema = unfolded(schema.clone());
     let all_texts =
@@ -98,7 +98,7 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Where the validator says little: a type that there is none of, a pattern that is none.
+/// Returns a clearer message for an unknown type or an invalid pattern.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
@@ -111,7 +111,7 @@ fn unusable(schema: &Value, at: &str) -> Option<String> {
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// What may stand beside a reference and says nothing about the value.
+/// Keywords that may accompany a reference, because they do not constrain the value.
 const BESIDE: [&str; 8] =
     ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 
@@ -122,7 +122,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
         problems.push(Problem::new(format!("{at}/{keyword}"), message));
     };
     for keyword in REFUSED {
-        // A name for the whole of it changes nothing.
+        // An `$id` of the whole schema has no effect.
         let is_name = keyword == "$id" && at.is_empty();
         if map.contains_key(keyword) && !is_name {
             problem(keyword, "is not taken: refer to definitions with `$ref`: `#/$defs/NAME`".to_owned());
@@ -159,7 +159,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
     problems
 }
 
-/// The definitions that there are, for a message.
+/// Lists the existing definitions for a message.
 fn defined(all: &BTreeMap<String, &Value>) -> String {
     let top = |at: &&String| {
         ["/$defs/", "/definitions/"]
@@ -170,7 +170,7 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// What makes a schema endless, or too deep to be followed.
+/// Returns the problems of a schema that is endless, or too deep to follow.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
@@ -182,7 +182,7 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     if targets.len() > DEFINITIONS {
         return vec![Problem::new("", format!("refers to more than {DEFINITIONS} definitions"))];
     }
-    // To know what was evaluated the check goes over the same references and patterns again, at each level.
+    // To determine evaluated parts, the validator repeats the same references and patterns at each level.
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
@@ -201,10 +201,10 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     Vec::new()
 }
 
-/// How many schemas one value meets from each schema on.
+/// Number of schemas that apply to one value, starting from each schema.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// `None` while it is being counted: whoever comes by again goes round.
+    /// `None` during the computation, so that a second visit reveals a cycle.
     known: BTreeMap<String, Option<usize>>,
 }
 
@@ -237,7 +237,7 @@ impl Chains<'_> {
         Ok(longest)
     }
 
-    /// What is applied to the same value.
+    /// Returns the schemas that apply to the same value.
     fn next(&self, at: &str) -> Vec<String> {
         let Some(Value::Object(map)) = self.all.get(at) else { return Vec::new() };
         let within = KEYWORDS

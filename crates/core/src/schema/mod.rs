@@ -1,7 +1,7 @@
-//! JSON Schema (2020-12) checks, with JSON pointers into what was sent.
+//! JSON Schema (2020-12) checks, with JSON pointers into the request.
 //!
-//! `foreign` says what is taken of a schema from outside, `filled` whether any value can fit it, `work` what a check of one with
-//! references or backtracking patterns may cost, `union` where within a union a value fails.
+//! `foreign` accepts schemas from outside, and `filled` detects unsatisfiable ones. `work` limits the cost of schemas
+//! with references or backtracking patterns. `union` locates a failure within a union.
 
 mod filled;
 mod foreign;
@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 
 pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 
-/// One thing that is wrong with a body, and where.
+/// A problem of a request body, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// RFC 6901, from the root of the body.
+    /// RFC 6901 pointer from the root of the body.
     pub pointer: String,
     pub message: String,
 }
@@ -33,28 +33,28 @@ impl Problem {
     }
 }
 
-/// At most this many problems are told at once.
+/// Maximum problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Times that one match of a backtracking pattern may turn back. The patterns that libraries write for numbers and
-/// addresses need far fewer on a text that fits. So many take a tenth of a millisecond on a short text, and a third of
-/// a second on one of 60 kB where each looks ahead to its end.
+/// Maximum backtracks of one match. Patterns that libraries write for numbers and addresses need far fewer on a text
+/// that fits. This number takes a tenth of a millisecond on a short text. On a text of 60 kB, with a lookahead to its
+/// end each time, it takes a third of a second.
 const BACKTRACKS: usize = 2_000;
 
-/// A pattern that looks ahead, looks behind or refers back can backtrack; every other one runs in linear time.
-/// A match that reaches the limit is decided neither way: the validator refuses a value whose check depends on it.
+/// Returns the validator's options. Only patterns with lookaround or backreferences can backtrack; all others run in
+/// linear time. A match that reaches the limit is undecided: the validator rejects a value whose check depends on it.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
     jsonschema::options().with_pattern_options(patterns).should_validate_formats(false)
 }
 
-/// Whether the linear engine can not run this pattern.
+/// Returns true if the linear engine cannot run this pattern.
 fn backtracks(pattern: &str) -> bool {
     let linear = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
     linear.build(&json!({ "pattern": pattern })).is_err()
 }
 
-/// The backtracking patterns of these schemas, of texts and of names.
+/// Returns the backtracking patterns of these schemas, for texts and for property names.
 fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String> {
     let patterns = |schema: &'s Value| {
         let of_texts = schema.get("pattern").and_then(Value::as_str);
@@ -64,30 +64,30 @@ fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String
     schemas.flat_map(patterns).filter(|pattern| backtracks(pattern)).map(str::to_owned).collect()
 }
 
-/// Schemas that stay compiled: those of a few workflows and their tools check every run.
+/// Maximum cached validators. Every run needs the schemas of a few workflows and their tools.
 const COMPILED: usize = 64;
 
 #[derive(Debug)]
 struct Compiled {
     validator: Validator,
-    /// Its patterns that can backtrack.
+    /// Patterns that can backtrack.
     backtracking: BTreeSet<String>,
-    /// Whether it holds references.
+    /// True if the schema contains references.
     refers: bool,
 }
 
 impl Compiled {
-    /// Whether a check may cost more than the lengths of schema and value show.
+    /// Returns true if a check may cost more than the sizes of schema and value indicate.
     fn needs_counting(&self) -> bool {
         self.refers || !self.backtracking.is_empty()
     }
 }
 
-/// The validator of a schema. To build one costs many times what a check does, so the last ones are kept; which
-/// ones are there changes no answer.
+/// Returns the validator of a schema. Building one costs many times more than a check, so the latest are cached. The
+/// cache does not affect results.
 fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     static KNOWN: Mutex<Vec<(Value, Arc<Compiled>)>> = Mutex::new(Vec::new());
-    // A panic can not leave half an entry behind.
+    // A panic cannot leave an incomplete entry.
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, compiled)) = known().iter().find(|(known, _)| known == schema) {
         return Ok(compiled.clone());
@@ -104,7 +104,7 @@ fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     Ok(compiled)
 }
 
-/// Checks a value; `base` is the pointer of the value itself. A schema that is none lets nothing through.
+/// Checks a value. `base` is the pointer of the value. An invalid schema rejects every value.
 pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     let compiled = match compiled(schema) {
         Ok(compiled) => compiled,
@@ -135,7 +135,7 @@ fn told(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// The reason stands behind the value: of one that is long the beginning is quoted.
+/// The reason follows the value, so only the beginning of a long value is quoted.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

@@ -1,36 +1,36 @@
-//! Where schemas stand within a schema, as a table of keywords. Never checks a value.
+//! Positions of schemas within a schema, as a table of keywords. Never checks a value.
 //!
-//! A `$ref` under `default`, `enum` or `const` is data, and one under `properties` is the name of a property: only
-//! what this table reaches is a schema.
+//! A `$ref` under `default`, `enum` or `const` is data, and a `$ref` under `properties` is the name of a property. Only
+//! values that this table reaches are schemas.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What a keyword holds.
+/// Content of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     One,
     List,
     Map,
-    /// One schema, or a list of them.
+    /// One schema, or a list of schemas.
     OneOrList,
 }
 
-/// What a schema under a keyword is applied to.
+/// Value to which a schema under a keyword applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
-    /// The value that the outer schema is applied to.
+    /// The value that the outer schema applies to.
     Here,
     /// Parts of that value.
     Below,
-    /// Nothing: it waits to be referred to.
+    /// No value: the schema is only a target of references.
     Nowhere,
 }
 
 use Applies::{Below, Here, Nowhere};
 
-/// Of the drafts that are read (2020-12, 2019-09, 07).
+/// Keywords of the supported drafts (2020-12, 2019-09, 07).
 pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("$defs", Holds::Map, Nowhere),
     ("definitions", Holds::Map, Nowhere),
@@ -56,7 +56,7 @@ pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("contains", Holds::One, Below),
 ];
 
-/// The schemas under a keyword, each with what a JSON pointer adds to reach it.
+/// Returns the schemas under a keyword, each with its pointer relative to the outer schema.
 pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(String, &'s Value)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let one = || vec![(format!("/{keyword}"), value)];
@@ -74,7 +74,7 @@ pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(S
     found.into_iter().filter(|(_, item)| is_schema(item)).collect()
 }
 
-/// Every schema within this one, by JSON pointer, itself included.
+/// Returns this schema and every schema within it, by JSON pointer.
 pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     let mut found = BTreeMap::new();
     let mut left = vec![(String::new(), root)];
@@ -92,12 +92,12 @@ pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     found
 }
 
-/// A name as one step of a JSON pointer (RFC 6901).
+/// Escapes a name as one segment of a JSON pointer (RFC 6901).
 pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The schema that a reference within `root` leads to. A schema that is checked may hold others: those lead nowhere.
+/// Returns the target of a reference within `root`. References out of `root` have no target.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(reference.strip_prefix('#')?)
 }

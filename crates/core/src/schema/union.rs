@@ -1,13 +1,12 @@
-//! Where a value fails a union: within the one member that it was meant for, when that can be told.
+//! Failures of unions: locates an error within the only member that the value can be meant for.
 //!
-//! A member of a union is not meant when the value as a whole is of another type, or when a list of values refuses
-//! it, or when a constant refuses it or one of its members: so a discriminator (`kind: "number"`) rules out all members
-//! of the union but one.
+//! A member is ruled out if the value has another type, or if an enumeration rejects the value. It is also ruled out if
+//! a constant rejects the value or one of its members, so a discriminator (`kind: "number"`) leaves a single member.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 
-/// What is wrong, as deep as the unions on the way allow: the error itself, or those of the one member that was meant.
+/// Returns the errors as deep as the unions allow: the error itself, or those of the only remaining member.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()
@@ -22,12 +21,12 @@ pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationEr
     }
 }
 
-/// Segments of the pointer to the value that was checked.
+/// Returns the number of segments in the pointer to the checked value.
 fn depth(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// Whether this error says that a value, `union` segments deep, was not meant for the member of the union.
+/// Returns true if this error rules out the member for a value at a depth of `union` segments.
 fn rules_out(error: &ValidationError<'_>, union: usize) -> bool {
     let kind = error.kind();
     let is_of_the_value = matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. });

@@ -1,9 +1,9 @@
-//! What a check of a value against a schema with references or backtracking patterns costs, counted before it is done.
-//! Never says whether the value fits.
+//! Cost of checking a value against a schema with references or backtracking patterns, counted before the check. Never
+//! decides whether the value fits.
 //!
-//! Definitions that refer to each other can make a small schema and a small value cost exponential work, and so can a
-//! pattern that backtracks. This walk goes where a validator would go and does nothing there, until it is through or
-//! has had enough.
+//! Definitions that refer to each other can cause exponential work for a small schema and a small value, and so can a
+//! backtracking pattern. This module visits the same schemas as a validator without checking them, until it is done or
+//! reaches a limit.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use serde_json::{Map, Value};
 
 use super::positions::target;
 
-/// Steps of one check: schemas, entries of their lists, and texts in pieces. So many take well under a second.
+/// Maximum steps of one check: schemas, entries of their lists, and pieces of texts. They take well under a second.
 const STEPS: usize = 200_000;
 
-/// Schemas inside one another, along value and references: a validator calls itself as deep as this.
+/// Maximum nesting of schemas, along value and references: a validator recurses to this depth.
 const DEPTH: usize = 256;
 
-/// A pattern reads so many bytes in the time of about one step.
+/// Bytes that a pattern reads in the time of about one step.
 const PIECE: usize = 32;
 
-/// Steps of one match of a pattern that backtracks to its limit, for each piece of the text.
+/// Steps of one match that backtracks to its limit, for each piece of the text.
 const BACKTRACKING: usize = 50;
 
-/// Why a value is not checked.
+/// Returns the reason why a value is not checked, if there is one.
 pub(super) fn refuse(schema: &Value, value: &Value, backtracking: &BTreeSet<String>) -> Option<&'static str> {
     let mut walk = Walk { root: schema, backtracking, left: STEPS };
     match walk.visit(schema, value, DEPTH) {
@@ -148,7 +148,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// A value that is compared as a whole.
+    /// Counts a value that is compared as a whole.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {
