@@ -1,26 +1,26 @@
-//! Whether a text asks its reader for something, or announces work instead of doing it. English, and the question marks
-//! of other languages.
+//! Detects texts that ask their reader for something, or announce work instead of doing it. English, and the question
+//! marks of other languages.
 //!
-//! What blocks the work (*should I*, *waiting for your*, *I need … to continue*) asks wherever it stands. What merely
-//! asks (a question, *please provide*) does so at the end of the text: before it, a question is rhetorical. What is
-//! announced there (*I will now run the tests.*) was not done. What a sentence does is read in `speech.rs`; the tables of
-//! all three, and of what does neither, are in `tests/it/endings/`.
+//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) asks anywhere. Other
+//! requests (a question, *please provide*) ask only at the end of the text: an earlier question is rhetorical. Work
+//! that is announced there (*I will now run the tests.*) was not done. `speech.rs` classifies a sentence; the test
+//! tables for all three, and for texts with none of them, are in `tests/it/endings/`.
 
 use super::prose::{self, Block};
 use super::speech::{self, Before, Speech};
 use super::texts::words::LISTED;
 
-/// The sentence with which a text asks its reader for something, if it does.
+/// Returns the sentence that asks the reader for something.
 pub fn asked(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
 
-/// The sentence with which a text ends that says what will be done, and does not do it.
+/// Returns the sentence that announces work at the end of the text without doing it.
 pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }
 
-/// The first sentence that does one of these where it counts.
+/// Returns the first sentence with one of these kinds of speech, in a position where it is relevant.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
     let said = prose::said(text);
     let blocks = prose::blocks(&said);
@@ -66,9 +66,9 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Middle,
-    /// Right before the list with which the text ends.
+    /// The paragraph before the list at the end of the text.
     Lead,
-    /// Of that list.
+    /// An item of that list.
     Item,
     End,
 }
@@ -76,13 +76,13 @@ enum Where {
 #[derive(Default)]
 struct Reader {
     before: Before,
-    /// Under a heading, or after words, that say that questions are listed, not asked.
+    /// True below a heading, or after a sentence, that introduces a list of questions instead of asking them.
     section: bool,
     lead: bool,
 }
 
 impl Reader {
-    /// The first sentence of a block that does what is sought.
+    /// Returns the first sentence of a block with a sought kind of speech.
     fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();
@@ -103,13 +103,13 @@ impl Reader {
             match (speech, place) {
                 (Speech::Plain | Speech::Polite, _)
                 | (Speech::Request | Speech::Give | Speech::Question | Speech::Announces, Where::Middle)
-                // What a list tells its reader to do is advice, and what it says will be done is a plan.
+                // An instruction in a list is advice, and an announcement in a list is a plan.
                 | (Speech::Give | Speech::Announces, Where::Item) => false,
                 (Speech::Waiting, _) => !self.section,
                 (Speech::Permission, Where::Middle) => ends && !is_answered && !self.section,
                 (Speech::Permission, Where::Lead | Where::Item | Where::End) => !is_answered,
                 (Speech::Request, Where::Lead | Where::Item | Where::End) => true,
-                // A list, or code, answers what no one is asked to choose from.
+                // A list or code answers the question, unless the question asks for a choice.
                 (Speech::Question, Where::Lead) => {
                     ends && (lower.starts_with("which") || lower.starts_with("who"))
                 }
@@ -123,7 +123,7 @@ impl Reader {
     }
 }
 
-/// *Is it done? Yes.*
+/// Returns true if the text answers a question: *Is it done? Yes.*
 fn answers(said: &str) -> bool {
     let first = said.split(|each: char| !each.is_alphanumeric()).next().unwrap_or_default();
     matches!(

@@ -1,8 +1,8 @@
-//! Whether a model's reply is an honest end of its work: whole, no tool call written as text, no request in words.
+//! Checks that a model's reply may end its work: it is complete, contains no tool call as text, and makes no request.
 //!
-//! Reads texts and decides nothing: what follows from a [`Flaw`] is the run's business (`run/ending.rs`). Language is a
-//! guess, so whoever may end by a tool alone (`ends: finish`) is never read here. In doubt a text asks: a question too
-//! many costs a person a look, and one too few ends a run with nothing done.
+//! This module reads texts and decides nothing: the run handles a [`Flaw`] (`run/ending.rs`). Language analysis is
+//! heuristic, so replies of agents that end by a tool (`ends: finish`) are not analyzed. In doubt a text is a question:
+//! one question too many costs a person a look, but one too few ends a run with nothing done.
 
 mod asks;
 mod calls;
@@ -19,10 +19,10 @@ pub use asks::{announced, asked};
 pub use calls::{Known, written_call};
 pub use questions::{Returned, returned};
 
-/// Whether a text holds anything for its reader: not only thoughts, an empty fence, dots, or characters that nobody sees.
+/// Returns true if a text has content for its reader: not only thoughts, an empty fence, dots, or invisible characters.
 pub fn says_something(text: &str) -> bool {
     let said = prose::said(text);
-    // Thoughts that never end.
+    // An unclosed thought.
     if said.trim_start().starts_with("<think>") {
         return false;
     }
@@ -34,41 +34,42 @@ pub fn says_something(text: &str) -> bool {
     })
 }
 
-/// Neither blank nor what marks, separates and pads a text.
+/// Returns true for a character that is neither blank, nor markup, nor padding.
 fn is_seen(each: char) -> bool {
     let is_mark =
         matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
     !(each.is_whitespace() || each.is_control() || is_mark || is_hidden(each))
 }
 
-/// Why a reply without a tool call does not end its step.
+/// Reason why a reply without a tool call does not end its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flaw {
-    /// The provider stopped it at a length.
+    /// The provider cut it off at a length limit.
     Cut,
-    /// The provider held a part of it back.
+    /// The provider withheld a part of it.
     Filtered,
-    /// The provider gave a reason for stopping that does not say that the reply is whole.
+    /// The provider stopped for a reason that does not imply completeness.
     Unclear,
-    /// It holds a tool call as text: nothing was run.
+    /// It contains a tool call as text. No tool was run.
     CallAsText,
     /// It asks a person for something.
     Asks,
-    /// It ends with work that it announces and does not do.
+    /// It ends with an announcement of work that was not done.
     Announces,
-    /// Its agent ends by the tool `finish` alone, and did not call it.
+    /// Its agent must end with the tool `finish`, and did not call it.
     NotFinished,
-    /// A question of its agent has no answer, and it has not written down what it assumes.
+    /// A question of its agent has no answer, and the agent recorded no assumption.
     Unassumed,
-    /// It holds questions that can not be asked as they are, where agents ask in their replies.
+    /// Its questions are malformed, for an agent that asks in its replies.
     MalformedQuestions,
-    /// It holds questions instead of content, and nobody may be asked (contract E39).
+    /// It contains questions instead of content, and asking is disabled (contract E39).
     QuestionsUnasked,
 }
 
 impl Flaw {
-    /// The `end_reason` of a run in which nobody may be asked. `None`: it is an end there.
+    /// Returns the `end_reason` of a run in which asking is impossible. Returns `None` if the flaw does not fail such a
+    /// run.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Cut => Some("reply_cut"),
@@ -78,12 +79,12 @@ impl Flaw {
             Self::NotFinished => Some("not_finished"),
             Self::MalformedQuestions => Some("malformed_questions"),
             Self::QuestionsUnasked => Some("questions_unasked"),
-            // A guess about language fails no run; what was assumed without a word, the result says.
+            // A guess about language fails no run, and the result reports missing assumptions.
             Self::Asks | Self::Announces | Self::Unassumed => None,
         }
     }
 
-    /// What is wrong, for a person: the rest of a sentence about the agent's last reply.
+    /// Describes the flaw for a person, as the rest of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
             Self::Cut => "was cut before it was whole",

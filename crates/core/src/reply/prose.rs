@@ -1,29 +1,29 @@
-//! A reply as its reader sees it: blocks, sentences, and what is code. Knows the Markdown that models write.
+//! Structure of a reply: blocks, sentences and code. Parses the Markdown that models write.
 
-/// A part of a text between blank lines, or a line that is a block of its own.
+/// Part of a text between blank lines, or a line that is a block of its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// `# …`.
+    /// A heading: `# …`.
     Heading(String),
-    /// `bold`: all of it is emphasised, as headings often are written.
+    /// A paragraph. `bold` is true if all of it is emphasized, as a heading often is.
     Paragraph {
         text: String,
         bold: bool,
     },
-    /// Of a list.
+    /// An item of a list.
     Item(String),
     Quote(String),
-    /// Fenced or indented, or a table.
+    /// Fenced or indented code, or a table.
     Code,
 }
 
-/// A stretch of lines: between fences, or not.
+/// Lines inside or outside a code fence.
 pub(super) enum Segment<'t> {
     Prose(Vec<&'t str>),
     Fenced(Vec<&'t str>),
 }
 
-/// What a reasoning model thinks aloud is no part of its reply.
+/// Removes the thoughts of a reasoning model, which do not belong to its reply.
 pub(super) fn said(text: &str) -> String {
     let mut rest = text;
     if let (None, Some((_, after))) = (rest.find("<think>"), rest.split_once("</think>")) {
@@ -38,7 +38,7 @@ pub(super) fn said(text: &str) -> String {
     said + rest
 }
 
-/// Between fences and not; one that is never closed goes to the end.
+/// Splits a text at code fences. An unclosed fence extends to the end.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let mut segments = Vec::new();
     let (mut prose, mut fenced): (Vec<&str>, Option<(&str, Vec<&str>)>) = (Vec::new(), None);
@@ -55,7 +55,7 @@ pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
             (Some((_, body)), _) => body.push(line),
             (None, Some(open)) => {
                 segments.push(Segment::Prose(std::mem::take(&mut prose)));
-                // ```{"tool": …}``` on one line.
+                // A fence on one line: ```{"tool": …}```.
                 let within = trimmed.trim_start_matches(&open[..1]);
                 match within.strip_suffix(open) {
                     Some(within) => segments.push(Segment::Fenced(vec![within])),
@@ -148,7 +148,8 @@ fn is_bold(text: &str) -> bool {
     text.len() > 4 && ["**", "__"].iter().any(|mark| text.starts_with(mark) && text.ends_with(mark))
 }
 
-/// Without emphasis; code as the word `code`, and what is quoted as the word `quote`: nobody is asked by either.
+/// Removes emphasis. Replaces code by the word `code` and quotations by the word `quote`, because neither asks the
+/// reader.
 fn plain(text: &str) -> String {
     let text = without_code(text).replace(['’', '‘'], "'");
     let mut said = String::new();
@@ -162,7 +163,7 @@ fn plain(text: &str) -> String {
         };
         let after = &rest[at + open.len_utf8()..];
         let Some(end) = after.find(close) else { break };
-        // A sentence that is quoted as a whole is what the reply says.
+        // A quotation of the whole text is the reply's own text.
         let is_all = at == 0 && after[end + close.len_utf8()..].trim().is_empty();
         said.push_str(&rest[..at]);
         said.push_str(if is_all { &after[..end] } else { "quote" });
@@ -172,7 +173,7 @@ fn plain(text: &str) -> String {
     said.replace("**", "").replace("__", "").replace(['*', '~'], "").trim().to_owned()
 }
 
-/// Spans between backticks as the word `code`.
+/// Replaces spans between backticks by the word `code`.
 pub(super) fn without_code(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;
@@ -187,8 +188,8 @@ pub(super) fn without_code(text: &str) -> String {
     said + rest
 }
 
-/// Sentences, each with its mark. A mark before a small letter ends none: a question within a sentence is told, not
-/// asked.
+/// Splits a text into sentences with their punctuation. Punctuation before a lower-case letter does not end a sentence:
+/// such a question is reported, not asked.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut from = 0;

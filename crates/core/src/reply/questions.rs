@@ -1,6 +1,7 @@
-//! A reply that is either questions or content (contract C8): `{"questions": […]}`, or anything else.
+//! Replies that are either questions or content (contract C8): `{"questions": […]}`, or anything else.
 //!
-//! The form of the questions is closed: what is nearly one is never taken for content, for the person would not be asked.
+//! The form of the questions is closed. A malformed form is never treated as content, because the person would not be
+//! asked.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +12,18 @@ use crate::asking::KINDS;
 use crate::limits;
 use crate::{json, schema};
 
-/// What a whole reply is.
+/// Kind of a whole reply.
 #[derive(Debug, PartialEq)]
 pub enum Returned {
     /// The agent's result.
     Content(String),
-    /// `{id, message, context?, message_type?, choices?, response_schema?}` each.
+    /// Questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
     Questions(Vec<Value>),
-    /// Questions that can not be asked as they are: why.
+    /// Malformed questions, with the reason.
     Malformed(String),
 }
 
-/// Reads a reply of an agent that asks in its replies.
+/// Parses a reply of an agent that asks in its replies.
 pub fn returned(text: &str) -> Returned {
     let said = prose::said(text);
     let whole = &unfenced(said.trim());
@@ -62,7 +63,7 @@ fn is_known(key: &str) -> bool {
     ["questions", "content"].contains(&key)
 }
 
-/// Questions that stand beside other words, or that are cut short or misspelt JSON.
+/// Detects questions with other text around them, and truncated or invalid JSON.
 fn not_json(whole: &str, error: &json::Error) -> Option<Returned> {
     let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
     let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
@@ -75,7 +76,7 @@ fn not_json(whole: &str, error: &json::Error) -> Option<Returned> {
     (at == 0).then(|| Returned::Malformed(format!("it is no JSON: {error}")))
 }
 
-/// The text within, where a fence is around all of it.
+/// Removes a fence around the whole text.
 fn unfenced(text: &str) -> String {
     let mut segments = prose::segments(text).into_iter().filter(|segment| match segment {
         Segment::Prose(lines) | Segment::Fenced(lines) => lines.iter().any(|line| !line.trim().is_empty()),

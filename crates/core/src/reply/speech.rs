@@ -1,5 +1,5 @@
-//! What one English sentence does: asks, waits, announces, closes politely, or reports. Reads the tables of `words.rs`
-//! and `phrases.rs`, and knows nothing of where in a text the sentence stands.
+//! Classifies one English sentence: a request, waiting, an announcement, a polite closing, or a report. Reads the
+//! tables of `words.rs` and `phrases.rs`, and does not consider the position of the sentence in the text.
 
 use super::prose::{self, Block};
 use super::texts::phrases::{
@@ -12,15 +12,15 @@ use super::texts::words::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
-    /// Asks whether, or for what, the work may go on.
+    /// Asks for permission to continue, or for a choice before it.
     Permission,
-    /// Says that the work waits for its reader.
+    /// States that the work waits for the reader.
     Waiting,
     /// Asks for something.
     Request,
-    /// Tells its reader to give something.
+    /// Instructs the reader to provide something.
     Give,
-    /// Says what will be done next.
+    /// Announces the next work.
     Announces,
     /// Ends with a question mark.
     Question,
@@ -29,25 +29,25 @@ pub(super) enum Speech {
     Plain,
 }
 
-/// What a text is, as far as its sentences show.
+/// Kind of a whole text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
-    /// Some sentence says that work is done.
+    /// A sentence states that work is done.
     Report,
-    /// Nothing is reported, and nothing is answered.
+    /// The text neither reports nor answers.
     Greeting,
     #[default]
     Other,
 }
 
-/// What the text says around the sentence.
+/// Context of a sentence in its text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Before {
-    /// A sentence before it says that work is done.
+    /// True if an earlier sentence states that work is done.
     done: bool,
-    /// What the whole text is.
+    /// Kind of the whole text.
     text: Text,
-    /// The sentence before it tells its reader what to do.
+    /// True if the previous sentence gives the reader advice.
     advises: bool,
 }
 
@@ -80,17 +80,18 @@ impl Before {
         self.text == Text::Report
     }
 
-    /// The sentence was read.
+    /// Updates the context after a sentence.
     pub(super) fn hear(&mut self, speech: Speech, said: &str) {
         self.done |= speech == Speech::Plain && is_done(said);
         self.advises = speech == Speech::Plain && begins(said, ADVICE).is_some();
     }
 }
 
-/// A sentence is read in the square of its clauses: of a longer one its two ends are.
+/// Maximum bytes of a sentence that is read in full, because the time grows with the square of its clauses. A longer
+/// sentence is read at both ends.
 const SENTENCE_BYTES: usize = 2_000;
 
-/// What a sentence in small letters does.
+/// Classifies a sentence in lower case.
 pub(super) fn of(said: &str, before: Before) -> Speech {
     if said.len() <= SENTENCE_BYTES {
         return of_short(said, before);
@@ -143,7 +144,7 @@ fn has(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| said.contains(phrase))
 }
 
-/// The same, of whole words: *before I start*, not *before I started*.
+/// Returns true if the text contains a phrase as whole words: *before I start*, not *before I started*.
 fn has_words(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| {
         said.match_indices(phrase)
@@ -151,7 +152,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
     })
 }
 
-/// What follows the phrase of a table with whose words a text begins.
+/// Returns the text after a phrase of the table, if the text begins with it.
 fn begins<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)
@@ -160,13 +161,13 @@ fn begins<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     })
 }
 
-/// A sentence's question mark, behind closing marks.
+/// Returns true if the sentence ends with a question mark, before closing punctuation.
 fn ends_as_question(said: &str) -> bool {
     let end = said.trim_end_matches([')', ']', '\'', '"', '_', '.', '!', '…', '”', '»', ' ']);
     end.ends_with(['?', '？', '؟'])
 }
 
-/// Without what leads in: *OK, now …*
+/// Removes introductory words: *OK, now …*
 fn start(said: &str) -> &str {
     let mut said = said.trim_start_matches(['(', '[', '\'', '"', '-', ' ']);
     while let Some(rest) = begins(said, LEADS_IN) {
@@ -175,7 +176,7 @@ fn start(said: &str) -> &str {
     said
 }
 
-/// Where a clause begins: at the start, and after what may lead in.
+/// Returns the clauses of a sentence, without their introductory words.
 fn clauses(said: &str) -> impl Iterator<Item = &str> {
     let after = [", ", "; ", ": ", " - ", " – ", " — ", " but ", " so ", " then "];
     let within = after
@@ -188,14 +189,14 @@ fn requests(clause: &str) -> bool {
     let Some(found) = REQUESTS.iter().find(|phrase| begins(clause, &[phrase]).is_some()) else {
         return false;
     };
-    // *I need to mention that …* asks for nothing.
+    // *I need to mention that …* is not a request.
     match clause.split_once(" need to ") {
         Some((_, verb)) if found.starts_with("i ") => KNOWS.iter().any(|knows| verb.starts_with(knows)),
         _ => true,
     }
 }
 
-/// *Once you confirm, I will …*
+/// Detects a condition: *Once you confirm, I will …*
 fn depends(clause: &str) -> bool {
     let will = has(clause, WILL);
     let on_you = IF_YOU.iter().find_map(|start| clause.strip_prefix(start)).is_some_and(|rest| {
@@ -205,7 +206,8 @@ fn depends(clause: &str) -> bool {
     will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
 }
 
-/// *I'll begin as soon as the key is there.* After work that is done, *I can …, if you like* is an offer.
+/// Detects a deferral: *I'll begin as soon as the key is there.* After completed work, *I can …, if you like* is an
+/// offer.
 fn defers(said: &str, before: Before) -> bool {
     let first = start(said);
     let Some(does) = begins(first, WILL_DO) else { return false };
@@ -214,7 +216,7 @@ fn defers(said: &str, before: Before) -> bool {
     !is_offer && begins(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
-/// *With your permission, I'll …*; what was done with it is told.
+/// Detects a request for permission: *With your permission, I'll …* A report of past work does not match.
 fn with_leave(said: &str) -> bool {
     has(said, &["with your ", "if you allow", "if you don't mind", "if you do not mind", "on your "]) && {
         let is_leave = |word: &str| has(said, &[word]);
@@ -240,7 +242,7 @@ fn with_leave(said: &str) -> bool {
     }
 }
 
-/// *I need the key to continue.*
+/// Detects a need: *I need the key to continue.*
 fn needs_to_go_on(said: &str) -> bool {
     let needs = clauses(said).any(|clause| {
         [
@@ -262,7 +264,7 @@ fn needs_to_go_on(said: &str) -> bool {
             .any(|end| said.contains(end))
 }
 
-/// *I can't continue: …*; *I can't go on without …*
+/// Detects an obstacle: *I can't continue: …*; *I can't go on without …*
 fn cannot_go_on(said: &str, before: Before) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
     let lacks = has(said, &[" without ", " until ", " unless "]);
@@ -282,7 +284,8 @@ fn cannot_go_on(said: &str, before: Before) -> bool {
     })
 }
 
-/// *I don't know which file you mean.* What the agent decided by itself all the same asks for nothing.
+/// Detects missing information: *I don't know which file you mean.* An agent that decided by itself anyway does not
+/// ask.
 fn lacks(said: &str, before: Before) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
@@ -309,7 +312,8 @@ fn lacks(said: &str, before: Before) -> bool {
     })
 }
 
-/// *Paste the stack trace.*, *You need to tell me the path.* Advice to whoever uses what was made gives to nobody here.
+/// Detects an instruction to the reader: *Paste the stack trace.*, *You need to tell me the path.* Advice to users of
+/// the result does not match.
 fn gives(said: &str, before: Before) -> bool {
     let first = start(said);
     let (first, must) = match begins(first, MUST) {
@@ -334,7 +338,7 @@ fn gives(said: &str, before: Before) -> bool {
     if to_me {
         return true;
     }
-    // A verb, not a noun: *provide the …*, not *answer: 42*.
+    // The word must be a verb, not a noun: *provide the …*, not *answer: 42*.
     let is_told = begins(told, GIVEN).is_some();
     let is_advice = has_words(
         told,
@@ -360,7 +364,7 @@ fn gives(said: &str, before: Before) -> bool {
     is_told && !has_code && !before.advises && (!(before.works() || must) || !is_advice)
 }
 
-/// *I will now run the tests.*
+/// Detects an announcement: *I will now run the tests.*
 fn announces(said: &str, before: Before) -> bool {
     let first = start(said);
     if let Some(ready) =
@@ -378,7 +382,7 @@ fn announces(said: &str, before: Before) -> bool {
             return false;
         }
         let does = start(does);
-        // What is told follows.
+        // The announced text follows.
         let leads_on = does.contains(':') && begins(does, TELLS).is_some();
         return begins(does, IDLE).is_none() && !leads_on && !does.is_empty();
     }
@@ -397,7 +401,7 @@ fn announces(said: &str, before: Before) -> bool {
         && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
-/// What follows *let me know*: a condition is polite, unless it is about the work itself.
+/// Classifies the text after *let me know*: a condition is polite, unless it concerns the work itself.
 fn let_me_know(rest: &str) -> Speech {
     let polite =
         has(rest, POLITE) || rest.starts_with("if ") && !has(rest, GOES_ON) && !rest.contains(" i should");
@@ -414,7 +418,7 @@ fn let_me_know(rest: &str) -> Speech {
     }
 }
 
-/// *… and I'll continue.*
+/// Detects a continuation: *… and I'll continue.*
 fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()
@@ -436,7 +440,7 @@ fn is_done(said: &str) -> bool {
     !denied && !is_to_come && words.any(|word| DONE.contains(&word))
 }
 
-/// Whether a text says that work is done.
+/// Returns true if a text states that work is done.
 pub(super) fn says_done(text: &str) -> bool {
     let blocks = prose::blocks(text);
     Before::of(&blocks).works()

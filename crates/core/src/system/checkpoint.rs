@@ -1,23 +1,23 @@
-//! Checkpoints that leave the house over channels: how often, and of which the journal says that they did.
+//! Delivery of checkpoints over channels: its interval, and its record in the journal.
 //!
-//! That channels were told is an event, so no restart and no other node tells them twice within an interval. The event is in
-//! the journal like any other, and is no reason for another checkpoint.
+//! The delivery is an event, so neither a restart nor another node repeats it within an interval. The event is in the
+//! journal like any other, but does not cause another checkpoint.
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
-/// The tree that a checkpoint covers.
+/// Tree that a checkpoint covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Covered {
-    /// Events.
+    /// Number of events.
     pub size: u64,
     pub root: Digest,
 }
 
-/// The last one that channels were told of.
+/// Last checkpoint that was sent to channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastTold {
     pub at: Timestamp,
@@ -25,14 +25,14 @@ pub struct LastTold {
 }
 
 impl LastTold {
-    /// Whether another one may follow by now, of a journal with so many events.
+    /// Returns true if another checkpoint may follow now. `size` is the number of events in the journal.
     pub fn is_followed(&self, now: Timestamp, every_ms: u64, size: u64) -> bool {
-        // The event that says so is one more.
+        // The delivery's own event is one more.
         now >= self.at.plus_ms(every_ms) && size > self.covered.size + 1
     }
 }
 
-/// Has channels told of a checkpoint, where none was told of within this time.
+/// Sends a checkpoint to channels, unless one was sent within `every_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tell {
     pub covered: Covered,

@@ -1,4 +1,4 @@
-//! Facts of the installation: what can happen to it.
+//! Facts of the system stream.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,62 +14,63 @@ use crate::people::{Away, Person};
 use crate::policy::Rule;
 use crate::time::Timestamp;
 
-/// Event of the installation, without its content.
+/// Event of the system stream, without its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// The rules that hold for every run, before those of its workflow.
+    /// Rules for every run, evaluated before those of its workflow.
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// No tool and no model call starts from here on. text: why.
+    /// No tool call and no model call starts from here on. The text is the reason.
     Frozen,
     Unfrozen,
-    /// No tool and no model call of this part starts from here on. text: why.
+    /// No tool call and no model call of this part starts from here on. The text is the reason.
     PartFrozen {
         part: Part,
     },
     PartUnfrozen {
         part: Part,
     },
-    /// From here on this person is as said. data: `{name?, addresses}`.
+    /// The person has these properties from here on. The data is `{name?, addresses}`.
     PersonSet {
         person: String,
         is: Person,
     },
-    /// They decide nothing any more.
+    /// The person may not decide from here on.
     PersonLeft {
         person: String,
     },
-    /// Out of the office; back, where `away` is not there.
+    /// Begin of an absence, or its end if `away` is `None`.
     AwaySet {
         person: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         away: Option<Away>,
     },
-    /// Working hours of a group are set.
+    /// Business hours of a group were set.
     HoursSet {
         group: String,
         is: Hours,
     },
-    /// Working hours of a group are removed.
+    /// Business hours of a group were removed.
     HoursUnset {
         group: String,
     },
-    /// A sign-in link for this person is made, which works once. The journal does not hold its code.
+    /// A one-time login link for this person was created. The journal does not contain its code.
     LoginLinkMade {
         person: String,
     },
-    /// Sign-ins and sign-in links of this person end.
+    /// Logins and login links of this person end.
     SignedOut {
         person: String,
     },
-    /// A session at the identity provider has ended, or all of a person. `session`, `notice`: digests of its id and of the notice.
+    /// A session at the identity provider ended, or all sessions of a person. `session` and `notice` are digests of its
+    /// id and of the logout notice.
     SignedOutByProvider {
         session: Digest,
         notice: Digest,
     },
-    /// The secret of this digest identifies `name` from here on.
+    /// The secret with this digest authenticates `name` from here on.
     KeyMade {
         key: KeyId,
         name: String,
@@ -78,7 +79,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
-    /// The secret of this digest counts from here on; the one before until `previous_until`, or no more.
+    /// The secret with this digest is valid from here on. The previous secret is valid until `previous_until`, or no
+    /// longer.
     KeyRotated {
         key: KeyId,
         digest: Digest,
@@ -93,23 +95,24 @@ pub enum Fact {
     CheckpointKeySet {
         public: String,
     },
-    /// Channels are sent a checkpoint over these events.
+    /// A checkpoint over these events is sent to channels.
     CheckpointTold(Covered),
-    /// A webhook is notified of reviews from here on. The journal does not hold its URL and its secrets.
+    /// A webhook receives reviews from here on. The journal does not contain its URL and its secrets.
     WebhookRegistered {
         webhook: WebhookId,
         is: Webhook,
     },
-    /// A webhook gets no more notices.
+    /// A webhook receives no further notices.
     WebhookRemoved {
         webhook: WebhookId,
     },
-    /// A browser gets the notices of its person from here on. The journal does not hold its endpoint and its keys.
+    /// A browser receives the notices of its person from here on. The journal does not contain its endpoint and its
+    /// keys.
     PushSubscribed {
         push: PushId,
         is: Subscription,
     },
-    /// A browser gets no more notices.
+    /// A browser receives no further notices.
     PushUnsubscribed {
         push: PushId,
     },

@@ -1,4 +1,4 @@
-//! Freezes: what starts nothing, and lets no deadline run out, until somebody lifts it.
+//! Freezes: prevent starts and suspend deadlines until they are lifted.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,37 @@ use crate::name::is_name;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// What a freeze holds where that is not the whole installation.
+/// Frozen part of the installation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     Run(RunId),
     /// All runs of a workflow, by its name.
     Workflow(String),
-    /// What an agent does, by its name, in whatever run; and what an agent that runs elsewhere has asked for.
+    /// Acts of an agent, by its name, in any run. Also questions of an external agent.
     Agent(String),
 }
 
-/// Who froze it, when, and why.
+/// Record of a freeze.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freeze {
     pub by: String,
     pub at: Timestamp,
-    /// `None` in journals that are older than the reason.
+    /// `None` in journals from before reasons were required.
     pub reason: Option<String>,
 }
 
 impl Freeze {
-    /// The reason, as the rest of a sentence that says who and when.
+    /// Returns the reason, as the rest of a sentence that states actor and time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
 }
 
-/// The freezes that stand.
+/// Active freezes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freezes {
-    /// Of the whole installation.
+    /// Freeze of the whole installation.
     pub all: Option<Freeze>,
     pub parts: BTreeMap<Part, Freeze>,
 }
@@ -50,17 +50,18 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
-    /// What holds all runs of a workflow: the widest first.
+    /// Returns the widest freeze that holds all runs of a workflow.
     pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
         self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
     }
 
-    /// What holds a run of a workflow, whoever is at work in it: the widest first.
+    /// Returns the widest freeze that holds a run of a workflow, for all of its agents.
     pub fn of_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
-    /// What holds a run, or what an agent does in it: the widest first, with the part (`None`: everything).
+    /// Returns the widest freeze that holds a run, or an agent's acts in it, with the part. The part is `None` for the
+    /// whole installation.
     pub fn holding(
         &self,
         run: &RunId,
@@ -78,7 +79,7 @@ impl Freezes {
         self.parts.get(&Part::Agent(agent.to_owned()))
     }
 
-    /// Whether something goes on that `before` held.
+    /// Returns true if `before` held something that may continue now.
     pub fn lifts(&self, before: &Self) -> bool {
         (before.all.is_some() && self.all.is_none())
             || before.parts.keys().any(|part| !self.parts.contains_key(part))
@@ -96,7 +97,7 @@ impl Freezes {
         }
     }
 
-    /// What is wrong with a freeze that is to be set.
+    /// Returns the problems of a new freeze.
     pub(super) fn check(&self, part: Option<&Part>, reason: &str) -> Vec<Problem> {
         let mut problems = check_reason(reason);
         let named = match part {
@@ -117,7 +118,7 @@ impl Freezes {
     }
 }
 
-/// What is wrong with the reason that somebody gives for holding others up.
+/// Returns the problems of a reason for holding up other people.
 pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if reason.trim().is_empty() {

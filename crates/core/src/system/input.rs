@@ -1,4 +1,4 @@
-//! What is wanted of the installation. Says nothing of who may want it.
+//! Inputs of the system: requested changes. Contains no permissions.
 
 use super::checkpoint;
 use super::freeze::Part;
@@ -16,7 +16,7 @@ pub enum Input {
     SetPolicy {
         rules: Vec<Rule>,
     },
-    /// The whole installation, or a part of it.
+    /// Freezes the whole installation, or a part of it.
     Freeze {
         part: Option<Part>,
         reason: String,
@@ -31,17 +31,17 @@ pub enum Input {
     RemovePerson {
         id: String,
     },
-    /// These are all people of a source.
+    /// Replaces all people of a source.
     SetPeople {
         source: PeopleSource,
         people: Vec<(String, Person)>,
     },
-    /// This key signs checkpoints.
+    /// Sets the signing key of checkpoints.
     SetCheckpointKey {
         public: String,
     },
     TellCheckpoint(checkpoint::Tell),
-    /// A token of an issuer says who this is, as `person.issued_at` has it.
+    /// Takes over the claims of an identity provider's token, issued at `person.issued_at`.
     TakeUp {
         id: String,
         person: Person,
@@ -57,7 +57,7 @@ pub enum Input {
     UnsetHours {
         group: String,
     },
-    /// These are the hours of all groups of which a source says any.
+    /// Replaces the hours of all groups from a source.
     SetAllHours {
         source: PeopleSource,
         hours: Vec<(String, Hours)>,
@@ -65,11 +65,11 @@ pub enum Input {
     MakeLoginLink {
         person: String,
     },
-    /// Everywhere.
+    /// Ends all logins of a person.
     SignOut {
         person: String,
     },
-    /// A session at the identity provider, or all of somebody, has ended.
+    /// Ends a session at the identity provider, or all sessions of a person there.
     SignOutByProvider {
         session: Digest,
         notice: Digest,
@@ -100,7 +100,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Nothing starts in the whole installation.
+    /// Returns the input that freezes the whole installation.
     pub fn freeze(reason: &str) -> Self {
         Self::Freeze { part: None, reason: reason.to_owned() }
     }

@@ -1,7 +1,7 @@
-//! Keys: names, roles and secrets for agents and services. The journal holds the SHA-256 of each secret.
+//! Keys: names, roles and secrets for agents and services. The journal stores the SHA-256 of each secret.
 //!
-//! A secret is 256 random bits, so its digest needs neither salt nor stretching: there is nothing to guess. The `name`
-//! of a key is the actor id of whatever is done with it.
+//! A secret is 256 random bits. It cannot be guessed, so its digest needs neither salt nor stretching. The `name` of a
+//! key is the actor id of requests with the key.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::id::KeyId;
 use crate::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, in_words};
 
-/// The roles that a key may have. Never `admin`: whoever makes keys would make more of them with a stolen one.
+/// Roles that a key may have. Never `admin`, because a stolen key could then create further keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Key {
     pub name: String,
     pub role: Role,
     pub made_at: Timestamp,
-    /// The actor id of who made it.
+    /// Id of the actor who created the key.
     pub made_by: String,
     pub rotated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
@@ -29,7 +29,7 @@ pub struct Key {
     previous: Option<Previous>,
 }
 
-/// The secret before the last rotation, while it still counts.
+/// Secret before the last rotation, while it is still valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Previous {
     digest: Digest,
@@ -43,18 +43,18 @@ pub enum Status {
     Revoked,
 }
 
-/// What a secret is to the keys.
+/// Result of looking up a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// It lets in until then, unless the key is rotated or revoked before; `None`: for as long as the key is there.
+    /// The secret is valid until then, unless the key is rotated or revoked first. `None` for a key without expiry.
     Live { key: &'a Key, until: Option<Timestamp> },
-    /// It did until its key expired.
+    /// The key has expired.
     Expired,
-    /// No key has it, or none any more.
+    /// No key has this secret, or it was revoked or replaced.
     Unknown,
 }
 
-/// A key to be made.
+/// Properties of a new key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
     pub id: KeyId,
@@ -64,7 +64,7 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Why nothing is done with a key.
+/// Reason for refusing an operation on a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error(
@@ -86,7 +86,7 @@ pub enum Refusal {
     Revoked,
     #[error("the key has expired: make another one")]
     Expired,
-    /// 256 random bits came twice, or somebody replays an event.
+    /// 256 random bits occurred twice, or an event was replayed.
     #[error("a key of this id or secret was made already")]
     Twice,
 }
@@ -102,17 +102,17 @@ impl Key {
         }
     }
 
-    /// Until when the secret before the last one counts, where it does.
+    /// Returns the end of validity of the previous secret, while it is still valid.
     pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.previous.map(|previous| previous.until).filter(|until| *until > now)
     }
 }
 
-/// Every key that was made. Of those that were revoked the latest [`KEYS_REVOKED`] are kept to be listed.
+/// All keys that were made. The list contains only the latest [`KEYS_REVOKED`] of the revoked ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     by_id: BTreeMap<KeyId, Key>,
-    /// Of secrets that count, or did before their key expired.
+    /// Keys by the digests of their secrets, valid or expired.
     by_digest: BTreeMap<Digest, KeyId>,
 }
 
@@ -121,17 +121,17 @@ impl Keys {
         self.by_id.get(id)
     }
 
-    /// In the order of their ids: the oldest first.
+    /// Returns all keys in the order of their ids, the oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Key> {
         self.by_id.values()
     }
 
-    /// The key that is called so and counts.
+    /// Returns the valid key of this name.
     pub fn named(&self, name: &str, now: Timestamp) -> Option<&Key> {
         self.all().find(|key| key.name == name && key.status(now) == Status::Live)
     }
 
-    /// The key of a secret, by the secret's digest.
+    /// Looks up a key by the digest of a secret.
     pub fn find(&self, digest: &Digest, now: Timestamp) -> Found<'_> {
         let Some(key) = self.by_digest.get(digest).and_then(|id| self.get(id)) else { return Found::Unknown };
         let previous = key.previous.filter(|previous| previous.digest == *digest);
@@ -148,7 +148,7 @@ impl Keys {
         }
     }
 
-    /// Whether it may be made. Whether its name is somebody else's is for the whole system to say.
+    /// Checks that the key may be created. The caller must check that its name does not belong to a person.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);
@@ -168,7 +168,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Whether it may be rotated; until when the secret of now counts, where it goes on counting.
+    /// Checks that the key may be rotated. Returns the end of validity of the current secret, if it stays valid.
     pub(super) fn may_be_rotated(
         &self,
         id: &KeyId,
@@ -191,7 +191,7 @@ impl Keys {
         Ok((overlap_ms > 0).then(|| now.plus_ms(overlap_ms)))
     }
 
-    /// Whether there is something to revoke.
+    /// Returns true if there is something to revoke.
     pub(super) fn may_be_revoked(&self, id: &KeyId) -> Result<bool, Refusal> {
         Ok(self.get(id).ok_or(Refusal::Unknown)?.revoked_at.is_none())
     }
@@ -245,7 +245,7 @@ impl Keys {
     }
 }
 
-/// Whether a key may be called so. One case and one script: no two names look alike.
+/// Returns true if the text is a valid name of a key. A single case and script prevent names that look alike.
 fn is_name(name: &str) -> bool {
     let is_first = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..=KEY_NAME_BYTES).contains(&name.len())

@@ -1,5 +1,4 @@
-//! The installation: its policy rules, its people, the keys of agents and services, and the freeze that stops every new
-//! start.
+//! The system: policy rules, people, keys of agents and services, and the freezes that prevent new starts.
 
 pub mod checkpoint;
 mod fact;
@@ -33,19 +32,19 @@ use webhooks::Registered;
 pub struct System {
     pub seq: u64,
     pub rules: Vec<Rule>,
-    /// Counts `policy_set`: an interrupt names the version that asked.
+    /// Number of `policy_set` events. An interrupt names the version that asked.
     pub policy_version: u64,
     pub freezes: Freezes,
     pub keys: Keys,
     pub people: People,
-    /// The public keys that have signed checkpoints, the newest last.
+    /// Public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
     pub checkpoint_told: Option<checkpoint::LastTold>,
-    /// What has ended at the identity provider.
+    /// Ended sessions at the identity provider.
     pub signed_out_there: SignedOutThere,
-    /// Those that were registered over the API.
+    /// Webhooks registered over the API.
     pub webhooks: BTreeMap<WebhookId, Registered>,
-    /// Browsers that tell their people.
+    /// Browsers that receive push notifications.
     pub push: BTreeMap<PushId, Subscribed>,
     last_at: Option<Timestamp>,
 }
@@ -56,7 +55,7 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// Names are compared by [`is_same`]. `who`: owner of the name, as the rest of the sentence.
+    /// Names are compared by [`is_same`]. `who` describes the owner of the name, as the rest of the sentence.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
     #[error("there is no such person")]
@@ -67,13 +66,13 @@ pub enum Rejection {
     UnknownPush,
     #[error("nothing is said of the hours of such a group")]
     UnknownGroup,
-    /// Somebody is changed where they were read from.
+    /// The person was set by another source, which alone may change them.
     #[error("{0}")]
     OtherSource(&'static str),
-    /// A token names somebody who was removed here.
+    /// The token names a person who was removed here.
     #[error("`{0}` was removed here; an administrator, or the people file, puts them back")]
     Removed(String),
-    /// Another reason would hide the one that stands, and whoever lifts the second would lift both.
+    /// Another reason would hide the current one, and lifting the second freeze would lift both.
     #[error("it is frozen already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
     Frozen(Freeze),
     #[error("the request does not fit")]
@@ -81,15 +80,15 @@ pub enum Rejection {
 }
 
 impl System {
-    /// Time of the last event; `None` if there is none.
+    /// Returns the time of the last event.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last_at
     }
 
-    /// The event of another stream changes nothing.
+    /// Applies an event. Ignores events of other streams.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
-        // As on a node that was there when it passed.
+        // The result must equal that of a node that was running when the keys expired.
         self.end_expired(event.at);
         self.seq += 1;
         self.last_at = Some(event.at);
@@ -156,7 +155,7 @@ impl System {
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);
-                // A key that had expired may have left its name to another one.
+                // An expired key may have left its name to another one.
                 if let Some(name) = name.filter(|name| self.keys.named(name, event.at).is_none()) {
                     self.people.serves_no_more(&name, moment);
                 }
@@ -164,8 +163,8 @@ impl System {
         }
     }
 
-    /// The same without the keys that have expired by now: they decide nothing any more. `None` where there are none. No event
-    /// says that a time has passed.
+    /// Returns the system without keys that have expired by now, because they may not decide. Returns `None` if there
+    /// are none. Expiry causes no event.
     pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
         if self.people.expired(now).is_empty() {
             return None;
@@ -175,7 +174,7 @@ impl System {
         Some(system)
     }
 
-    /// The browsers of a person, the oldest first.
+    /// Returns the browsers of a person, the oldest first.
     pub fn push_of<'s>(&'s self, person: &'s str) -> impl Iterator<Item = (&'s PushId, &'s Subscribed)> {
         self.push.iter().filter(move |(_, known)| known.is.person == person)
     }
@@ -190,13 +189,13 @@ impl System {
         }
     }
 
-    /// Owner of a name, as the rest of a sentence that begins with the name; `None` if the name is free. No two owners
-    /// have the same name, in whatever form it is written.
+    /// Describes the owner of a name, as the rest of a sentence that begins with the name. Returns `None` if the name
+    /// is free. No two owners have the same name, in any form of it.
     pub fn whose(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.taken(name, now, &|_| false)
     }
 
-    /// The same, once these people have left.
+    /// Describes the owner of a name, once these people have left.
     fn taken(&self, name: &str, now: Timestamp, leaves: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let is = |other: &str| is_same(other, name);
         if actor::RESERVED.into_iter().any(is) {
@@ -213,7 +212,7 @@ impl System {
 
 const OF_PERSON: &str = "is the name of a person";
 
-/// A freeze that an event begins.
+/// Returns the freeze that an event begins.
 fn frozen(event: &Event) -> Freeze {
     Freeze { by: event.actor.id.clone(), at: event.at, reason: event.content.text.clone() }
 }

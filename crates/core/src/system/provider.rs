@@ -1,5 +1,5 @@
-//! What an identity provider says has ended: the session of somebody there, or all of them (back-channel logout of
-//! `OpenID` Connect). By digests, so that the journal names nobody's session.
+//! Sign-outs at the identity provider: of one session, or of all sessions of a person (back-channel logout of `OpenID`
+//! Connect). Sessions are stored as digests, so that the journal reveals none.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::limits::{PROVIDER_SIGN_OUTS, PROVIDER_SIGN_OUTS_MS};
 use crate::people::{Moment, Since};
 
-/// What has ended, and the notices that said so: none counts twice, at whichever node.
+/// Ended sessions, and the logout notices that reported them. A notice takes effect once, at whichever node it arrives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignedOutThere {
     sessions: BTreeMap<Digest, Moment>,
@@ -15,7 +15,7 @@ pub struct SignedOutThere {
 }
 
 impl SignedOutThere {
-    /// Whether one of these, by which somebody signed in, has ended since.
+    /// Returns true if one of these sessions, with which the person signed in, has ended since.
     pub fn has_ended(&self, sessions: &[Digest], since: Since) -> bool {
         sessions
             .iter()

@@ -1,27 +1,27 @@
-//! Browsers that tell their person by Web Push (RFC 8030): which there are.
+//! Browsers that receive Web Push notifications (RFC 8030).
 //!
-//! Whoever has the endpoint of a browser may try to reach it, and its keys encrypt for it: both lie outside of the journal,
-//! which has the host of the push service, and a digest that tells one endpoint from another. Whoever leaves, or signs out
-//! everywhere, is told in none of theirs any more.
+//! A browser's endpoint suffices to address it, and its keys encrypt for it, so both are stored outside the journal.
+//! The journal contains the host of the push service, and a digest that distinguishes endpoints. When a person leaves,
+//! or signs out from all browsers, all of their subscriptions end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
-/// One browser, as the journal knows it.
+/// One browser, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subscription {
-    /// Whom it tells, by id.
+    /// Id of the person who receives the notifications.
     pub person: String,
-    /// Of its push service.
+    /// Host of the push service.
     pub host: String,
-    /// SHA-256 of its endpoint. An endpoint is a secret that nobody can guess.
+    /// SHA-256 of the endpoint. An endpoint is a secret that cannot be guessed.
     pub endpoint: Digest,
 }
 
-/// With the moment since which it tells.
+/// Subscription with its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscribed {
     pub is: Subscription,

@@ -1,20 +1,20 @@
-//! Webhooks that somebody registered over the API: channels beside those of the channels file (contract D4).
+//! Webhooks registered over the API: channels in addition to those of the channels file (contract D4).
 //!
-//! The journal says that one is there, what it is and which host it is at. Its URL, its secret and its headers may let somebody
-//! in elsewhere: they lie in a file of the data folder, or in the database of several nodes, and in no event.
+//! The journal contains a webhook's existence, kind and host. Its URL, secret and headers may grant access elsewhere,
+//! so no event contains them. They are in a file of the data folder, or in the database of several nodes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// What is spoken at the other end.
+/// Protocol of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
     /// A client of the crew edge.
     CustomUrl,
     Slack,
-    /// One address, over the server of mails of the channels file.
+    /// One address, over the mail server of the channels file.
     Email,
     Teams,
 }
@@ -36,19 +36,19 @@ impl WebhookKind {
     }
 }
 
-/// One webhook, as the journal knows it.
+/// One webhook, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
     pub name: String,
     pub kind: WebhookKind,
-    /// Where it is, as far as that is no secret.
+    /// Non-secret part of its address.
     pub host: String,
-    /// Nothing is written for one that is not.
+    /// True if the webhook receives deliveries.
     pub active: bool,
 }
 
-/// With who registered it, and when.
+/// Registered webhook, with its creator and the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
     pub is: Webhook,

@@ -1,4 +1,4 @@
-//! Names of an agent's tools in a text.
+//! Finder of tool names in a text.
 
 use serde_json::{Map, Value};
 
@@ -20,17 +20,17 @@ impl Known<'_> {
     }
 }
 
-/// Looks for calls in one reply.
+/// Finds tool calls in one reply.
 pub(super) struct Finder<'t> {
     pub(super) tools: &'t [Known<'t>],
-    /// There is nothing beside what is fenced.
+    /// True if the reply consists of fenced blocks only.
     pub(super) is_all: bool,
-    /// The words beside what is fenced say that work is done: what is shown with them is its outcome.
+    /// True if the text outside fences states that work is done, so that the fenced blocks are its results.
     pub(super) reports: bool,
 }
 
 impl<'t> Finder<'t> {
-    /// A tool by its name, also behind a namespace: `functions.`, `default_api:`, `functions/`.
+    /// Returns a tool by its name, also after a namespace: `functions.`, `default_api:`, `functions/`.
     pub(super) fn known(&self, name: &str) -> Option<&'t Known<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);

@@ -1,10 +1,10 @@
-//! Calls in lines: a tool's name at the start of a line, perhaps behind a label, with arguments beside or below it.
+//! Calls in lines: a tool's name at the start of a line, possibly after a label, with arguments next to it or below.
 
 use super::finder::{Finder, Known};
 use super::objects;
 use crate::reply::prose;
 
-/// What stands before a tool's name, with a colon or an equals sign behind it. In small letters.
+/// Labels of a tool's name, before a colon or an equals sign. In lower case.
 const LABELS: &[&str] = &[
     "tool",
     "tool name",
@@ -37,18 +37,18 @@ const LABELS: &[&str] = &[
     "command",
 ];
 
-/// What stands before arguments on a line of their own, besides the keys of an object's.
+/// Labels of arguments on a line of their own, in addition to the keys of objects.
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
-/// Lines over which one call is followed: a text in which every line may begin one is read in linear time.
+/// Maximum lines of one call, so that a text with a possible call on every line takes linear time.
 const CALL_LINES: usize = 60;
 
-/// Lines below a tool's name in which its arguments begin.
+/// Lines below a tool's name in which its arguments must begin.
 const LINES_BELOW: usize = 4;
 
 impl Finder<'_> {
-    /// Prose in which a line begins with a call.
+    /// Finds a line of prose that begins with a call.
     pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
         (0..lines.len()).find_map(|at| {
             let lines = &lines[at..];
@@ -56,13 +56,13 @@ impl Finder<'_> {
         })
     }
 
-    /// A fence that begins with a call and holds nothing else than its arguments: the label, or the form, says so.
+    /// Finds a call at the start of a fence without other content, by its label or its form.
     pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
         self.line_calls(&lines[first..])
     }
 
-    /// A block of code that consists of calls, and of what prints their results: an example has other lines too.
+    /// Finds calls in a block of code that only makes calls and prints their results. An example has other lines too.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
         if !first.ends_with([')', ';'])
@@ -76,14 +76,14 @@ impl Finder<'_> {
         lines.all(|line| self.code_call(line).is_some() || line.starts_with("print(")).then_some(first)
     }
 
-    /// Whether these lines begin with a call in code.
+    /// Returns the tool if these lines begin with a call in code.
     fn call_in_code(&self, lines: &[&str]) -> Option<String> {
         let (first, below) = lines.split_first()?;
         let first = prose::without_code(labelled(first.trim()).1);
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Whether the first of these lines begins with a tool's name, and arguments follow.
+    /// Returns the tool if the first line begins with its name, and arguments follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);
@@ -120,7 +120,8 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Arguments below a tool's name: behind a label of their own, by the tool's keys, or as an object.
+    /// Returns true if arguments follow below a tool's name: after their own label, by the tool's keys, or as an
+    /// object.
     fn below(tool: &Known<'_>, lines: &[&str]) -> bool {
         lines
             .iter()
@@ -133,7 +134,7 @@ impl Finder<'_> {
             })
     }
 
-    /// `read_file(path="a")`, and nothing else.
+    /// Matches a text that consists of a call, such as `read_file(path="a")`.
     fn code_call(&self, text: &str) -> Option<String> {
         let text = text.trim().trim_end_matches(';');
         let text = text.strip_prefix(">>>").map_or(text, str::trim_start);
@@ -149,7 +150,7 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// The same over several lines, up to an empty one.
+    /// Matches a call over several lines, up to an empty one.
     fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
         if !first.contains('(') || first.trim_end().ends_with(')') {
             return None;
@@ -160,7 +161,7 @@ impl Finder<'_> {
     }
 }
 
-/// A label at the start of a line, and what follows it.
+/// Splits a label from the start of a line.
 fn labelled(line: &str) -> (Option<&str>, &str) {
     let line = line.trim_start_matches([' ', '-', '*', '#']).trim_end_matches('*');
     let line = line.strip_prefix(">>>").map_or(line, str::trim_start);
@@ -172,7 +173,7 @@ fn labelled(line: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// `key: …`, `key = …`, `**Key:** …`.
+/// Splits `key: …`, `key = …` or `**Key:** …`.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once([':', '='])?;
     let key = key.trim().trim_matches(['*', '`', '"', '\'', '_']).trim();
@@ -184,7 +185,7 @@ fn is_argument_label(key: &str) -> bool {
     objects::ARGUMENTS.contains(&key.as_str()) || ARGUMENT_LABELS.contains(&key.as_str())
 }
 
-/// `result = f(x)` as `f(x)`.
+/// Reduces `result = f(x)` to `f(x)`.
 fn assigned(text: &str) -> &str {
     let Some((name, value)) = text.split_once('=').filter(|(_, value)| !value.starts_with('=')) else {
         return text;
@@ -201,8 +202,8 @@ fn names_one(tool: &Known<'_>, arguments: &str) -> bool {
     })
 }
 
-/// Whether an object begins here, and nothing stands behind it on the line where it ends. One that never ends is taken
-/// for one.
+/// Returns true if an object begins here, and no other text follows on the line where it ends. An unclosed object
+/// matches too.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);
     let text = std::iter::once(beside).chain(below).collect::<Vec<_>>().join("\n");

@@ -1,9 +1,9 @@
-//! Whether a text holds a tool call that should have been made: as an object, in the tags of some model, as a call in code,
-//! or as a tool's name with its arguments beside it.
+//! Detects tool calls that were written as text: as an object, in a model's tags, as a call in code, or as a tool's
+//! name with arguments.
 //!
-//! One idea for all of them: a tool of the agent's is named at the start of a line, or as the whole of a fence, and what
-//! stands beside it looks like arguments. Only names of the agent's own tools count, but for tags and keys that nothing
-//! else is written with. What stands in `inline code` is told, not called, and so is a tool's declaration.
+//! Common rule: a tool of the agent is named at the start of a line, or as a whole fence, and the adjacent text looks
+//! like arguments. Only names of the agent's own tools match, except with tags and keys that have no other use. `Inline
+//! code` is a mention and not a call, and so is a tool's declaration.
 
 mod finder;
 mod lines;
@@ -17,7 +17,7 @@ use finder::Finder;
 use super::prose::{self, Segment};
 use super::speech;
 
-/// The tool that a text calls without calling it; where it names none, the tag.
+/// Returns the tool that a text calls without a tool call. If the text names no tool, returns the tag.
 pub fn written_call(text: &str, tools: &[Known<'_>]) -> Option<String> {
     let said = prose::said(text);
     let segments = prose::segments(&said);
@@ -42,7 +42,7 @@ impl Finder<'_> {
         let body = lines.join("\n");
         self.in_objects(&body, self.is_all)
             .or_else(|| self.whole_arguments(&body))
-            // Documentation shows tags too: here they count with a tool of the agent's.
+            // Documentation shows tags too, so a fence must also name a tool of the agent.
             .or_else(|| tags::of(&body).and_then(|_| self.named_in(&body)))
             .or_else(|| self.only_calls(lines))
             .or_else(|| self.first_line_calls(lines))

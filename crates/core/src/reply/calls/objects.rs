@@ -1,16 +1,16 @@
-//! Calls as objects: JSON, what is almost JSON, and a tool's arguments by themselves.
+//! Calls as objects: JSON, invalid JSON, and a tool's arguments alone.
 
 use serde_json::{Map, Value};
 
 use super::finder::{Finder, Known};
 
-/// Keys of a call's name. The first two are written for nothing else: with arguments beside them, any name counts.
+/// Keys of a call's name. The first two have no other use: together with arguments, they match any name.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =
     &["arguments", "parameters", "params", "args", "input", "action_input", "tool_input", "kwargs"];
 
-/// Keys behind which calls stand, beside others. An object of one key is a wrapper whatever its key.
+/// Keys of wrappers around calls, in objects with several keys. An object with a single key is always a wrapper.
 const WRAPPERS: &[&str] = &[
     "tool_calls",
     "tool_call",
@@ -30,7 +30,7 @@ const WRAPPERS: &[&str] = &[
     "content",
 ];
 
-/// Tools that models know from elsewhere: called by these names whether the agent has them or not.
+/// Tools that models know from training. Their names match even if the agent has no such tool.
 const FAMILIAR: &[&str] = &[
     "bash",
     "shell",
@@ -48,18 +48,18 @@ const FAMILIAR: &[&str] = &[
     "computer",
 ];
 
-/// Objects looked at in one text: each may be read to its end.
+/// Maximum objects searched in one text, because each may be read to its end.
 const OBJECTS: usize = 64;
 
-/// Objects within objects: a call stands near the top.
+/// Maximum nesting of objects: a call is near the top.
 const DEPTH: usize = 8;
 
-/// The start of an object that can not be read.
+/// Maximum characters of invalid JSON that are examined.
 const ALMOST_CHARS: usize = 2_000;
 
 impl Finder<'_> {
-    /// Every object and list in a text, also between words; what is almost JSON by its keys. `is_all`: the text is nothing
-    /// else.
+    /// Searches every object and list in a text, also within prose. Invalid JSON is matched by its keys. `is_all` is
+    /// true if the text has no other content.
     pub(super) fn in_objects(&self, text: &str, is_all: bool) -> Option<String> {
         let mut from = 0;
         for _ in 0..OBJECTS {
@@ -116,7 +116,7 @@ impl Finder<'_> {
         calls.then(|| name.to_owned())
     }
 
-    /// An object that can not be read (line ends within a string, single quotes, keys without quotes), by its first keys.
+    /// Matches an invalid object (line breaks in strings, single quotes, unquoted keys) by its first keys.
     fn almost(&self, text: &str) -> Option<String> {
         let object = text.strip_prefix('{')?;
         let squeezed: String = object
@@ -138,14 +138,14 @@ impl Finder<'_> {
         (!is_declared && (arguments.is_some() || flat())).then(|| tool.name.to_owned())
     }
 
-    /// `{"command": "ls"}` and nothing else: every key is one of a tool's, and every key that it needs is there. Beside
-    /// words that report what was done, an object is a part of the report.
+    /// Matches a text that consists of a tool's arguments, such as `{"command": "ls"}`. It must have every required
+    /// key, and no unknown key. If the surrounding text reports completed work, an object is a part of the report.
     pub(super) fn whole_arguments(&self, text: &str) -> Option<String> {
         if self.reports {
             return None;
         }
         let value: Value = serde_json::from_str(text.trim()).ok()?;
-        // An object of lists alone, such as a plan, may be what the reply is for.
+        // An object of lists only, such as a plan, may be the requested result.
         let object = value.as_object().filter(|object| object.values().any(Value::is_string))?;
         let fits = |tool: &&Known<'_>| {
             let needed = tool.parameters.get("required").and_then(Value::as_array);
@@ -158,7 +158,7 @@ impl Finder<'_> {
     }
 }
 
-/// A tool's declaration has a schema where a call has arguments.
+/// Returns true for a schema, which a tool's declaration has in place of arguments.
 fn is_schema(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str) == Some("object")
         && value.get("properties").is_some_and(Value::is_object)

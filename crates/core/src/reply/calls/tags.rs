@@ -1,4 +1,4 @@
-//! Calls in tags: those that some model's template should have taken out of the text, and elements named after a tool.
+//! Calls in tags: leftovers of a model's template, and elements named after a tool.
 
 use super::finder::{Finder, Known};
 use super::objects;
@@ -25,7 +25,7 @@ const TAGS: &[&str] = &[
     "[tool_use",
 ];
 
-/// Elements that hold the name of a tool.
+/// Elements that contain the name of a tool.
 const NAMING: &[&str] = &[
     "tool",
     "tool_name",
@@ -38,7 +38,7 @@ const NAMING: &[&str] = &[
     "recipient_name",
 ];
 
-/// What every patch of this form begins with, and what says what it changes.
+/// First line of a patch in this form, and lines that describe its changes.
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];
 
@@ -48,7 +48,7 @@ pub(super) fn of(text: &str) -> Option<&'static str> {
 }
 
 impl Finder<'_> {
-    /// `<read_file><path>a</path></read_file>`, `<read_file path="a"/>`, `<tool>read_file</tool><args>…`.
+    /// Matches `<read_file><path>a</path></read_file>`, `<read_file path="a"/>` and `<tool>read_file</tool><args>…`.
     pub(super) fn as_element(&self, text: &str) -> Option<String> {
         let lower: String = text.to_lowercase().chars().filter(|each| !each.is_whitespace()).collect();
         let is_element = |tool: &&Known<'_>| {
@@ -71,7 +71,7 @@ impl Finder<'_> {
         self.tools.iter().find(is_element).map(|tool| tool.name.to_owned())
     }
 
-    /// A patch in the form in which some models hand it to a tool.
+    /// Matches a patch in the form that some models pass to a tool.
     pub(super) fn as_patch(&self, text: &str) -> Option<String> {
         let mut lines = text.lines().map(str::trim);
         lines.find(|line| *line == PATCH)?;

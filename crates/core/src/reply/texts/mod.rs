@@ -1,4 +1,4 @@
-//! What replies are compared with: words and phrases of English. Data only.
+//! English words and phrases for the analysis of replies. Data only.
 
 pub(super) mod phrases;
 pub(super) mod words;

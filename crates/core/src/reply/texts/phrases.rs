@@ -1,7 +1,7 @@
-//! English phrases with which models announce, defer, do not know and give up. Data only, as `words.rs`; `speech.rs` reads
-//! it. All in small letters.
+//! English phrases with which models announce, defer, lack knowledge and give up. Data only, like `words.rs`; read by
+//! `speech.rs`. All in lower case.
 
-/// What stands before a sentence and says nothing.
+/// Introductory words without meaning of their own.
 pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "on it",
     "one moment",
@@ -54,7 +54,7 @@ pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "thank you",
 ];
 
-/// How a sentence begins that says what will be done.
+/// Beginnings of sentences that announce work.
 pub(in crate::reply) const WILL_DO: &[&str] = &[
     "i should",
     "i need to",
@@ -94,7 +94,7 @@ pub(in crate::reply) const WILL_DO: &[&str] = &[
     "the next step is",
 ];
 
-/// What nobody waits for: it is left, or said.
+/// Verbs after `WILL_DO` that do not announce work.
 pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
@@ -154,7 +154,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// What a list after the sentence does.
+/// Verbs after `WILL_DO` that introduce the text after a colon.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
@@ -177,11 +177,11 @@ pub(in crate::reply) const TELLS: &[&str] = &[
     "go through",
 ];
 
-/// What work that was done is ready for.
+/// Uses for which completed work is ready.
 pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
-/// Verbs in -ing, and words like them, that announce nothing.
+/// Words in -ing that do not announce work.
 pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "leaving",
     "keeping",
@@ -215,7 +215,7 @@ pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "string",
 ];
 
-/// Behind *I will …*: what it depends on.
+/// Conditions after *I will …*.
 pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " once ",
     " as soon as ",
@@ -238,7 +238,7 @@ pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " on your ",
 ];
 
-/// The work waits behind this.
+/// Phrases that make the work depend on the reader.
 pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "and paste the output",
     "and send me",
@@ -340,7 +340,7 @@ pub(in crate::reply) const BEFORE_I: &[&str] = &[
     "up to you to",
 ];
 
-/// How a clause begins that says that something can not be done.
+/// Beginnings of clauses that state an inability.
 pub(in crate::reply) const CANNOT: &[&str] = &[
     "i can't",
     "i cannot",
@@ -366,7 +366,7 @@ pub(in crate::reply) const CANNOT: &[&str] = &[
     "i do not know how to",
 ];
 
-/// Behind [`CANNOT`]: the work itself.
+/// After [`CANNOT`]: verbs for continuing the work.
 pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
@@ -385,7 +385,7 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Behind [`CANNOT`]: what the work needs, where nothing of it is done.
+/// After [`CANNOT`]: verbs for necessary steps, if no work is done yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
@@ -430,7 +430,7 @@ pub(in crate::reply) const STUCK: &[&str] = &[
     "edit",
 ];
 
-/// How a clause begins that says what is not known.
+/// Beginnings of clauses that state missing knowledge.
 pub(in crate::reply) const UNSURE: &[&str] = &[
     "i don't know",
     "i do not know",
@@ -463,7 +463,7 @@ pub(in crate::reply) const UNSURE: &[&str] = &[
     "i am uncertain",
 ];
 
-/// How a clause begins that says what the reader left out.
+/// Beginnings of clauses about details that the reader omitted.
 pub(in crate::reply) const UNSAID: &[&str] = &[
     "you didn't say",
     "you did not say",
@@ -517,7 +517,7 @@ pub(in crate::reply) const UNSAID: &[&str] = &[
     "i give up",
 ];
 
-/// How a sentence begins that tells somebody else to do something.
+/// Beginnings of sentences that instruct the reader.
 pub(in crate::reply) const MUST: &[&str] = &[
     "you need to",
     "you must",
@@ -542,7 +542,7 @@ pub(in crate::reply) const MUST: &[&str] = &[
     "a human has to",
 ];
 
-/// Verbs of giving, to whoever speaks.
+/// Verbs for providing something to the speaker.
 pub(in crate::reply) const GIVE: &[&str] = &[
     "provide",
     "paste",
@@ -582,7 +582,7 @@ pub(in crate::reply) const GIVE: &[&str] = &[
     "fill in",
 ];
 
-/// What is given.
+/// Beginnings of objects that are provided.
 pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
@@ -620,7 +620,7 @@ pub(in crate::reply) const GIVEN: &[&str] = &[
     "so",
 ];
 
-/// How a sentence begins that says how something is used.
+/// Beginnings of sentences that explain the use of a result.
 pub(in crate::reply) const ADVICE: &[&str] = &[
     "run",
     "open",
@@ -643,7 +643,7 @@ pub(in crate::reply) const ADVICE: &[&str] = &[
     "download",
 ];
 
-/// What a text says that only greets.
+/// Phrases of texts that only greet.
 pub(in crate::reply) const GREETS: &[&str] = &[
     "how can i help",
     "how may i help",
@@ -667,16 +667,16 @@ pub(in crate::reply) const GREETS: &[&str] = &[
     "what brings you",
 ];
 
-/// How a clause begins that says what will be done, whatever stands before it.
+/// Beginnings of clauses that announce work, after any other clause.
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// *I can*, *I would* and the like announce only with these behind them: otherwise they report, or recommend.
+/// *I can*, *I would* and similar words announce work only before one of these. Otherwise they report, or recommend.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
 
-/// Whole sentences that announce.
+/// Whole sentences that announce work.
 pub(in crate::reply) const AT_WORK: &[&str] = &[
     "on it",
     "i'm on it",

@@ -1,7 +1,7 @@
-//! English words and phrases with which models ask, wait, offer and close. Data only; `asks.rs` reads it. All in small
-//! letters.
+//! English words and phrases with which models ask, wait, offer and close. Data only; read by `speech.rs` and
+//! `asks.rs`. All in lower case.
 
-/// Closing words: they ask for nothing that the work needs.
+/// Closing phrases: they request nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -26,7 +26,7 @@ pub(in crate::reply) const POLITE: &[&str] = &[
     "how it goes",
 ];
 
-/// Where an offer speaks of the work itself, it asks whether that may go on.
+/// Phrases that turn an offer into a request for permission to continue the work.
 pub(in crate::reply) const GOES_ON: &[&str] = &[
     "proceed",
     "continue",
@@ -40,11 +40,11 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of something beside the work, once the text has said that the work is done.
+/// Offers of additional work, after the text has stated that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
-/// In a sentence with a question mark: whether the work may go on, or how.
+/// In a sentence with a question mark: requests for permission, or for a choice before continuing.
 pub(in crate::reply) const PERMISSION: &[&str] = &[
     "should i ",
     "should we ",
@@ -94,7 +94,7 @@ pub(in crate::reply) const PERMISSION: &[&str] = &[
     "could you share",
 ];
 
-/// How a clause begins that says that the work waits.
+/// Beginnings of clauses that state that the work waits.
 pub(in crate::reply) const WAITS: &[&str] = &[
     "holding for",
     "i must wait",
@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Anywhere in a sentence: the work waits for somebody's word.
+/// Anywhere in a sentence: the work waits for a person's approval or answer.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
@@ -277,7 +277,7 @@ pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "required to continue",
 ];
 
-/// How a clause begins that asks for something, with or without a question mark.
+/// Beginnings of clauses that request something, with or without a question mark.
 pub(in crate::reply) const REQUESTS: &[&str] = &[
     "do tell",
     "i don't have enough",
@@ -471,7 +471,7 @@ pub(in crate::reply) const REQUESTS: &[&str] = &[
     "please set it",
 ];
 
-/// What follows *I need to* where nothing is asked.
+/// Verbs after *I need to* that make a request.
 pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",
@@ -486,7 +486,7 @@ pub(in crate::reply) const KNOWS: &[&str] = &[
     "verify with",
 ];
 
-/// How a clause begins that makes the work depend on its reader.
+/// Beginnings of clauses that make the work depend on the reader.
 pub(in crate::reply) const IF_YOU: &[&str] =
     &["once you", "when you", "after you", "as soon as you", "if you"];
 pub(in crate::reply) const DOES: &[&str] = &[
@@ -554,7 +554,7 @@ pub(in crate::reply) const IF_SO: &[&str] = &[
 pub(in crate::reply) const WILL: &[&str] =
     &["i will", "i'll", "i can", "i would", "i'd", "please", "let me know"];
 
-/// A list of these is part of a report.
+/// Introductions of lists that belong to a report.
 pub(in crate::reply) const LISTED: &[&str] = &[
     "open question",
     "open point",
@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Says that work is done, where nothing in the sentence denies it.
+/// Words that state completed work, unless the sentence denies it.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

@@ -1,4 +1,4 @@
-//! The hours of groups: set by the people file or by an administrator, each of whom keeps to their own.
+//! Hours of groups, set by the people file or by an administrator. Each changes only its own groups.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::schema::Problem;
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// What stands already is no event.
+    /// Sets the hours of a group. Unchanged hours yield no event.
     pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let known = self.people.all_hours().count();
         fits(known + usize::from(self.people.hours(&group).is_none()))?;
@@ -38,7 +38,7 @@ impl System {
         }
     }
 
-    /// Sets those that are other than before, and unsets those of the source of which it says nothing any more.
+    /// Sets the hours that changed, and removes those of the source's groups that are not listed any more.
     pub(super) fn set_all_hours(
         &self,
         source: PeopleSource,
@@ -70,7 +70,7 @@ impl System {
     }
 }
 
-/// Whether so many groups may have hours.
+/// Checks that this many groups may have hours.
 fn fits(groups: usize) -> Result<(), Rejection> {
     if groups <= limits::GROUPS {
         return Ok(());

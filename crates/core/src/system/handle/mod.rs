@@ -1,4 +1,4 @@
-//! Decides on inputs: which role may change what of the installation, and the events of the change.
+//! Decides inputs: checks the actor's role, and returns the events of the change.
 
 mod hours;
 mod push;
@@ -67,7 +67,7 @@ impl System {
                 vec![plain(Fact::SignedOut { person })]
             }
             Input::SignOutByProvider { session, notice } => {
-                // Said again it ends nothing that has begun since.
+                // A repeated notice ends no session that began since.
                 let is_news = !self.signed_out_there.is_known(&notice);
                 is_news.then_some(plain(Fact::SignedOutByProvider { session, notice })).into_iter().collect()
             }
@@ -106,7 +106,7 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// Freezes a part. The same reason for a frozen part changes nothing; another reason is refused.
+    /// Freezes a part. Repeating the reason of a frozen part changes nothing; another reason is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
@@ -134,7 +134,7 @@ impl System {
             Input::SubscribePush { .. } => return Err(Rejection::Role),
             Input::UnsubscribePush { push } => {
                 let is_theirs = self.push.get(push).is_some_and(|known| known.is.person == actor.id);
-                // A push service says that a browser is gone.
+                // The push service reported that the browser is gone.
                 let may = is_theirs || actor.role == Role::Engine;
                 return if may { Ok(()) } else { Err(Rejection::UnknownPush) };
             }
@@ -162,7 +162,7 @@ impl System {
             }
             Input::Freeze { .. } | Input::Unfreeze { .. } => Permission::Halt,
         };
-        // The engine takes up what the files of people and rules and identity providers say.
+        // The engine applies the people file, the rules file and the claims of identity providers.
         let is_read = matches!(
             input,
             Input::SetPerson { .. }
@@ -177,7 +177,7 @@ impl System {
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// Somebody who is there, where this source may change them.
+    /// Returns the person, if it exists and this source may change it.
     fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
         let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
@@ -200,7 +200,7 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
     }
 
-    /// `leaves`: who has left by then.
+    /// Sets a person. `leaves` returns true for people who will have left by then.
     fn set_person(
         &self,
         id: String,
@@ -227,7 +227,7 @@ impl System {
         Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
     }
 
-    /// Sets those that are other than before, and removes those of the source who are not named any more.
+    /// Sets the people that changed, and removes those of the source that are not listed any more.
     fn set_people(
         &self,
         source: PeopleSource,
@@ -243,7 +243,7 @@ impl System {
         }
         let mut listed: BTreeSet<String> = BTreeSet::new();
         for (id, person) in people {
-            // People whom an earlier version took twice stay.
+            // Equal names that an earlier version accepted are kept.
             if !listed.insert(form(&id).into_owned()) && self.people.get(&id).is_none() {
                 return Err(Rejection::NameTaken { name: id, who: OF_PERSON });
             }
@@ -252,8 +252,8 @@ impl System {
         Ok(facts)
     }
 
-    /// Takes up a person from a token. The people file and an administrator have precedence over a token, and a later token
-    /// over an earlier one. A token without a role means that the person has left.
+    /// Takes over a person from a token. The people file and an administrator have priority over a token, and a later
+    /// token over an earlier one. A token without a role means that the person has left.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),
