@@ -52,7 +52,7 @@ pub struct Actor {
 /// Id of the person who holds the operator token of a local start.
 pub const LOCAL_OPERATOR: &str = "operator";
 
-/// Names that a new person or key may not have: ids of the system's own actors, and names of roles.
+/// Reserved names, which a new person or key may not have: the system's own actors, and the roles.
 pub const RESERVED: [&str; 13] = [
     "admin",
     "agent",

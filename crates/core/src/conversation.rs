@@ -1,5 +1,5 @@
-//! History of a session, as shown to the next run of the conversation: people's messages in full, and the results as
-//! far as there is room, newest first.
+//! History of a session, as shown to the next run of the conversation. It contains people's messages in full, and as
+//! many results as fit, newest first.
 //!
 //! It is a projection of the session's earlier front runs and is not stored. [`session::Front`](crate::session::Front)
 //! lists these runs.
@@ -116,7 +116,7 @@ impl Turn {
         Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }
     }
 
-    /// Stands for a run that cannot be read.
+    /// Returns the turn of a run that cannot be read.
     pub fn unreadable() -> Self {
         Self { said: Vec::new(), came: "(this part can not be read)".to_owned() }
     }

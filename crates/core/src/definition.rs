@@ -97,7 +97,7 @@ impl Definition {
         Some(variant)
     }
 
-    /// Returns the settings for one kind of interrupt. Those of the phase override those of the workflow.
+    /// Returns the settings for one kind of interrupt. The phase's settings override those of the workflow.
     pub fn gate(&self, phase: Option<&Phase>, kind: Kind) -> KindGate {
         let usual = self.gates.kinds.get(&kind).cloned().unwrap_or_default();
         match phase.and_then(|phase| phase.kinds.get(&kind)) {

@@ -1,7 +1,7 @@
 //! Deliveries: the rows of the outbox. One row notifies one channel of one event.
 //!
-//! Unlike the rows of `projection.rs` they cannot be rebuilt from the journal: only these rows record which
-//! notifications were sent, so a rebuild would send all of them again.
+//! The rows of `projection.rs` can be rebuilt from the journal, but these cannot. They alone record which notifications
+//! were sent, so a rebuild would send all of them again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
@@ -30,7 +30,7 @@ pub struct Delivery {
     pub attempts: u64,
     /// Node that is sending the delivery.
     pub node: Option<u64>,
-    /// HTTP status of the response to the last attempt.
+    /// Status code of the response to the last attempt.
     pub status: Option<u64>,
     /// Reason why the last attempt failed, or why the delivery was dropped.
     pub error: Option<String>,
@@ -59,7 +59,7 @@ pub enum DeliveryState {
     Waiting,
     /// Acknowledged by the receiver.
     Delivered,
-    /// Given up after failed attempts.
+    /// Given up: not tried again.
     Failed,
     /// Obsolete before it was sent.
     Dropped,
@@ -92,7 +92,7 @@ pub struct Attempt {
     pub took_ms: u64,
     pub status: Option<u64>,
     pub error: Option<String>,
-    /// Hexadecimal SHA-256 of the request body. `None` if no body was sent.
+    /// Hexadecimal SHA-256 of the sent bytes. `None` if none were sent.
     pub digest: Option<String>,
     /// Beginning of the response. Removed once it is old.
     pub answer: Option<String>,

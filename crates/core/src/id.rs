@@ -179,22 +179,22 @@ id!(
     "int_"
 );
 id!(
-    /// One notification of one channel about one event.
+    /// A remembered decision.
     GrantId,
     "gra_"
 );
 id!(
-    /// A webhook that was registered over the API.
+    /// One notification of one channel about one event.
     DeliveryId,
     "dlv_"
 );
 id!(
-    /// A browser that receives push notifications for a person.
+    /// A webhook that was registered over the API.
     WebhookId,
     "whk_"
 );
 id!(
-    /// A key of an agent or a service; not its secret.
+    /// A browser that receives push notifications for a person.
     PushId,
     "psh_"
 );

@@ -55,8 +55,8 @@ pub fn unsafe_part(value: &Value) -> Option<&'static str> {
     look(value, MAX_DEPTH)
 }
 
-/// Returns the value as it will be parsed once it was written: keys in the order of RFC 8785, and a number without a
-/// fraction as an integer. Values with the same canonical form become equal and are displayed alike.
+/// Returns the value as it will be parsed once it was written. Its keys are in the order of RFC 8785, and a number
+/// without a fraction is an integer. Values with the same canonical form become equal and are displayed alike.
 #[must_use]
 pub fn as_read_again(value: Value) -> Value {
     match value {

@@ -23,7 +23,7 @@ pub struct KindGate {
     pub reminders: Option<Reminders>,
     /// Escalation steps. Empty: no escalation.
     pub escalation: Vec<Escalation>,
-    /// True if time counts only during working hours of a recipient.
+    /// True if time counts only during the working hours of the approvers' groups.
     pub working_time: Option<bool>,
 }
 

@@ -142,7 +142,7 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// 429.
+    /// HTTP status 429.
     RateLimited,
     /// 5xx, connection refused or reset.
     Unavailable,

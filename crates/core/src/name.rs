@@ -43,8 +43,8 @@ const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer
 /// Returns the form in which names are compared. Two names are equal if their forms are equal.
 ///
 /// The form is that of a compatibility caseless match (Unicode, D146): full case folding and compatibility
-/// decomposition, so `Straße` equals `STRASSE`, and fullwidth letters equal plain ones. Invisible characters are
-/// dropped, because earlier versions allowed some of them in names. The form is never shown or stored.
+/// decomposition. `Straße` equals `STRASSE`, and fullwidth letters equal plain ones. Invisible characters are dropped,
+/// because earlier versions allowed some of them in names. The form is never shown or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());

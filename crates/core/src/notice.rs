@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 pub enum Occasion {
     /// An interrupt was opened.
     Opened,
-    /// Other approvers may decide now: those of the next stage, or a delegate.
+    /// Other approvers may decide now: those of the next stage or of a reassignment, or a delegate.
     Asked,
     Reminded,
     Escalated,

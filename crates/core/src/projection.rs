@@ -108,8 +108,8 @@ impl InterruptRow {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events that the row points at do not suffice to show it: there are votes that settled
-    /// nothing, or the approvers have changed.
+    /// Returns true if the events that the row points at do not suffice to show the interrupt. Either there are votes
+    /// that settled nothing, or the approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(mark::INVOLVED))
     }

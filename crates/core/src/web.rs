@@ -1,10 +1,10 @@
-//! Web addresses for rules, grants and cards: a URL is parsed once, by the same parser that makes the request, and
-//! matched by patterns over its host and path.
+//! Web addresses for rules, grants and cards: parses URLs, and matches their host and path with patterns. The same
+//! parser makes the request.
 //!
-//! Different spellings of one address become equal here: upper and lower case in the host, its punycode, its final dot,
-//! numeric forms of an IP address, `..` in the path. A path that servers interpret differently (encoded slashes, `//`,
-//! `;`, nested encodings) is [ambiguous](Target::path). An allowing pattern covers it only together with the whole
-//! host. An asking or forbidding pattern matches it.
+//! Different spellings of one address become equal here. They differ in letter case of the host, its punycode, its
+//! final dot, numeric forms of an IP address, or `..` in the path. A path that servers interpret differently (encoded
+//! slashes, `//`, `;`, nested encodings) is [ambiguous](Target::path). An allowing pattern covers it only together with
+//! the whole host. An asking or forbidding pattern matches it.
 
 use std::fmt;
 

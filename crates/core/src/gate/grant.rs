@@ -43,9 +43,9 @@ impl Grant {
     }
 }
 
-/// Criteria of a grant: the tool's full name; for a web tool the origin of the URL; for a command its program,
-/// subcommand, form of options and working directory. A whole command line would never match again, and fewer criteria
-/// would match too much.
+/// Criteria of a grant. For a command they are the program, subcommand, form of options and working directory. For a
+/// web tool they are its full name and the origin of the URL, and for any other tool its full name. A whole command
+/// line would never match again, and fewer criteria would match too much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {

@@ -134,7 +134,8 @@ fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&R
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands precedes the first match in its list: a script of the line may run
+/// Returns true if a rule that asks about commands precedes the first match in its list. A script of the line may run
+/// one of those commands.
 /// one of those commands.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],

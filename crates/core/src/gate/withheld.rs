@@ -1,5 +1,5 @@
-//! Paths that a search or a listing omits from its result, because a rule asks about them or forbids them, while the
-//! call names a wider folder.
+//! Paths that a search or a listing omits from its result. A rule asks about them or forbids them, while the call names
+//! a wider folder.
 //!
 //! Rules that match the call itself were counted in its vote. The other rules apply to each path that the tool visits.
 

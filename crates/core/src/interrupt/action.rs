@@ -106,7 +106,8 @@ impl Interrupt {
         }
         self.may_hand_over(voter)?;
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
-        // Replacing approvers keeps the current requirements, which may be below those of the gate after an escalation.
+        // Replacing approvers keeps the current requirements. They may be below those of the gate, if its approvers
+        // have left.
         let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
         match to {
             HandedTo::Names { approvers, groups } => {

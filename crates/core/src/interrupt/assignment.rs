@@ -202,8 +202,8 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns the votes still required, each with the candidates for it. If each named approver must agree, there is
-    /// one for each missing person, and one for each group with a single candidate.
+    /// Returns the votes still required, each with the candidates for it. If each named approver must agree, these
+    /// include one vote for each missing person or group with a single candidate.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,

@@ -103,7 +103,7 @@ impl Timing {
         self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
     }
 
-    /// Returns the time of the next reminder after `told` of them.
+    /// Returns the time of the reminder after the first `told` ones.
     pub fn next_reminder(
         &self,
         told: u32,

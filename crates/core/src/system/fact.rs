@@ -41,7 +41,7 @@ pub enum Fact {
     PersonLeft {
         person: String,
     },
-    /// Begin of an absence, or its end if `away` is `None`.
+    /// Beginning of an absence, or its end if `away` is `None`.
     AwaySet {
         person: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]

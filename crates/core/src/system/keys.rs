@@ -148,7 +148,7 @@ impl Keys {
         }
     }
 
-    /// Checks that the key may be created. The caller must check that its name does not belong to a person.
+    /// Checks that the key may be created. The caller must check that its name is free.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);

@@ -1,8 +1,8 @@
 //! Refused calls, and the comparison of later calls with them.
 //!
-//! Calls are compared by their effect: the programs of a command line and the places that they name, the path of a file
-//! tool, the address of a page. A call without any of these is compared by its tool alone, as in a grant. In doubt the
-//! call asks, which costs one question.
+//! Calls are compared by their effect. This is the programs of a command line with the places that they name, the path
+//! of a file tool, or the address of a page. A call without any of these is compared by its tool alone, as in a grant.
+//! In doubt the call asks, which costs one question.
 
 mod paths;
 mod program;

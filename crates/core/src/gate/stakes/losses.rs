@@ -117,7 +117,7 @@ const MANAGING: [&str; 29] = [
     "zpool",
 ];
 
-/// Deleting subcommands of these programs, or prefixes of them: `delete-bucket`, `apps:destroy`.
+/// Words in the deleting subcommands of these programs: `delete-bucket`, `apps:destroy`.
 const DELETING: [&str; 10] =
     ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
 

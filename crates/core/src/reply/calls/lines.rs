@@ -113,7 +113,7 @@ impl Finder<'_> {
             Some('-') => beside
                 .strip_prefix("--")
                 .is_some_and(|flag| tool.takes(flag.split([' ', '=']).next().unwrap_or_default())),
-            // `Action: read_file, Action Input: …`
+            // Matches `Action: read_file, Action Input: …`.
             Some(_) => key_of(beside.trim_start_matches([',', ';', '|', ' ']))
                 .is_some_and(|(key, _)| tool.takes(key) || is_argument_label(key)),
         };

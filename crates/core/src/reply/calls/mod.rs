@@ -1,9 +1,9 @@
-//! Detects tool calls that were written as text: as an object, in a model's tags, as a call in code, or as a tool's
-//! name with arguments.
+//! Detects tool calls that were written as text: as an object, in a model's tags, as a call in code, or as a name with
+//! arguments.
 //!
-//! Common rule: a tool of the agent is named at the start of a line, or as a whole fence, and the adjacent text looks
-//! like arguments. Only names of the agent's own tools match, except with tags and keys that have no other use. `Inline
-//! code` is a mention and not a call, and so is a tool's declaration.
+//! Common rule: the text names a tool of the agent at the start of a line, or as a whole fence, and arguments seem to
+//! follow. Only names of the agent's own tools match, except with tags and keys that have no other use. `Inline code`
+//! is a mention and not a call, and so is a tool's declaration.
 
 mod finder;
 mod lines;
