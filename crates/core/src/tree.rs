@@ -1,7 +1,7 @@
 //! Merkle tree over all events (RFC 9162, part 2.1): computes its root, and proves that it contains an event or that it
 //! continues an earlier tree.
 //!
-//! The nth leaf is the hash of the nth event in the order of positions. That hash is the head of the event's stream at
+//! The nth leaf is the hash of the nth event in the order of positions. Its hash is the head of the event's stream at
 //! that event, so the tree contains every past head of every stream. This module never reads events: a proof is a list
 //! of ranges of leaves, and the caller computes the root of each.
 

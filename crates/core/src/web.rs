@@ -1,5 +1,5 @@
-//! Web addresses for rules, grants and cards: parses URLs, and matches their host and path with patterns. The same
-//! parser makes the request.
+//! Web addresses for rules, grants and cards: parses URLs, and matches their host and path with patterns. Requests are
+//! made with the same parser.
 //!
 //! Different spellings of one address become equal here. They differ in letter case of the host, its punycode, its
 //! final dot, numeric forms of an IP address, or `..` in the path. A path that servers interpret differently (encoded

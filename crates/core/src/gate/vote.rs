@@ -136,7 +136,6 @@ fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&R
 
 /// Returns true if a rule that asks about commands precedes the first match in its list. A script of the line may run
 /// one of those commands.
-/// one of those commands.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,
