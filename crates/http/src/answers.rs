@@ -1,11 +1,12 @@
-//! What an answer says of when to come back, and what an error says of why there was none.
+//! Reads `Retry-After` headers, and the causes of requests that failed.
 
 use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-/// How long a `Retry-After` asks to wait: seconds, of which some send a part, or an HTTP date (RFC 9110, 10.2.3). `None`:
-/// it is neither. More than fits is without end; whoever waits has a limit.
+/// Returns the wait that a `Retry-After` header asks for. The value is a number of seconds, which some servers send
+/// with a fraction, or an HTTP date (RFC 9110, 10.2.3). `None` if it is neither. A number that does not fit becomes
+/// [`Duration::MAX`]; the caller has a limit of its own.
 pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|char: char| char.is_ascii_digit())
@@ -18,7 +19,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     Some(at.duration_since(now).unwrap_or_default())
 }
 
-/// Why a request had no answer: the innermost cause. The outer layers repeat the address, which may hold a secret.
+/// Returns the innermost cause of a failed request. The outer errors repeat the address, which may hold a secret.
 pub fn innermost(error: &reqwest::Error) -> String {
     let mut why = "the request failed".to_owned();
     let mut source = error.source();
@@ -29,14 +30,14 @@ pub fn innermost(error: &reqwest::Error) -> String {
     why
 }
 
-/// What is wrong with the certificate that a server shows, where that is why a request had no answer.
+/// Returns the fault in the server's certificate if that fault made the request fail.
 pub fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     let mut source: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = source {
         if let Some(refused @ rustls::Error::InvalidCertificate(_)) = error.downcast_ref::<rustls::Error>() {
             return Some(refused.to_string());
         }
-        // Of an error of I/O the source is that of what it holds, not what it holds.
+        // `io::Error::source` skips the error that it wraps, so the wrapped error is read with `get_ref`.
         source = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(held) => Some(held),
             None => error.source(),

@@ -1,11 +1,11 @@
-//! The address guard: a request to a URL that an agent, or whoever configures a webhook, has named goes to no address of
-//! this machine or of the networks around it.
+//! The address guard. A request to a URL from an agent or from the author of a webhook must not reach this machine or
+//! the networks around it.
 //!
-//! A name is looked up once. Every address that it stands for is checked, and the client connects to one of these and
-//! to no other, so that a second answer of the name server changes nothing. Never asks a proxy, follows a redirect or
-//! keeps a cookie: where a redirect leads is another URL, which is looked up and checked by itself.
+//! A host name is looked up once and every address found is checked. The client connects only to these addresses, so a
+//! second answer of the name server changes nothing. The client must never use a proxy, follow a redirect or keep a
+//! cookie. The target of a redirect is another URL, which is looked up and checked by itself.
 //!
-//! What is public is listed, and the rest refused: a range that nobody thought of is refused too.
+//! Public ranges are an allow-list: a range that is missing from the tables is refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-/// Addresses that one name may stand for; one with more is refused.
+/// Maximum number of addresses of one name. A name with more is refused.
 pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +35,12 @@ pub enum Error {
     InClear { host: String, address: IpAddr },
 }
 
-/// Which addresses a request may go to.
+/// Rules for the addresses that a request may go to.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// Of those that are refused otherwise.
+    /// Ranges that are allowed although they would be refused otherwise.
     allowed: Vec<IpNet>,
-    /// Public ones are refused, too.
+    /// True if public addresses are refused, too.
     is_closed: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Checked {
     addresses: Vec<SocketAddr>,
 }
 
-/// A range such as `127.0.0.1/32`, without bits beyond its length.
+/// Parses a range such as `127.0.0.1/32`. Rejects a range with bits set beyond its length.
 pub fn range(text: &str) -> Result<IpNet, Error> {
     let wrong = |why| Error::Range { range: text.to_owned(), why };
     let range: IpNet = text.parse().map_err(|_| wrong("an address, `/` and a number of bits"))?;
@@ -63,19 +63,19 @@ pub fn range(text: &str) -> Result<IpNet, Error> {
 }
 
 impl Guard {
-    /// `allowed`: [ranges](range) of addresses that are not public and may be reached all the same.
+    /// Creates a guard. `allowed` lists [ranges](range) of addresses that may be reached although they are not public.
     pub fn new(allowed: &[String]) -> Result<Self, Error> {
         let allowed = allowed.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
         Ok(Self { allowed, is_closed: false })
     }
 
-    /// The same, and public addresses only where they are in one of these ranges.
+    /// Returns this guard, changed to allow public addresses only in the allowed ranges.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { is_closed: true, ..self }
     }
 
-    /// What kind of address it is, where a request may not go there.
+    /// Returns the kind of an address that a request may not go to.
     pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
         // `::ffff:127.0.0.1` is 127.0.0.1 to the kernel.
         if self.allows(address) {
@@ -84,13 +84,14 @@ impl Guard {
         not_public(address.to_canonical()).or(self.is_closed.then_some("a public address"))
     }
 
-    /// Whether an address is in a range that is allowed by name.
+    /// Returns true if an allowed range contains the address.
     pub fn allows(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.allowed.iter().any(|range| range.contains(&address))
     }
 
-    /// Refuses a URL that says its address itself, where nothing may go there. A name is looked up when something is sent.
+    /// Rejects a URL whose host is a literal address that is refused. A host name is looked up when the request is
+    /// sent.
     pub fn check_literal(&self, url: &Url) -> Result<(), Error> {
         let host = url.host_str().ok_or(Error::NoHost)?;
         let refused = literal(url).and_then(|address| Some((address, self.refuses(address)?)));
@@ -100,8 +101,8 @@ impl Guard {
         }
     }
 
-    /// Refuses to send in the clear (`http:`) to one of these addresses that no range names, public or not: what is read on
-    /// the way there is read by others. For whoever sends secrets.
+    /// Rejects an unencrypted URL (`http:`) if an allowed range does not contain each of these addresses, public or
+    /// not. Others can read such a request on the way. For callers that send secrets.
     pub fn check_in_clear(
         &self,
         url: &Url,
@@ -116,7 +117,7 @@ impl Guard {
         }
     }
 
-    /// Looks the host of a URL up and checks every address.
+    /// Looks up the host of a URL and checks every address.
     pub async fn check(&self, url: &Url, within: Duration) -> Result<Checked, Error> {
         let host = url.host_str().ok_or(Error::NoHost)?.to_owned();
         let port = url.port_or_known_default().ok_or(Error::NoHost)?;
@@ -134,7 +135,7 @@ impl Guard {
         self.check_all(url, host, addresses)
     }
 
-    /// The same of addresses that are known.
+    /// Checks addresses that were looked up before.
     pub fn check_all(&self, url: &Url, host: String, addresses: Vec<SocketAddr>) -> Result<Checked, Error> {
         if addresses.is_empty() || addresses.len() > ADDRESSES {
             return Err(Error::Addresses { host });
@@ -147,7 +148,7 @@ impl Guard {
     }
 }
 
-/// The address that the host of a URL is; `None`: it is a name.
+/// Returns the address if the host of the URL is a literal address; `None` if it is a name.
 pub fn literal(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
@@ -161,7 +162,7 @@ impl Checked {
         &self.addresses
     }
 
-    /// A client for this URL alone: it connects to the checked addresses, and decodes nothing.
+    /// Returns a client for this URL alone. The client connects to the checked addresses and decompresses nothing.
     pub fn client(&self) -> ClientBuilder {
         crate::client_to(&self.url)
             .resolve_to_addrs(&self.host, &self.addresses)
@@ -183,7 +184,7 @@ const fn v6(a: u16, b: u16, c: u16, bits: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), bits)
 }
 
-/// What is not public (IANA's registry of special-purpose addresses), the narrower ranges first.
+/// Ranges that are not public (IANA's registry of special-purpose addresses), the narrower ranges first.
 const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(0, 0, 0, 0, 8), "an unspecified address"),
     (v4(10, 0, 0, 0, 8), "a private address"),
@@ -203,10 +204,10 @@ const NOT_PUBLIC_V4: [(Ipv4Net, &str); 16] = [
     (v4(240, 0, 0, 0, 4), "a reserved address"),
 ];
 
-/// The only range of IPv6 that is public …
+/// The only public range of IPv6.
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 0, 3);
 
-/// … and what in it is not; then names for what is outside.
+/// Exceptions within [`GLOBAL_V6`], then names for ranges outside it.
 const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0x2001, 0xdb8, 0, 32), "an address of documents"),
     (v6(0x2001, 0, 0, 23), "a reserved address"),
@@ -219,11 +220,12 @@ const NOT_PUBLIC_V6: [(Ipv6Net, &str); 9] = [
     (v6(0xff00, 0, 0, 8), "a multicast address"),
 ];
 
-/// Where an address of IPv6 says in which bits it holds one of IPv4: what is sent there goes to that one.
+/// Ranges of IPv6 addresses that embed an IPv4 address, with the position of its lowest bit. Requests to such an
+/// address go to the embedded one.
 const HOLDS_V4: [(Ipv6Net, u32); 3] = [
     (v6(0x2002, 0, 0, 16), 80),
     (v6(0x64, 0xff9b, 0, 96), 0),
-    // Written as `::127.0.0.1`; nobody routes it.
+    // Written as `::127.0.0.1`. This range is not routed.
     (v6(0, 0, 0, 96), 0),
 ];
 

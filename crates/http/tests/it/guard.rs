@@ -1,4 +1,4 @@
-//! Which addresses a request may go to, in every way of writing them.
+//! Tests of the addresses that a request may go to, in every notation.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn an_address_in_a_url_is_refused_without_a_look_up_and_a_name_is_not() {
     }
 }
 
-/// A range that is named lets `http:` go there, and not to every other place.
+/// An allowed range permits `http:` to its addresses, and to no others.
 #[test]
 fn in_the_clear_goes_to_what_is_named_alone() {
     let guard = Guard::new(&["10.1.0.0/16".into(), "203.0.113.0/24".into(), "fd00:1::/32".into()]).unwrap();
@@ -172,7 +172,7 @@ async fn hosts_that_stand_for_such_an_address_are_refused_however_they_are_writt
     }
 }
 
-/// One address of several is enough to refuse the name: the client might take it.
+/// One refused address among several is enough to refuse the name, since the client might use it.
 #[test]
 fn every_address_of_a_name_counts() {
     let url = Url::parse("https://example.org/").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the address guard, of who may read secrets, and of what answers say.
+//! Tests of the address guard, of secret files and of answers.
 
 mod answers;
 mod guard;
