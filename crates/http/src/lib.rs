@@ -11,8 +11,8 @@ pub mod secret_file;
 
 use reqwest::{Client, ClientBuilder, Url};
 
-/// Returns a client for any address. It verifies certificates against the roots that the machine trusts; `build` fails
-/// if the machine has none.
+/// Returns a client for any address. The client verifies certificates against the roots that the machine trusts;
+/// `build` fails if the machine has none.
 #[expect(clippy::disallowed_methods, reason = "the one place")]
 pub fn client() -> ClientBuilder {
     // An error means that a provider is installed already.
@@ -20,8 +20,8 @@ pub fn client() -> ClientBuilder {
     Client::builder()
 }
 
-/// Returns a client for `http` alone. It reads no root certificates, so it works on machines without any. Every `https`
-/// request fails.
+/// Returns a client for `http` alone. The client reads no root certificates, so it works on machines without any. Every
+/// `https` request fails.
 pub fn plain() -> ClientBuilder {
     client().tls_certs_only([])
 }

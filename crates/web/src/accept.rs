@@ -3,11 +3,11 @@
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 
-/// What a program reads where a browser would be shown a page.
+/// Media types that programs read, as opposed to HTML.
 const DATA: [&str; 5] =
     ["application/json", "application/problem+json", "text/markdown", "text/plain", "text/event-stream"];
 
-/// Whether HTML is named, and before any data: as browsers do when they load a page.
+/// Returns true if HTML is named and outweighs all data types, as when a browser loads a page.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, &ACCEPT, "text/html");
     html > 0.0 && DATA.iter().all(|data| weight(headers, &ACCEPT, data) < html)
@@ -17,7 +17,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     weight(headers, &ACCEPT_ENCODING, "gzip") > 0.0
 }
 
-/// The weight of a value that is named in so many words; 0 where it is not.
+/// Returns the weight of a value that is named literally; 0 if it is not named.
 fn weight(headers: &HeaderMap, name: &HeaderName, value: &str) -> f32 {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     let weights = lines.flat_map(|line| line.split(',')).filter_map(|item| {

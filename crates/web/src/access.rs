@@ -1,6 +1,6 @@
-//! What let somebody in, and when it ends: then their open sockets, streams and long polls end too.
+//! Access of authenticated callers, and its end: open sockets, streams and long polls end with it.
 //!
-//! A request looks at what is committed. Whatever stays open follows [`keep_standing`], one task for all of it.
+//! A request reads the committed state. Everything that stays open follows [`keep_standing`], one task for all of it.
 
 mod issued;
 
@@ -29,29 +29,31 @@ use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
 
-/// What the secret of a key begins with.
+/// Prefix of every key's secret.
 const KEY_PREFIX: &str = "hs_key_";
-/// With the 256 bits behind it.
+/// Length of a key's secret: the prefix and 256 bits in hexadecimal.
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
-/// After the journal could not be read.
+/// Pause after the journal could not be read.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep before the clock is looked at again: a clock that is set takes nobody's time away for long.
+/// The longest sleep between two looks at the clock. After a change of the clock, no access outlives its expiry by
+/// more.
 const NAP: Duration = Duration::from_mins(1);
 
-/// What let somebody in. `since` is the sequence in the installation's stream that it was looked up at.
+/// Means by which a caller was authenticated. `since` is the sequence of the installation's stream at that time.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// A token of the data folder. It ends with the process.
+    /// Token of the data folder, valid until the process ends.
     Token,
-    /// A browser's, with what its person was.
+    /// Login of a browser or terminal, with the person's roles and groups at that time.
     Login { login: Login, is: Standing, since: u64 },
-    /// A secret of a key, by its digest, and until when it counts if nothing happens to the key.
+    /// Digest of a key's secret, and its expiry if the key is not changed before.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
-    /// A token of an issuer, which counts until then: of a person with what they were, or of somebody who is none here.
+    /// Token of an issuer, and its expiry. `is` holds the person's roles and groups; `None` if the subject is not known
+    /// here.
     Issued { id: String, is: Option<Standing>, until: Timestamp, since: u64 },
 }
 
-/// What a person was when they were let in.
+/// Roles and groups of a person at the time of authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     roles: BTreeSet<Role>,
@@ -66,7 +68,7 @@ impl Standing {
 }
 
 impl Access {
-    /// When it ends if nobody ends it before.
+    /// Returns the latest time at which the access ends.
     pub(crate) fn expires_at(&self) -> Option<Timestamp> {
         match self {
             Self::Token => None,
@@ -77,7 +79,7 @@ impl Access {
     }
 }
 
-/// When each key was shown here last. In memory alone: nothing is decided by it.
+/// Time of the last use of each key on this node. Kept in memory alone: no decision depends on it.
 #[derive(Default)]
 pub struct Used(Mutex<BTreeMap<KeyId, Timestamp>>);
 
@@ -95,14 +97,14 @@ impl Used {
     }
 }
 
-/// A new secret of a key, and its digest. Nobody can be shown it a second time.
+/// Draws a new secret for a key, and returns it with its digest. The secret can not be shown a second time.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
     let digest = Digest::of(secret.as_bytes());
     Ok((secret, digest))
 }
 
-/// Who a browser is signed in as, with the roles that they have now; `None` where that is nobody any more.
+/// Returns the person of a login with their current roles; `None` if the login is over.
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
     let people = &system.people;
@@ -117,8 +119,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// The key of a secret, and what it is let in by; `None` where it is no secret of a key. A digest is looked up, so the
-/// time that it takes tells nothing about a secret.
+/// Returns `of` the key that has this secret, with its access; `None` if no key has it. Digests are compared, so the
+/// time taken reveals nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,
@@ -128,7 +130,7 @@ pub(crate) async fn by_key<T>(
         return Ok(None);
     }
     let digest = Digest::of(secret.as_bytes());
-    // What is committed now, on whichever node.
+    // The state that is committed now, on any node.
     let system = app.driver.system().await?;
     let now = app.now();
     match system.keys.find(&digest, now) {
@@ -141,19 +143,19 @@ pub(crate) async fn by_key<T>(
     }
 }
 
-/// Resolves when what let somebody in lets nobody in any more.
+/// Resolves when the access has ended.
 pub(crate) async fn ended(app: &App, access: &Access) {
     match access {
         Access::Token => std::future::pending().await,
         Access::Login { login, is, since } => {
             let mut logins = app.logins.follow();
             let signed_out = async { logins.wait_for(|logins| !logins.contains(login)).await.is_ok() };
-            // Whoever may do something else than before is looked at anew.
+            // A person whose roles or groups have changed must authenticate again.
             let changed = changes(app, *since, |system| {
                 login.is_over(system) || Standing::of(&system.people, &login.person) != *is
             });
             tokio::select! {
-                // A sender that is gone ends with the process.
+                // False if the sender was dropped, which happens when the process ends.
                 true = signed_out => {}
                 () = changed => {}
                 () = until(app, login.expires_at) => {}
@@ -176,7 +178,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 let found = {
                     let system = standing.borrow_and_update();
                     match system.keys.find(digest, app.now()) {
-                        // It was let in by a change that has not been told yet.
+                        // This node has not published the change yet that made the secret valid.
                         _ if system.seq < *since => Some(*first),
                         Found::Live { until, .. } => Some(until),
                         Found::Expired | Found::Unknown => None,
@@ -199,17 +201,17 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Until this is so of the installation.
+/// Waits until the predicate holds for the state of the installation.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
-    // Whoever was let in by a change may be here before it is told.
+    // The state may still be older than the change that authenticated the caller.
     if standing.wait_for(|system| system.seq >= since && is_so(system)).await.is_err() {
-        // A sender that is gone ends with the process.
+        // The sender is dropped when the process ends.
         std::future::pending::<()>().await;
     }
 }
 
-/// Until the clock of this server shows a time.
+/// Waits until the clock of this server shows a time.
 async fn until(app: &App, end: Timestamp) {
     loop {
         let now = app.now();
@@ -220,15 +222,15 @@ async fn until(app: &App, end: Timestamp) {
     }
 }
 
-/// Tells those who follow of each change to the installation, on whichever node, and signs out those who have left. Runs
-/// until the store is closed.
+/// Publishes each change to the installation, from any node, and signs out people who have left. Runs until the store
+/// is closed.
 pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
         match app.driver.system().await {
             Ok(system) => {
                 let (logins, known) = (app.clone(), system.clone());
-                // They are let in no more anyway; the next change tries again.
+                // Their logins are rejected anyway; the next change tries again.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
                     tracing::error!("who has left stands in the file of logins");
                 }
@@ -252,7 +254,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     }
 }
 
-/// Waits until whatever is open here has been told of a change that was committed.
+/// Waits until a committed change has been published to everything that is open here.
 pub async fn told(app: &App, seq: u64) {
     let mut standing = app.standing.clone();
     let told = async { standing.wait_for(|system| system.seq >= seq).await.is_ok() };

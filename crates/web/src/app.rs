@@ -1,4 +1,4 @@
-//! The state that handlers work with. An extractor of `auth.rs` hands it out together with the caller's identity.
+//! The state that handlers work with. An extractor of `auth.rs` provides it together with the caller's identity.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -65,12 +65,12 @@ pub struct App {
     pub webhooks: Webhooks,
     pub callbacks: Callbacks,
     pub push: Push,
-    /// `None`: nobody is told of runs.
+    /// Exporter of traces; `None` if runs are not exported.
     pub traces: Option<Arc<Traces>>,
-    /// What links begin with: the public address, or the one that it listens on.
+    /// Start of every link: the public address, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// What is wrong with the certificate that lies there now, and is not used; the outer `None`: no TLS here.
+    /// Fault of the certificate file that is there now and is therefore not used. The outer `None`: no TLS here.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
@@ -80,9 +80,9 @@ pub struct App {
     pub allowances: Allowances,
     pub used: Used,
     pub newest: Newest,
-    /// The installation, as whatever stays open is told of it.
+    /// State of the installation, as published to everything that is open.
     pub standing: watch::Receiver<Arc<System>>,
-    /// True once the server stops: whatever waits ends.
+    /// True once the server stops: every wait ends.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -95,7 +95,7 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// From memory where the run is loaded.
+    /// Returns the row of a run, from memory if the run is loaded.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -103,12 +103,12 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// The run as it is now, from memory where it is there.
+    /// Returns the run as it is now, from memory if it is loaded.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// An interrupt that there is, from memory where the run that asks is loaded.
+    /// Returns the ids of an interrupt that exists, from memory if its run is loaded.
     pub async fn asked(&self, id: &InterruptId) -> Answer<Asked> {
         match self.driver.asker(id) {
             Some(run) => Ok(Asked { run, interrupt: id.clone() }),
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// From memory where the run that asks is loaded.
+    /// Returns the row of an interrupt, from memory if its run is loaded.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -125,14 +125,14 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// An event that a row points at. A row that points at nothing is damage.
+    /// Returns an event that a row refers to. A row that refers to a missing event is damage.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq).await?.ok_or_else(|| {
             Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is not there"))
         })
     }
 
-    /// An event as it was read, by itself.
+    /// Decodes one event that was read.
     pub fn decode_event(&self, sealed: &Sealed) -> Answer<Event> {
         let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
         Ok(event::decode(sealed).map_err(damaged)?)
@@ -143,7 +143,7 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// The same, once for all requests with this key.
+    /// Sends an input once for all requests with this key.
     pub async fn send_once(
         &self,
         run: &RunId,
@@ -155,17 +155,17 @@ impl App {
         detached(async move { driver.send_once(&run, input, Some(key), actor).await }).await.map(drop)
     }
 
-    /// Whether a request with this key was carried out.
+    /// Returns true if a request with this key was carried out.
     pub async fn is_used(&self, key: &IdempotencyKey) -> Result<bool, Error> {
         Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
-    /// The code stands behind the `#`: it is in no request line, log or Referer.
+    /// Returns the URL of a login code. The code follows the `#`, so no request line, log or Referer contains it.
     pub fn login_url(&self, code: &str) -> String {
         format!("{}/login#{code}", self.base)
     }
 
-    /// A place among the streams, for as long as the permit lives.
+    /// Reserves one of the streams until the permit is dropped.
     pub fn place(&self) -> Answer<OwnedSemaphorePermit> {
         self.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))
     }
@@ -173,12 +173,12 @@ impl App {
     /// Resolves when the server stops.
     pub async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
-        // A sender that is gone has stopped too.
+        // A dropped sender means that the server has stopped, too.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 }
 
-/// Work that waits for the disk, where it holds up nothing else.
+/// Runs work that waits for the disk on a thread of its own kind, where it blocks nothing else.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
 ) -> Answer<T> {
@@ -191,14 +191,13 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Carries a change out to its end even if the client goes away in the middle: what is committed must be
-/// acted on. While the client stays the change goes on where the request is; nothing is handed to another task. What it
-/// logs has the id of the request in any case.
+/// Carries a change to its end even if the client disconnects, since a committed change must be acted on. While the
+/// client stays, the change runs in the task of the request. Its log lines carry the request id in both cases.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     Carried(Some(Box::pin(work.in_current_span()))).await
 }
 
-/// Work that continues in a task of its own when the future that waits for it is dropped.
+/// Work that continues in a task of its own if the future that waits for it is dropped.
 struct Carried<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -207,7 +206,7 @@ impl<T: Send + 'static> Future for Carried<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // Taken out: work that panics is not polled again.
+        // Taken out, so that work that panics is not polled again.
         let Some(mut work) = self.0.take() else { return Poll::Pending };
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
@@ -219,7 +218,7 @@ impl<T: Send + 'static> Future for Carried<T> {
 
 impl<T: Send + 'static> Drop for Carried<T> {
     fn drop(&mut self) {
-        // Without a runtime the process ends, and the next start goes on.
+        // Without a runtime the process is ending, and the next start continues.
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
         }

@@ -1,4 +1,5 @@
-//! An interrupt with its run and the people who may decide it. Both ids are fixed: a caller that has them reads no row.
+//! An interrupt with its run, and the people who may decide on it. Both ids are fixed: a caller that has them reads no
+//! row.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
@@ -23,8 +24,8 @@ impl From<InterruptRow> for Asked {
 }
 
 impl Asked {
-    /// Whether it is somebody's to decide, as the journal has it: whoever hears that it became theirs looks before memory
-    /// has it.
+    /// Returns true if the actor may take part in the interrupt according to the journal. A person notified of an
+    /// assignment may ask before memory has it.
     pub(crate) async fn is_of(&self, app: &App, actor: &Actor) -> Answer<bool> {
         let run = match app.driver.current(&self.run).await {
             Some(run) => run,
@@ -34,7 +35,7 @@ impl Asked {
     }
 }
 
-/// The same of a run as it is given.
+/// Returns true if the actor may take part in an interrupt of this run.
 pub fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
     let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
     run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())

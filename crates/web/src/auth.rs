@@ -1,4 +1,4 @@
-//! The extractors that authenticate a caller and compare the route's permission with the caller's roles.
+//! Extractors that authenticate a caller and compare the route's permission with the caller's roles.
 //!
 //! A handler gets its state from one of them, so a handler without an extractor can reach nothing.
 
@@ -35,7 +35,7 @@ use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
-/// The router's state. The extractors read the [`App`] out of it for callers that have a token.
+/// The router's state. The extractors give its [`App`] to callers that are authenticated.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -44,7 +44,7 @@ impl AuthState {
         Self(app)
     }
 
-    /// Returns a refusal unless the server can read and write its journal. Anybody may read the reason.
+    /// Returns a refusal unless the server can read and write its journal. The reason is public.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::of(Code::Stopping));
@@ -54,7 +54,7 @@ impl AuthState {
         }
         self.0.journal().next_deadline().await?;
         self.0.journal().writable().await.map_err(|why| Refused::new(Code::StoreFailed, why))?;
-        // As long as it meets nothing that a newer one wrote it serves beside that.
+        // A server that is older than the database goes on until it meets an event that it can not read.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(
                 "a newer server has brought the database to version {version} and written what this one can not read: \
@@ -69,7 +69,7 @@ impl AuthState {
         &self.0
     }
 
-    /// How long clients are waited for.
+    /// Returns the time-outs for clients.
     pub fn pace(&self) -> Pace {
         self.0.pace
     }
@@ -79,7 +79,7 @@ impl AuthState {
         self.0.stopped().await;
     }
 
-    /// Who it is. The headers are those of the request, or of the one that a WebSocket began with.
+    /// Authenticates a caller. For a WebSocket, the headers are those of its opening request.
     pub async fn known(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Known> {
         let app = self.0.clone();
         let (found, via) = match given {
@@ -99,7 +99,7 @@ impl AuthState {
         Ok(Known { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
     }
 
-    /// Lets somebody in with the token of a decision link. Of one that we did not seal nothing is told.
+    /// Authenticates the bearer of a decision link. Reveals nothing about a token that this server did not seal.
     pub async fn holder(&self, token: &str) -> Answer<Holder> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
@@ -113,7 +113,7 @@ impl AuthState {
             && app.is_used(key).await?
         {
             let why = "this link counted once; sign in to see what is asked of you";
-            // What came of it is told as long as the interrupt is there.
+            // A used link still shows the outcome of a resolved interrupt.
             let row = app.interrupt_row(&claim.interrupt).await?;
             if row.open {
                 return Err(Refused::new(Code::LinkExpired, why));
@@ -141,7 +141,7 @@ impl AuthState {
         };
         let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
         let mut holder = self.deciding((claim.person, claim.let_in_by), &shown, via, since).await?;
-        // Links for what is risky are not sent; should one be there, it is as good as none.
+        // Links are not mailed for risky interrupts. Any such link is rejected.
         if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
         }
@@ -151,8 +151,8 @@ impl AuthState {
         Ok(Holder { once, option: claim.option, ..holder })
     }
 
-    /// Lets somebody in by their address at a channel, such as `U0123` at `slack`, to decide on what they were shown there.
-    /// Whoever calls this has checked that the channel says who it is.
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`, to decide on content shown
+    /// there. The caller has checked that the channel vouches for the address.
     pub async fn by_address(&self, channel: &str, address: &str, shown: &Shown) -> Answer<Holder> {
         let system = self.0.driver.system().await?;
         let mut found = system
@@ -173,8 +173,8 @@ impl AuthState {
         self.deciding((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Somebody who decides on one interrupt without having signed in, with whoever let them in where they were given the
-    /// means to. `since`: when they were.
+    /// Authorizes a person who has not signed in to decide on one interrupt. `let_in_by`: creator of the login link
+    /// that led here, if that is another person. `since`: when the person was given the link.
     async fn deciding(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -187,13 +187,14 @@ impl AuthState {
         let people = &app.driver.system().await?.people;
         let roles = people.roles(&person);
         let role = rights::acting(&roles, Permission::Decide);
-        // Whoever left and came back is given links anew.
+        // A person who left and came back needs new links.
         let has_left = since.is_some_and(|since| people.has_left(&person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
-        // As over the API: others than those who read everything see what is asked of them, as it is assigned now.
+        // The rule of the API: without the right to read everything, a person sees only interrupts assigned to them
+        // now.
         let reads =
             rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
         if reads != Some(Extent::All) && !asked.is_of(&app, &actor).await? {
@@ -206,12 +207,12 @@ impl AuthState {
         Ok(Holder { app, actor, asked, interrupt, once: None, option: None })
     }
 
-    /// What a button opens that this server has made.
+    /// Returns the action of a message button; `None` if this server did not seal its value.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.pressed.press(value)
     }
 
-    /// Where somebody who is signed in decides on it.
+    /// Returns the URL at which a signed-in person decides on the interrupt.
     pub fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
@@ -220,12 +221,12 @@ impl AuthState {
         self.0.now()
     }
 
-    /// Counts a decision that comes by a channel, or with a link, against the rate of the person who decides.
+    /// Counts a decision over a channel or a link against the rate of the person who decides.
     pub fn decides(&self, actor: &Actor) -> Answer<()> {
         self.0.allowances.decides(&actor.id, None)
     }
 
-    /// Signs a browser in with a code.
+    /// Signs a browser in with a login code.
     pub async fn redeem(&self, headers: &HeaderMap, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
         let began = app.sign_ins.began(headers);
@@ -234,42 +235,42 @@ impl AuthState {
         let issued = blocking(move || app.logins.redeem(&code, &began, &known, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
         let roles = system.people.signs_in(&issued.person);
-        // Whoever has left since may do nothing.
+        // A person who has left since then has no role.
         let role =
             rights::acting(&roles, Permission::Read).ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
         Ok((issued, role))
     }
 }
 
-/// What somebody was shown when they were asked to decide.
+/// Content that a person was shown when they were asked to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     pub interrupt: InterruptId,
-    /// Of what is decided: see `view::interrupt::bound`.
+    /// Digest of the decision's subject: see `view::interrupt::bound`.
     pub subject: Digest,
 }
 
-/// Somebody with a decision link: sees one interrupt and decides on it, and nothing else.
+/// Person who may see one interrupt and decide on it, and nothing else: by a decision link, or by a channel.
 pub struct Holder {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: Asked,
     pub interrupt: Interrupt,
-    /// Of a link that was sent to somebody: it counts once, by this key.
+    /// Key under which a mailed link is used once.
     pub once: Option<IdempotencyKey>,
-    /// The one option that their link chooses; `None`: any.
+    /// The only option that the link may choose; `None`: any.
     pub option: Option<String>,
 }
 
-/// What somebody shows to be let in: never a cookie alone, never a query parameter.
+/// Credentials of a request: never a cookie alone, never a query parameter.
 pub enum Credentials<'a> {
-    /// A token of the data folder, the secret of a key, or a token of an issuer.
+    /// Token of the data folder, secret of a key, or token of an issuer.
     Token(&'a str),
-    /// The secret of a browser's login. It counts beside the cookie of the request.
+    /// Secret of a browser's login, valid only together with the cookie of the request.
     Secret(&'a str),
 }
 
-/// Somebody who has said who they are, and of whom nobody has asked yet what they may do.
+/// Caller who is authenticated, and not yet authorized.
 pub struct Known {
     app: Arc<App>,
     principal: Arc<Principal>,
@@ -278,7 +279,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Somebody of whom an issuer has said just now who they are.
+    /// Returns a caller that an issuer has authenticated just now.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
             app: app.clone(),
@@ -288,7 +289,8 @@ impl Known {
         }
     }
 
-    /// Permission that the route of a request needs. Counts the request against the rate that the route declares.
+    /// Returns the permission that the route of a request needs. Counts the request against the rate that the route
+    /// declares.
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
@@ -302,7 +304,7 @@ impl Known {
         Ok(needs)
     }
 
-    /// Lets them in where one of their roles has what is needed.
+    /// Authorizes the caller if one of their roles has the permission.
     pub fn may(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
         let role = principal.acting(needs.permission);
@@ -311,7 +313,7 @@ impl Known {
         Ok(Caller { actor: principal.actor(role, &via), app, principal, access, extent })
     }
 
-    /// The same, with the edge that they came through as the channel that their events are recorded with.
+    /// Sets the edge as the channel that the caller's events are recorded with.
     #[must_use]
     pub fn through(mut self, channel: &str) -> Self {
         channel.clone_into(&mut self.via);
@@ -319,7 +321,7 @@ impl Known {
     }
 }
 
-/// Somebody who is let in, in the role that they act in, and how far the permission that was needed reaches for them.
+/// Authorized caller, with the role that they act in and the extent of the permission for them.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -329,7 +331,7 @@ pub struct Caller {
     extent: Extent,
 }
 
-/// Somebody who wants to decide: what is not there is told before what they may not (design, part 4).
+/// Authenticated caller who wants to decide. A missing interrupt is reported before a missing right (design, part 4).
 pub struct Decider {
     known: Known,
     needs: Needs,
@@ -362,17 +364,17 @@ impl Decider {
 }
 
 impl Caller {
-    /// Counts another frame of a socket against the rates of agents. People have none.
+    /// Counts another frame of a socket against the rates of agents. People have no such rate.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
 
-    /// Counts a decision that comes in over a socket against their rate.
+    /// Counts a decision over a socket against the caller's rate.
     pub fn decides(&self) -> Answer<()> {
         self.app.allowances.decides(&self.principal.id, None)
     }
 
-    /// The same caller where something else is needed.
+    /// Authorizes the same caller for another permission.
     pub fn may(&self, needs: Needs) -> Answer<Self> {
         Known {
             app: self.app.clone(),
@@ -383,62 +385,62 @@ impl Caller {
         .may(needs)
     }
 
-    /// The login that let them in, if it was one.
+    /// Returns the login that authenticated the caller, if it was one.
     pub fn login(&self) -> Option<&Login> {
         if let Access::Login { login, .. } = &*self.access { Some(login) } else { None }
     }
 
-    /// When what let them in ends, if nobody ends it before.
+    /// Returns the latest time at which the caller's access ends.
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.access.expires_at()
     }
 
-    /// Resolves when what let them in has ended, such as a key that was revoked. Whatever stays open for them ends then.
+    /// Resolves when the caller's access has ended, such as by a revoked key. Everything open for the caller ends then.
     pub async fn ended(&self) {
         access::ended(&self.app, &self.access).await;
     }
 
-    /// They as somebody who reads interrupts, in the role in which they would decide on one.
+    /// Returns the caller as a reader of interrupts, in the role in which they would decide.
     pub async fn reader(&self) -> Answer<Reader> {
         let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
         Reader::of(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
-    /// Whether the permission reaches everything.
+    /// Returns true if the permission covers everything.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
     }
 
-    /// Whether it reaches what is assigned to them, and no more.
+    /// Returns true if the permission covers interrupts that the caller may decide on, and nothing else.
     pub fn reaches_assigned(&self) -> bool {
         matches!(self.extent, Extent::Assigned | Extent::Unassigned)
     }
 
-    /// Whether it reaches what they began themselves.
+    /// Returns true if the permission covers only what the caller began.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
     }
 
-    /// Whether a run of this workflow may be theirs.
+    /// Checks that the caller may start runs of a workflow.
     pub fn starts(&self, workflow: &str) -> Answer<()> {
         let may = self.reaches_all() || (self.extent == Extent::Own && workflow == EXTERNAL);
         if may { Ok(()) } else { Err(Refused::of(Code::ForbiddenRole)) }
     }
 
-    /// A run within the caller's reach.
+    /// Returns a run within the caller's reach.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Whether a run is within the caller's reach, without its row where it is loaded: that never changes.
+    /// Checks that a run is within the caller's reach, without a read if the run is loaded. The result never changes.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
         if sees { Ok(()) } else { Err(others()) }
     }
 
-    /// An interrupt within the caller's reach.
+    /// Returns an interrupt within the caller's reach.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
         let asked = self.app.asked(id).await?;
         match self.extent {
@@ -454,14 +456,14 @@ impl Caller {
         Ok(asked)
     }
 
-    /// Whether an interrupt was theirs to decide before an event of its run.
+    /// Returns true if the caller could take part in an interrupt before this event of its run.
     pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
         let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// The session that a body names. An agent names one that it has a run in; any other is as unknown to it as
-    /// one that is malformed or not there.
+    /// Returns the session that a body names. An agent may name only a session in which it has a run. Any other is
+    /// reported as unknown, like a malformed or missing one.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -478,7 +480,7 @@ impl Caller {
         Err(Refused::of(Code::UnknownSession))
     }
 
-    /// Whether a run is within their reach. What is assigned to somebody are interrupts, not runs.
+    /// Returns true if a run is within the caller's reach. Assignments cover interrupts, never runs.
     pub async fn reaches(&self, row: &RunRow) -> Answer<bool> {
         match self.extent {
             Extent::All => Ok(true),
@@ -492,7 +494,7 @@ impl Caller {
     }
 }
 
-/// Who has a token, and what it is let in by.
+/// Returns the owner of a token, and their access.
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
@@ -502,12 +504,12 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
     }
     match access::by_key(app, token, Principal::of_key).await? {
         Some(found) => Ok(Some(found)),
-        // Large, and rare beside the others.
+        // This future is large and seldom needed.
         None => Box::pin(access::by_issuer(app, token)).await,
     }
 }
 
-/// Counts a request of an agent, or a frame of its socket, against its rate and that of all agents. People have none.
+/// Counts an agent's request or socket frame against its rate and the rate of all agents. People have no such rate.
 fn charge(app: &App, principal: &Principal) -> Answer<()> {
     if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())
@@ -516,7 +518,7 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// The owner of a run that an agent began. Never changes.
+/// Returns the agent that began an external run. The owner never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -529,7 +531,7 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// The client of the connection that is being served has said who it is: it counts among the unauthenticated no more.
+/// Moves the current connection out of the unauthenticated quota: its client has authenticated.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -548,7 +550,7 @@ fn others() -> Refused {
 }
 
 impl<'a> Credentials<'a> {
-    /// Those in the headers of a request: one of the two, once.
+    /// Reads the credentials in the headers of a request. Rejects both kinds together, and a repeated header.
     pub fn of(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
@@ -563,7 +565,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// The value of a header that is there once.
+/// Returns the value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -575,7 +577,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// What a client calls itself counts only if it is one of ours.
+/// Returns the channel that the client names, if it is a client of ours; otherwise `rest`.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

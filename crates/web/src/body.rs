@@ -1,7 +1,6 @@
-//! Request bodies: size, media type, strict JSON, then the type, each with its own refusal.
+//! Request bodies: checks size, media type, strict JSON, then the type, each with its own refusal.
 //!
-//! Handlers read a body after they have looked up what the path names, so a missing resource is 404 whatever the body
-//! holds.
+//! Handlers read a body after they have looked up the resource of the path, so a missing resource is 404 with any body.
 
 use std::error::Error as _;
 
@@ -21,7 +20,7 @@ use serde_path_to_error::{Path, Segment};
 use crate::limits::{BODY_BYTES, BODY_TIME, DRAINED_BYTES};
 use crate::problem::{Answer, Refused};
 
-/// A body that nobody has read yet.
+/// Request body that has not been read yet.
 pub struct Body {
     headers: HeaderMap,
     raw: RawBody,
@@ -37,12 +36,12 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 }
 
 impl Body {
-    /// The JSON value, strictly parsed.
+    /// Reads the body as strict JSON.
     pub async fn value(self) -> Answer<Value> {
         self.optional().await?.ok_or_else(|| Refused::new(Code::MalformedJson, "the body is empty"))
     }
 
-    /// The same where there may be no body at all.
+    /// Like [`Body::value`]. `None` if the body is empty.
     pub async fn optional(self) -> Answer<Option<Value>> {
         let is_json = is(&self.headers, "application/json");
         let bytes = self.bytes().await?;
@@ -55,12 +54,12 @@ impl Body {
         json::parse(&bytes).map(Some).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
     }
 
-    /// The body as a type.
+    /// Reads the body as a type.
     pub async fn json<T: DeserializeOwned>(self) -> Answer<T> {
         read_strict(&self.value().await?)
     }
 
-    /// The fields of a form, as a type that names each.
+    /// Reads the fields of a form, as a type that names each of them.
     pub async fn form<T: DeserializeOwned>(self) -> Answer<T> {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
@@ -71,10 +70,10 @@ impl Body {
         serde_urlencoded::from_bytes(&bytes).map_err(|error| Refused::invalid_at("", error.to_string()))
     }
 
-    /// As it came.
+    /// Reads the body without parsing it.
     pub async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
-            // Who waits for leave to send has sent nothing yet.
+            // A client that waits for permission to send has sent nothing yet.
             if !self.headers.contains_key(EXPECT) {
                 drain(self.raw).await;
             }
@@ -112,7 +111,7 @@ impl Body {
     }
 }
 
-/// A client that is still sending when the connection closes never sees the answer.
+/// Reads a body and drops it. A client that is still sending when the connection closes never sees the answer.
 async fn drain(raw: RawBody) {
     let mut read = 0;
     let mut chunks = raw.into_data_stream();
@@ -137,12 +136,12 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// Reads a value as a type; what does not fit is named by its JSON pointer.
+/// Reads a value as a type. An error names the wrong part by its JSON pointer.
 pub fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();
-        // The path of a field that is not there ends above it.
+        // The path of a missing field ends at its parent.
         if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
             pointer.push('/');
             pointer.push_str(&escape(field));

@@ -1,8 +1,8 @@
-//! The connections of this node's clients, and which of them is to run a call.
+//! The connections of clients to this node, and the choice of the one that runs a call.
 //!
-//! A call is a client's once the journal says so (`interrupt_claimed`): whichever node it is connected to, one client
-//! has it. What is kept here is which connections there are. The newest of a session takes what nobody approved; one
-//! that leaves lets go what it has.
+//! A call belongs to a client once the journal records it (`interrupt_claimed`). One client has the call, whichever
+//! node it is connected to. This module holds the list of connections. The newest connection of a session takes calls
+//! that no client approved. A connection that closes releases its calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,12 +20,12 @@ use crate::auth::Caller;
 use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
 use crate::problem::{Answer, Refused};
 
-/// Whose session it is, and its name.
+/// Owner of a session, and its name.
 pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// How this node is called in the journal.
+    /// Number of this node in the journal.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -36,34 +36,34 @@ struct Connected {
     by_session: HashMap<Key, Room>,
 }
 
-/// A session that somebody is connected to.
+/// A session with at least one connection.
 #[derive(Default)]
 struct Room {
-    /// By their numbers: the last one is the newest.
+    /// Connections by number: the last one is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that answers over HTTP were told before they came to their end: their clients are at them.
+    /// Calls that were sent in complete HTTP answers: their clients are running them.
     kept: BTreeSet<InterruptId>,
 }
 
-/// One connection. Dropping it is leaving.
+/// One connection. Dropping it disconnects the client.
 pub struct Client {
     clients: Arc<Clients>,
     caller: Caller,
     key: Key,
     holder: Holder,
-    /// Another connection of the session has left.
+    /// Notified when another connection of the session has closed.
     left: Arc<Notify>,
     held: Mutex<Held>,
 }
 
-/// The calls that a connection has.
+/// Calls of a connection.
 #[derive(Default)]
 struct Held {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which it decided about calls: what it approved may still become its own.
+    /// Runs in which the connection decided about calls. A call that it approved may still become its own.
     decided_in: BTreeSet<RunId>,
-    /// Its answer came to its end: its client has what it was told.
+    /// True once the HTTP answer is complete: the client has the calls that it was sent.
     is_over: bool,
 }
 
@@ -85,12 +85,13 @@ impl Clients {
             return Ok(*node);
         }
         let nodes = app.journal().nodes().await?;
-        // Not in the list while its lease is over: what it would claim is not known to be its own.
+        // A node is missing from the list while its lease is expired. Such a node could not know that its claims are
+        // its own.
         let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::of(Code::Busy))?.node;
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Whether a connection is there. Of another node it is, as long as that node is.
+    /// Returns true if a connection is open. A connection of another node is open as long as that node is alive.
     async fn is_there(&self, app: &App, holder: &Holder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
@@ -106,7 +107,7 @@ impl Clients {
 }
 
 impl Client {
-    /// Who decides about a call in this run, and is to have it.
+    /// Records that this connection decides about a call in the run. Returns the holder that the call is to get.
     pub fn decides_in(&self, run: &RunId) -> Holder {
         self.held().decided_in.insert(run.clone());
         self.holder.clone()
@@ -116,14 +117,14 @@ impl Client {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody came to the session after it, as far as this node knows.
+    /// Returns true if this is the newest connection of its session, as far as this node knows.
     fn is_newest(&self) -> bool {
         let connected = self.clients.lock();
         let newest = connected.by_session.get(&self.key).and_then(|each| each.clients.last_key_value());
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
-    /// For a call that has just been handed out: whether it is this connection's to run.
+    /// Returns true if a call that has just been handed out is this connection's to run.
     pub async fn takes(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
@@ -133,7 +134,8 @@ impl Client {
             _ if !self.is_newest() || self.is_kept(&handed_out.opened.interrupt) => Ok(false),
             claim => match claim {
                 None => self.claim(run, handed_out, None).await,
-                // Whoever approved it has left since, or is a person in the inbox, who runs nothing.
+                // The client that approved the call has left since, or a person approved it in the inbox and runs
+                // nothing.
                 Some(claim) => self.takes_from(run, handed_out, claim).await,
             },
         }
@@ -148,13 +150,13 @@ impl Client {
         self.claim(run, handed_out, Some(claim.seq)).await
     }
 
-    /// Whether a client that is not connected any more is at it.
+    /// Returns true if a client that has disconnected is running the call.
     fn is_kept(&self, handed_out: &InterruptId) -> bool {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// For a call that was handed out before this connection came: whether it is this one's now. A client that comes
-    /// anew takes also what an answer over HTTP was told: nobody knows whether that client is still there.
+    /// Returns true if a call that was handed out before this connection opened is now this connection's to run. The
+    /// connection also takes calls that were sent in an HTTP answer, since their client may be gone.
     pub async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -162,7 +164,7 @@ impl Client {
         self.takes(run, handed_out).await
     }
 
-    /// The first client to say so in the journal has the call.
+    /// Claims a call in the journal. The first client to do so has the call.
     async fn claim(&self, run: &Run, handed_out: &Interrupt, over: Option<u64>) -> Answer<bool> {
         let interrupt = handed_out.opened.interrupt.clone();
         let input = Input::Claim { interrupt, holder: Some(self.holder.clone()), over };
@@ -180,7 +182,7 @@ impl Client {
             {
                 Ok(false)
             }
-            // Claimed too often, it is left to whoever looks what waits.
+            // The call was claimed too often. The call stays open for clients that list open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
                 tracing::warn!(run = %run.id, "a call is not handed out any more: {}", refused.0.detail);
                 Ok(false)
@@ -193,13 +195,13 @@ impl Client {
         self.held().calls.insert(handed_out.opened.interrupt.clone(), run.id.clone());
     }
 
-    /// Whether a call of this connection is to be told: once.
+    /// Returns true, once, if the client is to be sent this call.
     pub fn tells(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// A call is over: nobody has it any more.
+    /// Forgets a call that is over.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
@@ -210,12 +212,12 @@ impl Client {
         }
     }
 
-    /// Resolves when another connection of the session has left.
+    /// Resolves when another connection of the session has closed.
     pub async fn left(&self) {
         self.left.notified().await;
     }
 
-    /// An answer over HTTP has come to its end: its client has what it was told.
+    /// Marks the HTTP answer as complete: the client has the calls that it was sent.
     pub fn ended(&self) {
         self.held().is_over = true;
     }
@@ -238,7 +240,7 @@ impl Drop for Client {
         }
         drop(connected);
         let runs: BTreeSet<RunId> = calls.into_values().chain(decided_in).collect();
-        // Without a runtime the process ends, and with it every connection: whoever comes later takes over.
+        // Without a runtime the process is ending, and every connection with it. A later client takes over.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (caller, holder) = (self.caller.clone(), self.holder.clone());
         let kept: BTreeSet<InterruptId> = told.into_iter().filter(|_| is_over).collect();
@@ -252,8 +254,8 @@ impl Drop for Client {
     }
 }
 
-/// Lets go whatever a connection that is gone has claimed in a run: calls that it was handed, and approvals whose calls
-/// would be handed to it.
+/// Releases the claims of a closed connection in a run: calls that it was handed, and approvals whose calls would be
+/// handed to it.
 async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;
@@ -267,7 +269,7 @@ async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<I
         for interrupt in claimed.into_iter().filter(|each| !kept.contains(each)) {
             let input = Input::Release { interrupt, holder: Some(holder.clone()) };
             match caller.app.send(run, input, caller.actor.clone()).await {
-                // Somebody else has it by now.
+                // Another client has the call by now.
                 Ok(_) | Err(Error::Rejected(_)) => {}
                 Err(error) => failed = Some(error),
             }

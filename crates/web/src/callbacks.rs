@@ -1,9 +1,9 @@
-//! Where agents of others are told of the resolution of what they asked.
+//! Callbacks: the places at which external agents receive the resolution of what they asked.
 //!
-//! The journal says of an interrupt that there is such a place. Where it is and what signs there is [kept](crate::kept)
-//! beside it, under the id of the interrupt and before the event that opens it. It is forgotten once the agent was told,
-//! once what failed is tried no more, and once the run is erased. Whether anybody may be told there is asked anew at each
-//! attempt.
+//! The journal records only that an interrupt has a callback. Its URL and signing secret are [kept](crate::kept)
+//! outside the journal, under the id of the interrupt, before the event that opens it. They are deleted once the agent
+//! was notified, once a failed delivery can not be retried, or once the run is erased. Each attempt checks whether the
+//! callback is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,23 +32,23 @@ use crate::view;
 
 const FOLDER: &str = "callbacks";
 const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again";
-/// Where the channel leads by itself: each delivery has a URL of its own, and a name of this kind stands for no address.
+/// URL of the shared channel. Each delivery has a URL of its own, and a name under `.invalid` has no address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
-/// Why nothing is told there by now.
+/// Reasons why a callback is not sent any more.
 const NOT_KEPT: &str =
     "where it is told is not kept any more, or can not be used: then the log of the server says why";
 const NOT_ALLOWED: &str = "where it is told is not allowed any more";
 const KEY_ENDED: &str = "the key that it was asked with counts no more";
 const ERASED: &str = "the run that asked is erased";
 
-/// Where agents may be told at all.
+/// Addresses that callbacks may be sent to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// At every public address, and in the networks that are allowed by name.
+    /// Every public address, and the networks that are allowed by name.
     #[default]
     Public,
-    /// In these networks alone.
+    /// Only the networks that are allowed by name.
     Allowed,
     Off,
 }
@@ -75,21 +75,21 @@ impl FromStr for Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub reach: Reach,
-    /// Ranges of addresses that are not public and may be reached all the same.
+    /// Ranges of addresses that callbacks may reach although they are not public.
     pub allow: Vec<String>,
 }
 
-/// Why nothing is sent there, without the address: it may be a secret.
+/// Reason for rejecting an address. The address is left out, since it may be a secret.
 const ELSEWHERE: &str = "leads to an address that nobody has allowed, or with `http:` out of the networks that \
                          `callback_allow_networks` names";
 
-/// What the journal does not hold.
+/// Part of a callback that the journal does not hold.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
     url: String,
     secret: String,
-    /// What let the agent in, where that can be revoked.
+    /// Key that authenticated the agent, if it was one: a key can be revoked.
     key: Option<KeyId>,
     at: Timestamp,
 }
@@ -109,7 +109,7 @@ impl Callbacks {
         Self { kept: Kept::open(data, FOLDER, MEND), definition, reach }
     }
 
-    /// The one that the outbox knows all of them by.
+    /// Returns the channel under which the outbox knows all callbacks.
     pub fn channel(&self) -> Result<Channel, Error> {
         self.to(NOWHERE.to_owned(), None)
     }
@@ -120,7 +120,7 @@ impl Callbacks {
         Ok(if self.reach == Reach::Allowed { channel.closed() } else { channel })
     }
 
-    /// What is wrong with one, in words that hold neither part of it.
+    /// Rejects an invalid callback. The message contains neither its URL nor its secret.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
         if self.reach == Reach::Off {
             let why = "is not taken here: this server sends resolutions nowhere (`callbacks` is `off`); wait for yours";
@@ -144,7 +144,8 @@ impl Callbacks {
         if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
     }
 
-    /// Keeps one for an interrupt that is to be opened, under the id that it is to have. `key`: the one that it is asked with.
+    /// Stores the callback of an interrupt that is about to be opened, and returns the id for the interrupt. `key`: the
+    /// key that authenticated the agent.
     pub async fn keep(&self, app: &App, callback: AskCallback, key: Option<KeyId>) -> Answer<InterruptId> {
         let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let AskCallback { url, secret } = callback;
@@ -152,12 +153,12 @@ impl Callbacks {
         Ok(id)
     }
 
-    /// Nothing is told there any more.
+    /// Deletes the callback of an interrupt.
     pub async fn forget(&self, app: &App, id: &InterruptId) -> Answer<()> {
         self.kept.forget(app, id.as_str()).await
     }
 
-    /// The same of all interrupts of these runs, which are erased.
+    /// Deletes the callbacks of all interrupts of erased runs.
     pub async fn forget_runs(&self, app: &App, runs: &[RunId]) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         if kept.is_empty() {
@@ -180,7 +181,8 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Where whoever asked is told, and who it is; `None`: nowhere. Whether they may be told there is not asked.
+    /// Returns the host of a callback, and the agent that asked; `None` if the callback leads nowhere. Does not check
+    /// whether sending is still allowed.
     pub async fn place(&self, app: &App, id: &InterruptId) -> Result<Option<Place>, NoCallback> {
         Box::pin(self.placed(app, id)).await.map_err(|refused| {
             tracing::warn!(interrupt = %id, why = refused.0.detail, "where an agent is told can not be read");
@@ -200,7 +202,7 @@ impl Callbacks {
         Ok(Some(Place { host: channel.place(), asker }))
     }
 
-    /// Where whoever asked is told, and of what.
+    /// Returns the channel of a callback, and the resolution to send.
     pub async fn of(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
         match Box::pin(self.standing(app, id)).await {
             Ok(found) => found.map_err(NoCallback::Never),
@@ -212,7 +214,7 @@ impl Callbacks {
         }
     }
 
-    /// The same; the inner error: why nobody may be told there.
+    /// Like [`Callbacks::of`]. The inner error is the reason why nothing may be sent.
     async fn standing(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
         if self.reach == Reach::Off {
             return Ok(Err(NOT_ALLOWED));
@@ -220,15 +222,15 @@ impl Callbacks {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         let Some(Stored { url, secret, key, .. }) = stored else { return Ok(Err(NOT_KEPT)) };
         if let Some(key) = key {
-            // As it is now: another node may have revoked it a moment ago.
+            // The current state: another node may have revoked the key a moment ago.
             let system = app.driver.system().await?;
             if system.keys.get(&key).is_none_or(|key| key.status(app.now()) != Status::Live) {
                 return Ok(Err(KEY_ENDED));
             }
         }
-        // The configuration may be another one by now.
+        // The configuration may have changed since the callback was stored.
         let Ok(channel) = self.to(url, Some(secret)) else { return Ok(Err(NOT_ALLOWED)) };
-        // As it is written: memory may not know of it yet.
+        // From the journal: memory may not have the resolution yet.
         let row = app.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))?;
         if is_erased(app, &row).await? {
             return Ok(Err(ERASED));
@@ -239,10 +241,10 @@ impl Callbacks {
         Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Forgets those that nothing is told of any more. One that can not be looked at keeps none of the others.
+    /// Deletes callbacks that are not needed any more. An error in one of them does not stop the others.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
-        // Where the journal has moved to a database since, what lies in the folder is told by nobody.
+        // Once the journal has moved to a database, nothing is sent to callbacks that are left in the folder.
         let lying: BTreeSet<InterruptId> = self.kept.lying().await?;
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
@@ -266,16 +268,16 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Whether no event follows any more that would open it: a crash came in between. Of what lies in a folder beside a
-    /// database nothing is known: it may be of another journal, to which somebody goes back.
+    /// Returns true if no event will open the interrupt: the server crashed before. Never true for a file in the folder
+    /// while a database is used, since it may belong to a journal that is used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))
     }
 }
 
-/// Whether the agent was told, or can not be told any more: what failed may be tried again by hand while it is known what it
-/// said, unless the run is erased.
+/// Returns true if the agent was notified, or can not be notified any more. A failed delivery may be retried by hand
+/// while its content is kept, unless the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

@@ -1,12 +1,12 @@
-//! A share of the descriptors for each kind of client, so that no flood locks people out.
+//! Quotas of connections for each kind of client, so that no flood locks people out.
 //!
-//! Connections that have not authenticated share one quota; a new one beyond it evicts the oldest, so a client that
-//! authenticates with its first request has only to be faster than the flood takes to fill the quota. Those of agents
-//! share another; a request over one more is refused, and its connection stays one of the first kind. People have what
-//! is left.
+//! Connections that have not authenticated share one quota. A new one beyond it evicts the oldest. A client that
+//! authenticates with its first request only has to be faster than the flood fills the quota. Connections of agents
+//! share another quota. A request of one more agent is refused, and its connection stays unauthenticated. People have
+//! the rest.
 //!
-//! A connection counts until its socket is closed: the stream holds it. The connection that a request came over is
-//! task-local while the request is served, so that `auth.rs` can tell which one it is.
+//! A connection is counted until its socket is closed, since the stream holds it. The connection of a request is
+//! task-local while the request is served, so that `auth.rs` can find it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -22,7 +22,7 @@ tokio::task_local! {
     static CONNECTION: Arc<Connection>;
 }
 
-/// How many connections each kind of client may have at once.
+/// Maximum number of open connections for each kind of client.
 #[derive(Clone, Copy, Debug)]
 pub struct Quotas {
     pub unauthenticated: usize,
@@ -30,7 +30,7 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// At most a quarter of what this process may open, and half of it: the rest is for people, and for files.
+    /// Returns quotas of at most a quarter and a half of this process's descriptors. The rest is for people and files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -49,15 +49,15 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// The oldest first.
+    /// Unauthenticated connections, the oldest first.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     agents: BTreeSet<u64>,
 }
 
-/// One connection. It is unauthenticated until somebody is let in over it, and forgotten when it is dropped.
+/// One connection: unauthenticated until a client authenticates over it, and forgotten when it is dropped.
 pub struct Connection {
     number: u64,
-    /// Who connected: a client, or a proxy.
+    /// Address of the peer: a client, or a proxy.
     pub(crate) peer: IpAddr,
     all: Arc<Connections>,
     evicted: Arc<Notify>,
@@ -83,19 +83,19 @@ impl Connections {
         Arc::new(Connection { number, peer, all: self.clone(), evicted })
     }
 
-    /// A poisoned lock guards plain maps: what they hold is still right.
+    /// Locks the maps. A poisoned lock is accepted, since the maps are valid after a panic.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Connection {
-    /// A person is let in over it.
+    /// Marks the connection as one of a person.
     pub fn is_a_persons(&self) {
         self.forget();
     }
 
-    /// An agent is let in over it; `false` where agents have too many.
+    /// Marks the connection as one of an agent. Returns false if agents have too many.
     pub fn is_an_agents(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
@@ -112,7 +112,7 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when it has to end for a newer one.
+    /// Resolves when the connection must close to make room for a newer one.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -129,7 +129,7 @@ pub fn serving<F: Future>(connection: Arc<Connection>, request: F) -> impl Futur
     CONNECTION.scope(connection, request)
 }
 
-/// The connection of the request that is being served.
+/// Returns the connection of the request that is being served.
 pub fn current() -> Option<Arc<Connection>> {
     CONNECTION.try_with(Arc::clone).ok()
 }
@@ -153,7 +153,7 @@ mod tests {
         second.is_a_persons();
         let fourth = all.accept(PEER);
         assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
-        // One that is gone takes no place.
+        // A closed connection takes no place.
         drop(third);
         let fifth = all.accept(PEER);
         assert_eq!([&second, &fourth, &fifth].map(|each| ends(each)), [false; 3]);

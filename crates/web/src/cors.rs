@@ -1,5 +1,5 @@
-//! Pages of other origins that may call one edge from a browser (the Fetch standard, 3.2): those that are named, and that
-//! edge alone. Everything else stays with its own origin.
+//! Cross-origin access (the Fetch standard, 3.2). Pages of configured origins may call one edge from a browser. All
+//! other routes are limited to pages of this server.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -15,16 +15,16 @@ const HEADERS: &str =
 const EXPOSED: &str =
     "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed";
 
-/// Who may call what.
+/// Origins that may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
-    /// What the paths begin with.
+    /// Prefix of the edge's paths.
     pub base: &'static str,
     pub origins: Vec<HeaderValue>,
 }
 
 impl Cors {
-    /// The origin of the page that a request comes from, where it may be answered there.
+    /// Returns the origin of the page that sent a request, if that page may read the answer.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
         let (Some(origin), None) = (said.next(), said.next()) else { return None };
@@ -34,12 +34,12 @@ impl Cors {
     }
 }
 
-/// Whether a browser asks before it sends what the page wants.
+/// Returns true for a preflight, by which a browser asks before it sends a page's request.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The answer to that. It says nothing of what is there, and needs nobody to be signed in.
+/// Returns the answer to a preflight, which reveals no resource and needs no authentication.
 pub(crate) fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -49,7 +49,7 @@ pub(crate) fn preflight() -> Response {
     response
 }
 
-/// Lets the page read the answer.
+/// Adds the headers that let the page read the answer.
 pub(crate) fn tell(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));

@@ -1,5 +1,5 @@
-//! The one way to decide on an interrupt, for every surface. Refuses in this order: unknown (404), role (403), the
-//! same decision again (200), expired (410), resolved (409), version (409), option and schema (422).
+//! Decides on interrupts, for every surface. Checks in this order: unknown (404), role (403), the same decision again
+//! (200), expired (410), resolved (409), version (409), option and schema (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -14,13 +14,13 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// The interrupt with its resolution, once that is durable. A refusal that names a standing resolution holds it.
+/// Returns the interrupt with its resolution, once that is durable. A refusal due to an earlier resolution contains it.
 pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
-/// The same on behalf of somebody whom the client names. That is its claim, which is recorded with the decision: it lets nobody
-/// decide.
+/// Decides on behalf of a person named by the client. The name is a claim of the client, and is recorded with the
+/// decision. The claim gives no right to decide.
 pub async fn decide_on_behalf(
     app: &App,
     asked: &Asked,
@@ -32,8 +32,8 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// The same by the form of a page that showed what is asked. With a key it is carried out once, and a repeat is told how the
-/// interrupt stands.
+/// Decides by the form of a page that showed the interrupt. A decision with a key is carried out once; a repeat returns
+/// the interrupt as it is.
 pub async fn decide_on_page(
     app: &App,
     asked: &Asked,
@@ -41,7 +41,7 @@ pub async fn decide_on_page(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    // What was shown is what is there only where the form says which version it showed.
+    // The decision is about the content that was shown only if the form names its version.
     let from_page = decision.version.is_some();
     let decision = interrupt::Decision { from_page, ..read(decision)? };
     carry_out(app, asked, actor, decision, key).await
@@ -105,7 +105,7 @@ async fn carry_out(
     }
 }
 
-/// The same refusal with what was decided instead.
+/// Adds the earlier resolution to a refusal.
 pub async fn standing(app: &App, asked: &Asked, reader: &Reader, mut refused: Refused) -> Answer<Refused> {
     let row = app.interrupt_row(&asked.interrupt).await?;
     refused.0.resolution = view::interrupt::standing(app, &row, reader).await?;

@@ -1,4 +1,4 @@
-//! Deliveries as more than one route needs them: those of an interrupt, and sending one again by hand.
+//! Operations on deliveries that several routes need: the deliveries of an interrupt, and a retry by hand.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
@@ -11,7 +11,7 @@ use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// What channels were told of an interrupt, for its record.
+/// Returns the deliveries of an interrupt, for its record.
 pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
     let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
     let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;
@@ -26,7 +26,7 @@ pub async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }
 
-/// The delivery as it waits.
+/// Retries a delivery by hand. Returns the delivery as it waits.
 pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
     let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };

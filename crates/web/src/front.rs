@@ -1,7 +1,6 @@
-//! How others reach this server: the address that they use, and the proxies that may speak for them.
+//! The path of requests to this server: its public address, and the trusted proxies.
 //!
-//! What a proxy says of a request counts only where the connection comes from a proxy that is named. From anybody else
-//! the same headers are ignored.
+//! Forwarding headers are read only if the connection comes from a trusted proxy. From any other peer they are ignored.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -17,25 +16,25 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// What stands between this server and those who use it.
+/// Settings of the path between clients and this server.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
     pub public_url: Option<PublicUrl>,
     pub proxies: Proxies,
-    /// The server speaks TLS itself.
+    /// Certificate files, if the server speaks TLS itself.
     pub tls: Option<TlsFiles>,
-    /// Pages of other origins, and what they may call.
+    /// Origins of other pages, and the edge that they may call.
     pub cors: Cors,
 }
 
-/// A certificate chain and its key, in PEM.
+/// Certificate chain and its key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
 
-/// The address that browsers and agents use: a scheme, a host, perhaps a port.
+/// Address that browsers and agents use: a scheme, a host and an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 
@@ -69,7 +68,7 @@ impl std::fmt::Display for PublicUrl {
 }
 
 impl PublicUrl {
-    /// As a browser writes it: without the port where it is the scheme's own, and without a slash at the end.
+    /// Returns the origin as a browser writes it: without the scheme's default port, and without a final slash.
     pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }
@@ -78,7 +77,7 @@ impl PublicUrl {
         self.0.scheme() == "https"
     }
 
-    /// Nobody on another machine can use it.
+    /// Returns true if only this machine can use the address.
     pub fn is_on_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -88,7 +87,7 @@ impl PublicUrl {
         }
     }
 
-    /// What stands in the header Host: some write the scheme's own port, too.
+    /// Returns the values that the `Host` header may have. Some clients write the scheme's default port, too.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let origin = self.origin();
         let written = origin.split_once("://").map_or("", |(_, host)| host).to_owned();
@@ -100,7 +99,7 @@ impl PublicUrl {
     }
 }
 
-/// An address, or a network of them.
+/// Parses an address, or a network of addresses.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let network =
@@ -111,17 +110,17 @@ pub fn network(text: &str) -> Result<IpNet, String> {
     Ok(network)
 }
 
-/// Those whose word on a request counts.
+/// Proxies whose forwarding headers are trusted.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Who asks, and for what: as the connection has it, or as a proxy says.
+/// Client, host and scheme of a request, from the connection or from a trusted proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// The host that the client named; `None`: the header Host has it.
+    /// Host that the client named; `None` if it is in the `Host` header.
     pub(crate) host: Option<&'a str>,
-    /// The scheme that the client used.
+    /// Scheme that the client used.
     pub(crate) scheme: Option<&'a str>,
 }
 
@@ -135,12 +134,12 @@ impl Proxies {
     }
 
     pub(crate) fn read<'a>(&self, peer: IpAddr, headers: &'a HeaderMap) -> Forwarded<'a> {
-        // A socket of both families shows addresses of version 4 as such of version 6.
+        // A socket for both families shows IPv4 addresses as IPv6 addresses.
         let peer = peer.to_canonical();
         if !self.names(peer) {
             return Forwarded { client: peer, host: None, scheme: None };
         }
-        // The proxy that is nearest writes last.
+        // The nearest proxy writes last.
         let last = |name| values(headers, &name).pop();
         let scheme = last(FORWARDED_PROTO).map(|scheme| match scheme {
             "wss" => "https",
@@ -150,8 +149,8 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Each proxy appends whom it heard, so the last that is no proxy is the client. What stands before it was written
-    /// by the client.
+    /// Returns the client's address. Each proxy appends the address of its peer, so the client is the last address that
+    /// is not a proxy. The entries before it were written by the client.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {
@@ -165,13 +164,13 @@ impl Proxies {
     }
 }
 
-/// The items of a header that is a list. What can not be read is an empty one.
+/// Returns the items of a header that is a list. An unreadable value becomes an empty item.
 fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     lines.flat_map(|line| line.split(',')).map(str::trim).collect()
 }
 
-/// Some proxies write the port as well.
+/// Parses an address. Some proxies append the port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))

@@ -1,5 +1,5 @@
-//! Checks of every request before a handler runs: the Host and the Origin. Also the headers of every answer, the id of
-//! the request among them, and what is logged of it. Never looks at tokens or bodies.
+//! Checks the `Host` and the `Origin` of every request before a handler runs. Sets the headers of every answer,
+//! including the request id, and logs the request. Must never look at tokens or bodies.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -31,19 +31,19 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The names under which this server may be addressed.
+/// Names under which this server may be addressed.
 pub struct Names {
     hosts: Vec<String>,
     origins: Vec<String>,
     proxies: Proxies,
     cors: Cors,
-    /// What links begin with.
+    /// Start of every link.
     base: String,
-    /// The scheme that a proxy has to have been asked with.
+    /// Scheme that clients must use towards the proxy.
     scheme: Option<&'static str>,
 }
 
-/// An address that a server listens on.
+/// Address that the server listens on.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
     pub address: SocketAddr,
@@ -55,8 +55,8 @@ impl Door {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// How this machine names it, and how a public name never does. A page on any machine could name the address that
-    /// stands for all of them.
+    /// Returns the local names of the address, which no public name can equal. The unspecified address is left out,
+    /// since a page on any machine could name it.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -91,7 +91,7 @@ impl Names {
         Self { hosts, origins, proxies, cors, base, scheme }
     }
 
-    /// What links begin with.
+    /// Returns the start of every link.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -101,17 +101,17 @@ impl Names {
     }
 }
 
-/// Draws a refusal for a person who looks at it in a browser.
+/// Renders a refusal for a person who looks at it in a browser.
 pub type Page = fn(&Refused) -> Response;
 
-/// Around every handler, as one layer: each more would copy the service once more for each request.
+/// Wraps every handler, as one layer: each further layer would copy the service once more per request.
 pub async fn check_origin(
     State((names, auth, pages)): State<(Arc<Names>, AuthState, Page)>,
     request: Request,
     next: Next,
 ) -> Response {
     let id = RequestId::of(request.headers());
-    // At the level of an error: whatever is logged of the request has it.
+    // The span has the level of an error, so that every log line of the request carries it.
     let span = tracing::error_span!("request", request_id = %id);
     let mut response =
         request_id::serving(id.clone(), answer(names, auth, pages, request, next)).instrument(span).await;
@@ -128,7 +128,7 @@ async fn answer(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Every request comes over a connection; one without would have no proxy to speak for it.
+    // Every request comes over a connection. Without one, no proxy is trusted.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
@@ -152,16 +152,17 @@ async fn answer(
     response
 }
 
-/// `may_call`: it comes from a page that is named. A page that made a name of its own point at this machine sends that name as the host (DNS rebinding).
+/// Checks the host, scheme and origin of a request. `may_call`: the request comes from a configured origin. A page
+/// whose own name resolves to this machine sends that name as the host (DNS rebinding).
 fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
-    // A target in absolute form names a host too, and that one wins (RFC 9112, 3.2.2).
+    // A target in absolute form names a host, too, which takes precedence (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.holds(target));
     let host_is_ours = match forwarded.host {
         Some(host) => names.holds(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
-    // Whoever reached the proxy in plain text is told where to go before they show what lets them in.
+    // A client that reached the proxy in plain text gets the right address before it sends credentials.
     let scheme_is_ours = match (forwarded.scheme, names.scheme) {
         (Some(used), Some(public)) => used.eq_ignore_ascii_case(public),
         _ => true,
@@ -169,7 +170,7 @@ fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: b
     if !target_is_ours || !host_is_ours || !scheme_is_ours {
         return Err(Refused::new(Code::WrongHost, format!("address the server as {}", names.base)));
     }
-    // Whatever a socket does begins with a GET.
+    // A WebSocket begins with a GET, whatever is done over it.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
     if !reads && !may_call && !is_from_here(request.headers(), names) {
@@ -178,7 +179,7 @@ fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: b
     Ok(())
 }
 
-/// Whether a change comes from a page of ours, or from no page. Browsers say which with one header or both.
+/// Returns true if a change comes from a page of this server, or from no page. Browsers send one or both headers.
 fn is_from_here(headers: &HeaderMap, names: &Names) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
@@ -195,8 +196,8 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Headers that keep answers out of caches, frames, other pages and guesses about their type. A page brings a
-/// policy of its own, and with it what else it needs.
+/// Sets headers that keep answers out of caches, frames and other pages, and prevent guesses about their type. A page
+/// has a policy of its own, and sets its caching and referrer headers itself.
 fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         for (name, value) in [
@@ -217,9 +218,9 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// What is logged of a request: who asked, and the route as a pattern; never the path, query, headers or body.
+/// Log entry of a request: the client, and the route as a pattern; never the path, query, headers or body.
 ///
-/// `access=debug` shows each request. One that failed here is shown in any case.
+/// `access=debug` logs each request. A request that failed in this server is always logged.
 struct Line {
     started: Instant,
     client: IpAddr,
@@ -247,7 +248,7 @@ impl Line {
     }
 }
 
-/// Refusals of a server that has much to do, stops, or is to be replaced: nothing is wrong with it.
+/// Returns true for refusals of a server that is busy, stopping or outdated. These are not faults.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

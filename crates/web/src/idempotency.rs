@@ -1,4 +1,4 @@
-//! The Idempotency-Key header: the same request under the same key is carried out once.
+//! The `Idempotency-Key` header: a request that is repeated under its key is carried out once.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
 use crate::problem::{Answer, Refused};
 
-/// The key that came with a request, if any.
+/// Key of a request, if it has one.
 pub struct Idempotency(Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
@@ -32,7 +32,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Scoped to who asks and to the route. The digest is of the body as it was understood: spaces and the
+    /// Returns the key, scoped to the caller and the route. The digest covers the parsed body, so white space and the
     /// order of keys do not matter.
     pub fn of(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {

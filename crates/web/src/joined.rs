@@ -1,4 +1,4 @@
-//! The trace that a request is a part of, which a run that it begins joins (W3C Trace Context).
+//! The trace that a request is part of (W3C Trace Context). A run that the request begins joins it.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// `None` where the request names none that can be joined: it is served all the same, as the standard wants it.
+/// Trace of a request; `None` if it names none that can be joined. The request is served in both cases, as the standard
+/// demands.
 pub struct Joined(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Joined {

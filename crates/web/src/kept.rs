@@ -1,10 +1,10 @@
-//! What lets somebody in elsewhere and is therefore in no event: each under the id of what the journal knows of it.
+//! Secrets for access to other systems, which must be in no event. Each is stored under an id that the journal knows.
 //!
-//! It lies in a file for each in a folder of the data folder, which its owner alone may read, or where several nodes share a
-//! database in that database, beside their tokens: any of them sends.
+//! Each is a file in a folder of the data folder that only its owner may read. If several nodes share a database, the
+//! secrets are in that database with the nodes' tokens, since any node may send.
 //!
-//! It is written before the event that tells of it, and forgotten after the one that ends it. What a crash in between left
-//! behind is [swept](keep_swept).
+//! A secret is written before the event that refers to it, and deleted after the event that ends it. Leftovers of a
+//! crash in between are [swept](keep_swept).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,10 +27,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct Kept {
-    /// Of the folder, and in front of each id in the database.
+    /// Name of the folder, and prefix of each id in the database.
     name: &'static str,
     folder: PathBuf,
-    /// What to do about one that can not be used.
+    /// Advice for a file or row that can not be used.
     mend: &'static str,
 }
 
@@ -39,8 +39,8 @@ impl Kept {
         Self { name, folder: data.join(name), mend }
     }
 
-    /// `None`: nothing that can be used is kept under this id. Of a file that others may read, or that holds something else,
-    /// the log says so.
+    /// Returns the secret of an id; `None` if it is missing or unusable. Logs a file that others may read, and
+    /// unexpected content.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
@@ -93,7 +93,7 @@ impl Kept {
         self.remove(id).await
     }
 
-    /// The same of what lies in the folder, wherever else it is kept.
+    /// Deletes the file of an id in the folder, even if secrets are kept in a database.
     pub(crate) async fn remove(&self, id: &str) -> Answer<()> {
         let path = self.path(id);
         blocking(move || match fs::remove_file(&path) {
@@ -103,7 +103,7 @@ impl Kept {
         .await
     }
 
-    /// The ids of what lies in the folder.
+    /// Returns the ids of the files in the folder.
     pub(crate) async fn lying<I>(&self) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -117,7 +117,7 @@ impl Kept {
         .await
     }
 
-    /// Removes what a crash has left half written, so long ago that nobody goes on writing it.
+    /// Removes files that a crash left half written, once they are too old to be still in use.
     pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
         let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
@@ -127,7 +127,7 @@ impl Kept {
                 if path.extension().is_some_and(|extension| extension == "new")
                     && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
                 {
-                    // One that can not be removed keeps none of the others.
+                    // A file that can not be removed does not stop the others.
                     if let Err(error) = fs::remove_file(&path) {
                         tracing::warn!(path = %path.display(), %error, "what a crash left half written stays");
                     }
@@ -138,7 +138,7 @@ impl Kept {
         .await
     }
 
-    /// The ids of all that is kept.
+    /// Returns the ids of all stored secrets.
     pub(crate) async fn all<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -149,7 +149,7 @@ impl Kept {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// The ids of what is kept for so long that the event which tells of it is written by now, or never.
+    /// Returns the ids of secrets so old that the event that refers to them is either written by now or never will be.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,
@@ -169,7 +169,7 @@ impl Kept {
     }
 }
 
-/// Looks through what is kept, now and then, for what nothing is told of any more. Runs for as long as it is not dropped.
+/// Deletes secrets that are not needed any more, at intervals. Runs until it is dropped.
 pub async fn keep_swept(app: Arc<App>) {
     loop {
         for (of, swept) in [
@@ -185,7 +185,7 @@ pub async fn keep_swept(app: Arc<App>) {
     }
 }
 
-/// The folder, which its owner alone may enter, outlives a power cut as what lies in it does.
+/// Creates the folder, which only its owner may enter. Like the files in it, the folder outlives a power cut.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

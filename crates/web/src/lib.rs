@@ -1,20 +1,20 @@
-//! The HTTP kit: what comes in is authenticated, measured and typed here, and what goes out is put into words here.
+//! The HTTP kit: authenticates, limits and types requests, and builds answers.
 //!
-//! The native API (`server`) and the wires of others (`edges`) are made of it; it knows no route and no wire. Handlers
-//! get what they work with ([`app::App`]) from an extractor of [`auth`], together with who asks, and never otherwise.
+//! The native API (`server`) and the edges (`edges`) are made of it. This crate must not know any route or wire format.
+//! A handler gets its state ([`app::App`]) from an extractor of [`auth`] together with the caller, and in no other way.
 //!
-//! | what | module |
+//! | content | module |
 //! |---|---|
-//! | who asks, what they may do, and how they got in | [`auth`], [`needs`]; [`access`] and when it ends; [`sign_in`] at a provider; [`identity`]: principals, and the issuers and providers that vouch for them; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: which pages may call an edge), [`front`] knows the public address and the proxies |
-//! | bodies, queries, keys, the trace that a request is in | [`body`], [`query`], [`idempotency`], [`joined`], `accept` |
+//! | the caller and their rights | [`auth`], [`needs`]; [`access`] and its end; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`front`] knows the public address and the proxies |
+//! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`joined`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
-//! | which connection of a client runs a call | [`call_claims`] |
-//! | channels that were registered over the API; where agents are told; sending a delivery again | [`webhooks`]; [`callbacks`]; [`deliveries`] |
-//! | what lets somebody in elsewhere, beside the journal | [`kept`] |
-//! | one WebSocket line | [`line`] |
+//! | the connection of a client that runs a call | [`call_claims`] |
+//! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`]; [`deliveries`] |
+//! | secrets of other systems, outside the journal | [`kept`] |
+//! | one WebSocket line | [`websocket`] |
 //! | one follower of events, one SSE line | [`feed`] |
-//! | from the journal's types to those of the wire | [`view`]; [`decide`] and [`wait`] answer with it |
+//! | conversion of the journal's types to wire types | [`view`]; [`decide`] and [`wait`] answer with it |
 
 pub mod accept;
 pub mod access;

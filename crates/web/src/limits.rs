@@ -1,188 +1,186 @@
-//! Named limits of what is served. Each is a typed error when it is hit.
+//! Named limits of the server. Hitting one is a typed error.
 
 use std::time::Duration;
 
-/// The time in which the headers of a request come: of the first from the connection on, of each other from the
-/// answer before it. So it is also how long a connection may be idle.
+/// Time limit for the headers of a request, from the connection or from the answer before. This also limits how long a
+/// connection may be idle.
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
-/// Between two signs of life on a silent stream: proxies close what is silent for half a minute.
+/// Time between two pings on a silent stream. Proxies close a stream that is silent for half a minute.
 pub const PING_TIME: Duration = Duration::from_secs(15);
-/// How long the client of a socket may give none: three of its answers to pings may be lost.
+/// Time limit for silence of a socket's client. Three of its answers to pings may be lost.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);
-/// The time in which the client of a socket says who it is.
+/// Time limit for the client of a socket to authenticate.
 pub const HELLO_TIME: Duration = Duration::from_secs(10);
-/// How long a stream's writer waits for its reader.
+/// Time limit for a stream's writer that waits for its reader.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
-/// A file of certificates, or of a key.
+/// Size of a file of certificates, or of a key.
 pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
-/// Between two looks at whether they have changed.
+/// Time between two checks for changed certificate files.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 
-/// Between two looks in the database for what is secret of a webhook, where it was not there.
+/// Time between two reads of a webhook's secret from the database while it is missing.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
-/// How often the resolution of what an agent of others asked is told where it said.
+/// Delivery attempts of one callback.
 pub const CALLBACK_ATTEMPTS: u64 = 8;
-/// From the first attempt to the second; each later wait is four times as long: seven hours and a half in all.
+/// Time from the first attempt to the second. Each later wait is four times as long, seven and a half hours in all.
 pub const CALLBACK_RETRY_MS: u64 = 5_000;
-/// The longest that one attempt takes.
+/// Time limit of one attempt.
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
-/// Between two looks at what is kept beside the journal of callbacks, webhooks and browsers.
+/// Time between two sweeps of the secrets of callbacks, webhooks and browsers.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// How long one is kept that the journal does not know: its event is written in the next moment, or never.
+/// Time for which a secret is kept that the journal does not know. Its event follows in the next moment, or never.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
-/// A request body.
+/// Size of a request body.
 pub const BODY_BYTES: usize = 1024 * 1024;
-/// What is read and thrown away of a body that is too large, so that its sender gets to read why.
+/// Size up to which a body that is too large is read and dropped, so that its sender reads the refusal.
 pub const DRAINED_BYTES: usize = 64 * 1024 * 1024;
-/// The time in which a body must arrive.
+/// Time limit for a body to arrive.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The id of a request that its caller brings; a longer one is replaced.
+/// Length of a request id from the caller. A longer one is replaced.
 pub const REQUEST_ID_CHARS: usize = 128;
 
-/// An idempotency key.
+/// Length of an idempotency key.
 pub const IDEMPOTENCY_KEY_BYTES: usize = 255;
 
 /// Items of one page.
 pub const PAGE: u16 = 200;
-/// Items of one page where none are asked for.
+/// Items of one page if the request names no number.
 pub const PAGE_DEFAULT: u16 = 50;
-/// A page is cut where it grows beyond this; it always holds one item.
+/// Size at which a page is cut. A page always holds at least one item.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Deliveries of an interrupt that its record holds.
+/// Deliveries of an interrupt in its record.
 pub const RECORD_DELIVERIES: usize = 200;
-/// Characters of a task where it names a run, such as in a row of the inbox. The whole stands in the run's input.
+/// Characters of a task where it names a run, such as in a row of the inbox. The run's input has the whole text.
 pub const TASK_CHARS: usize = 300;
 /// Events read from the store at once.
 pub const READ_EVENTS: usize = 64;
 
-/// Subtasks of a draft that is laid out.
+/// Subtasks of a draft plan whose layout is computed.
 pub const LAYOUT_SUBTASKS: usize = 200;
 
-/// Connections whose client has not said who it is, at once; a quarter of the descriptors where that is less. The
-/// oldest is evicted.
+/// Open connections that have not authenticated; a quarter of the descriptors if that is less. One more evicts the
+/// oldest.
 pub const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Connections of agents at once; half of the descriptors where that is less. One half of the streams stays with people.
+/// Open connections of agents; half of the descriptors if that is less. One half of the streams is left to people.
 pub const AGENT_CONNECTIONS: usize = 10_000;
-/// Requests a second that each agent may make, on average, where the server is started with nothing else: far more
-/// than agents that ask people have to say.
+/// Average requests a second of each agent, if nothing else is configured. Agents that ask people need far fewer.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Requests that it may make at once, in seconds of that average.
+/// Burst of an agent's requests, in seconds of that average.
 pub const AGENT_BURST_SECONDS: u32 = 5;
-/// All agents together may make so many times what one may.
+/// Rate of all agents together, as a multiple of one agent's rate.
 pub const AGENT_SHARES: u32 = 5;
-/// Agents whose rates are remembered at once; those that rest are forgotten.
+/// Agents whose rates are remembered at once. Idle ones are forgotten.
 pub const RATED_AGENTS: usize = 4_096;
 
-/// Requests of signing in that come from one address in a minute, where nothing else is configured.
+/// Requests to sign in from one address in a minute, if nothing else is configured.
 pub const SIGN_IN_REQUESTS: u32 = 120;
-/// Decisions of one principal in a minute, where nothing else is configured.
+/// Decisions of one principal in a minute, if nothing else is configured.
 pub const DECISIONS: u32 = 6_000;
-/// Addresses and principals whose rates are remembered at once; those that rest are forgotten first.
+/// Addresses and principals whose rates are remembered at once. Idle ones are forgotten first.
 pub const RATED: usize = 10_000;
 
-/// Frames in a row that a socket's agent is told are too many before the socket is closed: one that waits as it is told
-/// never gets there.
+/// Frames in a row over the rate of a socket's agent before the socket is closed. An agent that waits as told never
+/// sends so many.
 pub const OVER_RATE_FRAMES: u32 = 100;
 
-/// Event streams and sockets open at once.
+/// Open event streams and sockets.
 pub const STREAMS: u32 = 20_000;
-/// Long polls waiting at once.
+/// Long polls that wait at once.
 pub const POLLS: usize = 10_000;
-/// The longest that a long poll waits.
+/// The longest wait of a long poll.
 pub const POLL_SECONDS: u16 = 60;
-/// The last events, which those who follow everything share: a follower that is further behind reads the journal
-/// by itself.
+/// Recent events that all followers of everything share. A follower that is further behind reads the journal itself.
 pub const RECENT_EVENTS: usize = 1_024;
-/// Their bytes as the journal has them; in memory they take up to three times as much.
+/// Size of the recent events in the journal's encoding. In memory they take up to three times as much.
 pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
-/// Frames that a socket's reader may be behind before its writer waits for it.
+/// Frames that a socket's reader may be behind before its writer waits.
 pub const SOCKET_FRAMES: usize = 64;
-/// What a stream's reader is told to wait before it connects again.
+/// Wait before a stream's reader connects again, as sent to the reader.
 pub const RETRY: Duration = Duration::from_secs(1);
-/// Runs of which is remembered who may see them.
+/// Runs whose visibility is remembered.
 pub const SIGHT_RUNS: usize = 4_096;
-/// Events that one page looks at: most of them may not be the caller's to see.
+/// Events that one page examines. Most of them may be invisible to the caller.
 pub const SCANNED_EVENTS: usize = 10_000;
 
-/// A frame of a socket's client.
+/// Size of a frame of a socket's client.
 pub const FRAME_BYTES: usize = 1024 * 1024;
-/// What is read of a frame that is too large, so that its sender gets to read why.
+/// Size up to which a frame that is too large is read, so that its sender reads the refusal.
 pub const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
-/// What each socket holds to read into, also while it is silent.
+/// Read buffer of each socket, also while it is silent.
 pub const READ_BUFFER_BYTES: usize = 4 * 1024;
-/// What a socket gathers of small frames before it writes them out.
+/// Size of the small frames that a socket gathers before it writes them.
 pub const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 /// Subscriptions of one socket.
 pub const SUBSCRIPTIONS: usize = 64;
-/// Answers that a socket's client may be behind before nothing more is taken from it.
+/// Answers that a socket's client may be behind before no more frames are read from it.
 pub const ANSWERS: usize = 64;
-/// How long a socket that ends has for its goodbye.
+/// Time limit for the closing frames of a socket.
 pub const GOODBYE_TIME: Duration = Duration::from_secs(3);
 
-/// Login links that can be redeemed at once; the oldest goes.
+/// Login links that can be redeemed at once. One more replaces the oldest.
 pub const LOGIN_CODES: usize = 1_000;
-/// Those of one person; their oldest goes.
+/// Login links of one person. One more replaces their oldest.
 pub const LOGIN_CODES_OF_PERSON: usize = 10;
-/// How long a login link can be redeemed: 15 minutes.
+/// Validity of a login link: 15 minutes.
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
-/// Browsers that are signed in at once; the oldest goes.
+/// Logins at once. One more replaces the oldest.
 pub const LOGINS: usize = 1_000;
-/// Those of one person; their oldest goes.
+/// Logins of one person. One more replaces their oldest.
 pub const LOGINS_OF_PERSON: usize = 100;
-/// How long a login lasts: 30 days.
+/// Validity of a login: 30 days.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// How long somebody has to sign in at the provider: 10 minutes.
+/// Time limit for a sign-in at the provider: 10 minutes.
 pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
-/// How long the browser that comes back from there has to redeem what it is given: a minute.
+/// Time limit for the browser that comes back from the provider to redeem its code: a minute.
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
-/// Sign-ins that are remembered as done, so that none is done twice. The provider takes no code twice, either.
+/// Completed sign-ins that are remembered, so that none is repeated. The provider accepts no code twice, either.
 pub const SIGN_INS: usize = 10_000;
-/// Sign-ins that one browser has begun and not brought to an end, such as in several tabs.
+/// Unfinished sign-ins of one browser, such as in several tabs.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// How long a terminal that signed in is told so again, if it missed it: a minute.
+/// Time for which a terminal can fetch the result of its sign-in again, if it missed the result: a minute.
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
-/// How long the page is good for that a sign-in led to: an hour.
+/// Validity of the page that a sign-in led to: an hour.
 pub const SIGNED_IN_PAGE_MS: u64 = 3_600 * 1_000;
-/// A place of this server that somebody goes to after a sign-in.
+/// Length of the path of this server that a sign-in leads to.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 
-/// How long a decision link is good for where nothing is said: 7 days.
+/// Validity of a decision link if the request names none: 7 days.
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
-/// The longest that a decision link can be good for: 30 days.
+/// The longest validity of a decision link: 30 days.
 pub const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// How long a stopping server waits for requests that are under way, while running tools have as long. Container
-/// runtimes kill a process ten seconds after they asked it to stop.
+/// Time for which a stopping server waits for open requests, and for running tools. Container runtimes kill a process
+/// ten seconds after they asked it to stop.
 pub const STOP_TIME: Duration = Duration::from_secs(8);
 
-/// Ten years: an expiry beyond it is a mistake, and far beyond it no time at all.
+/// The longest expiry: ten years. A longer one is a mistake, and a far longer one is not a valid time.
 pub const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
-/// An id of a person, a name, a pattern.
+/// Length of a person's id, a name or a pattern.
 pub const LINE_BYTES: usize = 200;
-/// Newest runs that a session names.
+/// Newest runs that a session lists.
 pub const SESSION_RUNS: usize = 50;
 
-/// Runs that are named with the node that drives them.
+/// Runs that are listed for each node that drives them.
 pub const NODE_RUNS: usize = 100;
-/// Leases that are read for that.
+/// Leases that are read for that list.
 pub const NODE_LEASES: usize = 10_000;
 
-/// Files of the folder of workflows.
+/// Files in the folder of workflows.
 pub const WORKFLOW_FILES: usize = 1_000;
 
-/// How often the calls of a client that left are tried to be let go, and the time between two tries.
+/// Attempts to release the calls of a client that left, and the time between two attempts.
 pub const LET_GO_ATTEMPTS: usize = 60;
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 
-/// Open interrupts that are looked at where somebody is removed whom they name.
+/// Open interrupts that are examined when one of their approvers is removed.
 pub const LEFT_INTERRUPTS: usize = 100;
 
 /// Rows of each list that `/metrics` counts at most.
 pub const METRICS_ROWS: usize = 10_000;
-/// Of these read at once.
+/// Rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;

@@ -1,6 +1,7 @@
-//! Tokens of decision links: who may decide on what, until when, [sealed](Seal) so that nobody else can make one.
+//! Tokens of decision links: the person, the interrupt and the expiry, [sealed](Seal) so that only this server can make
+//! one.
 //!
-//! Nothing is kept for a link: an interrupt is resolved once, and with it every link to it is spent.
+//! No state is kept for a link. An interrupt is resolved once, and that ends every link to it.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
@@ -13,10 +14,10 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
-/// Buttons of messages, by which somebody opens a form in a chat.
+/// Sealed values of message buttons, which open a form in a chat.
 pub struct Pressed(Seal);
 
-/// What a button opens: a form to take this option.
+/// Action of a button: opens a form for this option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
     #[serde(rename = "i")]
@@ -36,59 +37,60 @@ impl Pressed {
         self.0.seal(press)
     }
 
-    /// What this server sealed.
+    /// Returns the action in a value that this server sealed.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.open(value)
     }
 }
 
-/// What a link is good for.
+/// Content of a decision link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     #[serde(rename = "i")]
     pub interrupt: InterruptId,
-    /// In whose name it decides.
+    /// Person in whose name the link decides.
     #[serde(rename = "p")]
     pub person: String,
-    /// Of what is decided: see `view::interrupt::bound`.
+    /// Digest of the decision's subject: see `view::interrupt::bound`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// Of a link that was made with a key: it ends with the key.
+    /// Key with which the link was made. The link ends with the key.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    /// When it was made: it ends when its person leaves. Links of earlier versions do not say it.
+    /// Creation time. The link ends when its person leaves. Links of earlier versions have none.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// The last event of the installation's stream that was known then.
+    /// Last event of the installation's stream that was known then.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The delivery that brought it to its person: it counts once, and not for what is risky.
+    /// Delivery that brought the link to its person. Such a link is used once, and not for risky interrupts.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The one option that it chooses; `None`: any.
+    /// The only option that the link may choose; `None`: any.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
-    /// Of the page that a sign-in led to: it ends with being signed out, also by what of these ends at the provider.
+    /// Digests of the provider's sessions, for the page that a sign-in led to. Its link ends at sign-out, here or
+    /// there.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Whoever had made the link that its person was signed in with, where that is somebody else.
+    /// Creator of the login link that signed the person in, if that was another person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
 impl Claim {
-    /// What a link that was sent to somebody counts once by.
+    /// Returns the key under which a mailed link is used once.
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
-        // Whatever it decided: it is used.
+        // The digest does not cover the decision: any decision uses the link up.
         let digest = Digest::of(delivery.as_str().as_bytes());
         let scope = format!("{} link", self.person);
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
 
-    /// When it was made, where it says that.
+    /// Returns the creation time, if the link has one.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
     }
@@ -103,14 +105,15 @@ impl Links {
         self.0.seal(claim)
     }
 
-    /// The number that the page of a token shows, and that a person types: whoever follows links and sends forms does not.
+    /// Returns the number that the page of a token shows and a person types. Programs that follow links and submit
+    /// forms do not type it.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();
         format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
-    /// The claim of a token that this server sealed.
+    /// Returns the claim of a token that this server sealed.
     pub fn claim(&self, token: &str) -> Option<Claim> {
         self.0.open(token)
     }

@@ -1,4 +1,4 @@
-//! Tokens of issuers: whose they are, and the people who come with one.
+//! Access by tokens of issuers, and the people who become known by such a token.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,13 +17,13 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// When the newest token of each person was issued that was shown here. In memory alone: the journal holds that of the
-/// last one that changed something.
+/// Issue time of the newest token of each person that was shown on this node. Kept in memory alone: the journal holds
+/// the issue time of the last token that changed something.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
 impl Newest {
-    /// Whether one was issued later than then.
+    /// Returns true if a token with a later issue time was shown.
     fn is_later(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
@@ -40,7 +40,7 @@ impl Newest {
     }
 }
 
-/// Whose token of an issuer it is, and what it is let in by; `None` where it is no such token.
+/// Returns the principal of an issuer's token, and their access; `None` if it is not such a token.
 pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if app.issuers.is_empty() || !Issuers::could_be(token) {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             return match refusal {
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
-                // The issuer has signed it, so whoever shows it may be told.
+                // The issuer has signed the token, so its bearer may learn the reason.
                 Refusal::Audience
                 | Refusal::NotYet
                 | Refusal::Claim
@@ -74,11 +74,11 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     let_in(app, verified).await.map(Some)
 }
 
-/// Whom an issuer speaks of, as they stand here; among the people from here on, where they are one.
+/// Admits the principal of a verified token. A person becomes known to the installation.
 pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
-    // An issuer may call somebody like one of ours; they are somebody else all the same.
+    // The subject may have the name of another principal here, such as a key. Then the token is rejected.
     let system = app.driver.system().await?;
     let is_known = system.people.get(&principal.id).is_some();
     let elsewhere = if is_known && !principal.is_agent() { None } else { system.whose(&principal.id, now) };
@@ -104,8 +104,8 @@ fn removed(id: &str) -> Refused {
     Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
-/// A person as the token says, among the people from here on. Where the people file or an admin says who somebody is, that
-/// counts, and what the token says of roles and groups does not; nor does it where a later token has said something else.
+/// Records a person as the token describes them. The people file and admins take precedence over the token's roles and
+/// groups. A later token takes precedence over an earlier one.
 async fn taken_up(
     app: &App,
     system: Arc<System>,
@@ -131,7 +131,7 @@ async fn taken_up(
         system
     } else {
         let (driver, input) = (app.driver.clone(), Input::TakeUp { id: id.clone(), person });
-        // Also where the client goes away: who is among the people is in all that depends on it.
+        // Completed even if the client disconnects: much depends on the list of people.
         let taken = detached(async move { driver.change_system(input, Actor::engine()).await }).await;
         taken.map_err(|error| match error {
             Error::System(Rejection::Removed(id)) => removed(&id),
