@@ -1,9 +1,9 @@
-//! Logins: how a browser gets in, and what it shows afterwards.
+//! Logins: sign browsers in, and recognize them afterwards.
 //!
-//! A one-time code becomes a login: a cookie that scripts can not read, and a secret that other ports of this
-//! host never see. Cookies ignore ports, so neither proves anything without the other. Logins are kept as
-//! digests in `logins.json`, and end with the operator's token. Codes are kept in memory alone. None of this is
-//! in the journal, and no code, cookie or secret is ever logged.
+//! A one-time code becomes a login: a cookie that scripts can not read, and a secret that other ports of this host
+//! never see. Cookies ignore ports, so each of the two is valid only with the other. Logins are kept as digests in
+//! `logins.json`, and end when the operator's token changes. Codes are kept in memory alone. The journal contains none
+//! of this, and no code, cookie or secret may be logged.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -24,20 +24,21 @@ use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
 const MEND: &str = "If others may have read it, or it is damaged, delete it: everybody signs in again";
-/// What the token of a terminal begins with.
+/// Prefix of a terminal's token.
 const TOKEN_PREFIX: &str = "hs_login_";
-/// With the 256 bits behind it.
+/// Length of a terminal's token: the prefix and 256 bits in hexadecimal.
 const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// The cookie's name. It holds the port, so that two servers on one host do not sign each other out.
+    /// Name of the cookie, which contains the port, so that two servers on one host do not sign each other out.
     cookie: String,
-    /// Browsers send it over TLS alone. The prefix `__Host-` keeps other names of the same domain from setting it.
+    /// True if browsers send the cookie over TLS alone. The prefix `__Host-` keeps other hosts of the domain from
+    /// setting it.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
-    /// As the file has it. Whoever changes it holds `changing` and writes the file first.
+    /// Logins, as the file has them. A writer holds `changing` and writes the file first.
     kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
@@ -51,69 +52,69 @@ struct Code {
 }
 
 impl Code {
-    /// Whether it signs nobody in any more, as far as the installation knows.
+    /// Returns true if the code can not sign its person in any more.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
 }
 
-/// Whom a code signs in, and how.
+/// Person that a code signs in, and the properties of the login.
 #[derive(Clone, Debug)]
 pub struct Invited {
     pub person: String,
-    /// How long they are signed in.
+    /// Validity of the login.
     pub lasts_ms: u64,
-    /// Where the browser goes then.
+    /// Path to which the browser goes afterwards.
     pub to: Option<String>,
-    /// Of the sign-in that it comes from: only the browser that began it has its cookie.
+    /// Digest of the sign-in that the code comes from. Only the browser that began it has its cookie.
     pub bound: Option<Digest>,
-    /// The last event of the installation's stream that was known when they were.
+    /// Last event of the installation's stream that was known at the invitation.
     pub seq: u64,
-    /// What ends it where the identity provider says so, by digest.
+    /// Digests of the provider's session and subject. A sign-out of either at the provider ends the login.
     pub there: Vec<Digest>,
-    /// Whoever made the link, where that is somebody else.
+    /// Creator of the link, if that is another person.
     pub let_in_by: Option<String>,
 }
 
 impl Invited {
-    /// By a link.
+    /// Returns the invitation of a login link.
     pub fn of(person: &str, seq: u64) -> Self {
         let person = person.to_owned();
         Self { person, lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new(), let_in_by: None }
     }
 }
 
-/// Somebody who is signed in, as it stands in the file.
+/// Login of a person, as stored in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// Who is signed in; the operator in files of earlier versions.
+    /// Person who is signed in; the operator in files of earlier versions.
     #[serde(default = "operator")]
     pub person: String,
-    /// None of a terminal: it shows the secret alone, as a token.
+    /// Digest of the cookie. A terminal has none: it sends the secret alone, as a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
-    /// The last event of the installation's stream that was known then; files of earlier versions do not say it.
+    /// Last event of the installation's stream that was known then. Files of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// What ends it where the identity provider says so, by digest.
+    /// Digests of the provider's session and subject. A sign-out of either at the provider ends the login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Whoever made the link that it began with, where that is somebody else.
+    /// Creator of the login link that it began with, if that is another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     pub expires_at: Timestamp,
 }
 
 impl Login {
-    /// Whether they are signed in no more, as far as the installation knows.
+    /// Returns true if the person has left or was signed out.
     pub fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.person, self.since(), &self.there)
     }
 
-    /// When they came in.
+    /// Returns the time of the sign-in.
     pub fn since(&self) -> Since {
         Since { at: self.created_at, seq: self.seq }
     }
@@ -122,19 +123,19 @@ impl Login {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Of the operator's token: with another one nobody is signed in.
+    /// Digest of the operator's token. With another token, no login is valid.
     operator: Digest,
     logins: Vec<Login>,
 }
 
-/// A new login: what the browser keeps.
+/// Values of a new login for the browser to keep.
 pub struct Issued {
     pub person: String,
     /// The value of `Set-Cookie`.
     pub cookie: String,
     pub secret: String,
     pub expires_at: Timestamp,
-    /// Where the browser goes.
+    /// Path to which the browser goes.
     pub to: Option<String>,
 }
 
@@ -146,7 +147,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if it is there. Whoever calls holds the data folder's lock.
+    /// Reads the file, if there is one. The caller holds the lock of the data folder.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -163,13 +164,13 @@ impl Logins {
         })
     }
 
-    /// A code that signs one browser in as somebody, once.
-    /// `seq`: the last event of the installation's stream that is known.
+    /// Creates a code that signs a person in with one browser, once. `seq`: the last event of the installation's stream
+    /// that is known.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invited::of(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// The same, with how they are signed in, and for how long the code can be redeemed.
+    /// Like [`Logins::invite`], with the properties of the login and the validity of the code.
     pub fn invite_as(
         &self,
         invited: Invited,
@@ -193,9 +194,8 @@ impl Logins {
         Ok((code, expires_at))
     }
 
-    /// A login for a code; none if it is unknown, used or too old, or whoever it was made for has left since. The code is
-    /// used up, whatever comes of it.
-    /// `began`: the sign-ins that the browser shows to have begun.
+    /// Redeems a code. `None` if the code is unknown, used or too old, or if its person has left since. The code is
+    /// used up in every case. `began`: the sign-ins that the browser began, according to its cookies.
     pub fn redeem(
         &self,
         code: &str,
@@ -222,7 +222,7 @@ impl Logins {
         Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
     }
 
-    /// A token that lets a terminal in as somebody.
+    /// Issues a token that signs a terminal in.
     pub fn issue(&self, invited: &Invited, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
         let expires_at = self.keep(invited, None, Digest::of(token.as_bytes()), now)?;
@@ -260,18 +260,18 @@ impl Logins {
         Ok(expires_at)
     }
 
-    /// The login that a secret and a cookie of the request belong to both. Compares digests, so the time it takes
-    /// tells nothing about either.
+    /// Returns the login to which both the secret and a cookie of the request belong. Compares digests, so the time
+    /// taken reveals nothing about either.
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
         let secret = Digest::of(secret.as_bytes());
         let logins = self.kept.borrow().clone();
         let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
-        // Another server on this host may have set one of the same name: that must not sign anybody out.
+        // Another server on this host may have set a cookie of this name, which must not sign the browser out.
         let mut cookies = self.cookies(headers);
         cookies.any(|cookie| Some(Digest::of(cookie.as_bytes())) == login.cookie).then(|| login.clone())
     }
 
-    /// The login of a terminal that has this token.
+    /// Returns the login of a terminal by its token.
     pub fn find_token(&self, token: &str, now: Timestamp) -> Option<Login> {
         if token.len() != TOKEN_CHARS || !token.starts_with(TOKEN_PREFIX) {
             return None;
@@ -283,12 +283,12 @@ impl Logins {
         logins.iter().find(is_it).cloned()
     }
 
-    /// Whoever is signed in, and whoever will be.
+    /// Returns a receiver of the current logins.
     pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
         self.kept.subscribe()
     }
 
-    /// Signs out those who have left, and takes back what they were invited with. Writes only where there is somebody.
+    /// Signs out people who have left, and deletes their codes. Writes the file only if a login ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
@@ -299,12 +299,12 @@ impl Logins {
         }
     }
 
-    /// Signs out.
+    /// Ends a login.
     pub fn end(&self, login: &Login) -> Result<(), Error> {
         self.change(|logins| logins.retain(|each| each != login))
     }
 
-    /// The value of `Set-Cookie` that has a browser forget the cookie.
+    /// Returns the `Set-Cookie` value that deletes the cookie.
     pub fn forget(&self) -> String {
         self.set_cookie("", 0)
     }
@@ -317,12 +317,12 @@ impl Logins {
         cookies(headers, |name| name == self.cookie)
     }
 
-    /// The name of another cookie of this server.
+    /// Returns the name of another cookie of this server.
     pub(crate) fn cookie_of(&self, purpose: &str) -> String {
         format!("{}_{purpose}", self.cookie)
     }
 
-    /// The attribute that keeps a cookie to TLS, where that is there.
+    /// Returns the attribute that limits a cookie to TLS, if this server uses TLS.
     pub(crate) fn secure(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }
@@ -338,12 +338,12 @@ impl Logins {
     }
 }
 
-/// The value of `Set-Cookie`; of no seconds it has a browser forget the cookie.
+/// Returns a `Set-Cookie` value. With 0 seconds, the browser deletes the cookie.
 pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64, secure: &str) -> String {
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// The values of the cookies with such a name that a request brings.
+/// Returns the values of a request's cookies that have such a name.
 pub(crate) fn cookies<'a>(
     headers: &'a HeaderMap,
     is_it: impl Fn(&str) -> bool + 'a,
@@ -353,7 +353,7 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Whether somebody who came in then has left or was signed out since, here or where they signed in.
+/// Returns true if the person has left or was signed out since then, here or at the provider.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }
@@ -410,7 +410,7 @@ mod tests {
         sign_in_as(logins, "anna")
     }
 
-    /// A login: the cookie's value, the secret, the end.
+    /// Signs a person in. Returns the cookie's value, the secret and the expiry.
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
         let (code, _) = logins.invite(id, 0, NOW).unwrap();
         let issued = logins.redeem(&code, &[], &known(&[id]), NOW).unwrap().unwrap();
@@ -471,13 +471,13 @@ mod tests {
             assert_eq!(logins.follow().borrow().len(), 1, "also in the file");
             assert!(find(logins, &of_ben));
         }
-        // Also where somebody of the name is there again.
+        // The codes stay invalid although a person of that name exists again.
         let redeemed =
             codes.map(|code| logins.redeem(&code, &[], &known(&["anna", "ben"]), NOW).unwrap().is_some());
         assert_eq!(redeemed, [false, true]);
     }
 
-    /// Where the provider says that they are signed out, what they were invited with by it counts no more.
+    /// A person who was signed out at the provider can not use a login code from a sign-in there.
     #[test]
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();

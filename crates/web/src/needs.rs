@@ -1,5 +1,5 @@
-//! The permission that a route needs. It is named where the route is declared and checked during authentication. A
-//! route that names none is refused to everybody.
+//! The permission that a route needs, named where the route is declared, and checked during authentication. A route
+//! without one is forbidden to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;
@@ -8,29 +8,29 @@ use holdshort_core::rights::{self, Extent, Permission};
 
 use crate::route_limit::RouteLimit;
 
-/// A permission, and whether it must reach everything.
+/// A permission, and whether it must cover everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,
-    /// Rate that each request of a caller counts against.
+    /// Rate limit that counts each request of a caller.
     pub limit: RouteLimit,
-    /// The route is about what is nobody's own: lists, sessions, the installation.
+    /// True if the route is about objects without an owner: lists, sessions, the installation.
     pub of_all: bool,
 }
 
-/// A permission, however far it reaches: the handler says what the route is about, and the caller whether that is
-/// within.
+/// Requires a permission of any extent. The handler knows the object of the route, and the caller checks that it is
+/// within the extent.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
-/// A permission that reaches everything.
+/// Requires a permission that covers everything.
 pub const fn all(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: true }
 }
 
 impl Needs {
-    /// How far it reaches for a role that may come in; `None` for one that may not.
+    /// Returns the extent of the permission for a role; `None` if the role may not use the route.
     pub fn extent(self, role: Role) -> Option<Extent> {
         match rights::extent(role, self.permission) {
             Extent::Nothing => None,
@@ -45,7 +45,7 @@ impl Needs {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 
-    /// Routes that need it.
+    /// Declares routes that have these needs.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         routes.layer(Extension(self))
     }

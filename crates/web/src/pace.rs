@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use crate::limits::{HEADERS_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
 
-/// Tests are less patient than users.
+/// Time-outs for clients. Tests use shorter ones than users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// The time in which the headers of a request come: of the first from the connection on, of each other from the
-    /// answer before it. So it is also how long a connection may be idle.
+    /// Time limit for the headers of a request, from the connection or from the answer before. This also limits how
+    /// long a connection may be idle.
     pub headers: Duration,
-    /// Between two signs of life on a silent stream.
+    /// Time between two pings on a silent stream.
     pub ping: Duration,
-    /// How long the client of a socket may give none. It answers pings by itself.
+    /// Time limit for silence of a socket's client. Clients answer pings automatically.
     pub silence: Duration,
-    /// The time in which the client of a socket says who it is.
+    /// Time limit for the client of a socket to authenticate.
     pub hello: Duration,
-    /// How long a stream's writer waits for its reader. Then the stream ends; the reader comes back with its cursor.
+    /// Time limit for a stream's writer that waits for its reader. Then the stream ends, and the reader reconnects with
+    /// its cursor.
     pub patience: Duration,
 }
 

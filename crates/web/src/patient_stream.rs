@@ -1,5 +1,5 @@
 //! The TCP connection to one client. A client that reads nothing keeps buffers of the server in use, so its connection
-//! is closed after a while; it comes back with its cursor. A client that reads slowly is waited for.
+//! is closed after a while. The client reconnects with its cursor. A client that reads slowly keeps its connection.
 
 use std::io;
 use std::pin::Pin;
@@ -16,9 +16,9 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Until when the client is waited for, while it takes nothing.
+    /// Deadline of a client that takes no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Counted as open for as long as the socket is.
+    /// Entry among the open connections, for as long as the socket is open.
     _connection: Arc<Connection>,
 }
 
@@ -27,7 +27,7 @@ impl PatientStream {
         Self { stream, patience, stalled: None, _connection: connection }
     }
 
-    /// What a write came to, where it took something or failed; an error once the client was waited for too long.
+    /// Returns the result of a write; an error once the client has taken no bytes for too long.
     fn written<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -42,7 +42,7 @@ impl PatientStream {
 impl Drop for PatientStream {
     fn drop(&mut self) {
         if self.stalled.is_some() {
-            // Otherwise the kernel would keep for the client what it does not take.
+            // Otherwise the kernel would keep the bytes that the client does not take.
             let _ = self.stream.set_zero_linger();
         }
     }

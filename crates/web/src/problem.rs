@@ -1,5 +1,5 @@
-//! Refusals as problem+json. Maps errors of the engine to codes; every request that is not carried out is answered
-//! here.
+//! Refusals as problem+json. Maps errors of the engine to codes. Builds the answer to every request that is not carried
+//! out.
 
 use std::io::ErrorKind;
 
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{request_id, secrets};
 
-/// A request that is not carried out, and why.
+/// Refusal of a request, with its reason.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
 
@@ -28,7 +28,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// With the advice of the code's table as its detail.
+    /// Returns a refusal with the advice from the table of codes as its detail.
     pub fn of(code: Code) -> Self {
         Self::new(code, code.fix())
     }
@@ -37,7 +37,7 @@ impl Refused {
         Self::new(Code::NotFound, format!("there is no such {what}"))
     }
 
-    /// The body does not fit, in these places.
+    /// Returns a refusal that names the wrong places of a body.
     pub fn invalid(problems: Vec<schema::Problem>) -> Self {
         Self::at_places(Code::InvalidRequest, problems)
     }
@@ -53,8 +53,8 @@ impl Refused {
         refused
     }
 
-    /// The same refusal for another wire: renames fields and messages, also in the detail, which is all that clients of other
-    /// systems show.
+    /// Returns this refusal for another wire format. Renames fields and messages, also in the detail, which is all that
+    /// clients of other systems show.
     #[must_use]
     pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
@@ -65,7 +65,7 @@ impl Refused {
         self
     }
 
-    /// One place that does not fit.
+    /// Returns a refusal that names one wrong place of a body.
     pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![schema::Problem::new(pointer, message)])
     }
@@ -80,13 +80,14 @@ impl Refused {
         self.0.code
     }
 
-    /// Whether it is known that nothing was written. Where the store failed it may have been written all the same.
+    /// Returns true if nothing was written for certain. After a failure of the store, the request may have been
+    /// written.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
 }
 
-/// What is wrong, where it is one thing.
+/// Returns the text of the error, if there is exactly one.
 fn one(errors: &[FieldError]) -> Option<String> {
     if let [only] = errors { Some(place(only)) } else { None }
 }
@@ -160,7 +161,7 @@ impl From<Error> for Refused {
             Error::Session(rejection @ session::Rejection::Limit { .. }) => {
                 Self::new(Code::LimitReached, rejection.to_string())
             }
-            // Each opening draws an id of its own, and nobody but the engine lets a session expire.
+            // Each opening draws an id of its own, and only the engine lets a session expire.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine made a mistake");
                 Self::of(Code::Internal)
@@ -169,7 +170,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
-            // Those that are unreadable.
+            // Runs that can not be read.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())
@@ -190,7 +191,7 @@ impl From<Error> for Refused {
             Error::NothingBegins => {
                 Self::invalid_at("", "nothing can begin here: the session was opened without a `workflow`")
             }
-            // Others were faster, again and again.
+            // Other writers were faster, again and again.
             Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::of(Code::Busy),
             Error::Internal(_) => {
                 tracing::error!(%error, "the engine made a mistake");
@@ -269,7 +270,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Limit => Self::new(Code::LimitReached, said),
             keys::Refusal::Unknown => Self::not_found("key"),
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
-            // Ids and secrets are drawn here.
+            // This server draws ids and secrets itself.
             keys::Refusal::Twice => {
                 tracing::error!("a key or a secret was drawn twice");
                 Self::of(Code::Internal)

@@ -1,7 +1,7 @@
-//! Browsers that tell their person: which there are says the journal, where they are and what encrypts for them does not.
+//! Push subscriptions of browsers. The journal records which subscriptions exist; their endpoints and encryption keys
+//! are [kept](crate::kept) outside the journal.
 //!
-//! That is [kept](crate::kept) beside the journal. It is written before the event, and what the journal does not know is
-//! forgotten.
+//! They are written before the event, and deleted if the journal does not know them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +27,7 @@ const FOLDER: &str = "push";
 const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again; or its person \
                     switches that browser off and on again";
 
-/// What the journal does not hold.
+/// Part of a subscription that the journal does not hold.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -39,7 +39,7 @@ struct Stored {
 pub struct Push {
     kept: Kept,
     vapid: Arc<Vapid>,
-    /// One change at a time, from what is kept to the event.
+    /// Lock for one change at a time, from the stored part to the event.
     changing: Mutex<()>,
 }
 
@@ -48,12 +48,12 @@ impl Push {
         Self { kept: Kept::open(data, FOLDER, MEND), vapid: Arc::new(vapid), changing: Mutex::default() }
     }
 
-    /// What browsers subscribe with; `None` where no channel tells any.
+    /// Returns the public key that browsers subscribe with; `None` if no channel is of type `push`.
     pub fn key(&self, channels: &[Channel]) -> Option<String> {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
 
-    /// Whether some channel here tells such a browser.
+    /// Rejects a browser that no channel here can send to.
     fn takes(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
             let why = "no channel here tells browsers: name one of the type `push`";
@@ -66,14 +66,14 @@ impl Push {
         Ok(())
     }
 
-    /// One that can be sent to; `None`: nothing is known of it here.
+    /// Returns a browser that can be sent to; `None` if its subscription is missing here or unusable.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
         let stored: Option<Stored> = self.kept.find(app, push.as_str()).await?;
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
     }
 
-    /// From here on this browser tells whoever asks. Once more under the same endpoint keeps its id.
+    /// Subscribes a browser of the caller. Another subscription with the same endpoint keeps its id.
     pub async fn subscribe(
         app: &Arc<App>,
         new: SubscribePush,
@@ -101,7 +101,7 @@ impl Push {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
                     let refused = Refused::from(error);
-                    // Of what may be in the journal nothing is forgotten: the sweep looks there.
+                    // The event may be in the journal after all. Then the sweep decides.
                     if !is_known && refused.wrote_nothing() {
                         app.push.kept.forget(&app, id.as_str()).await?;
                     }
@@ -122,10 +122,11 @@ impl Push {
         .await
     }
 
-    /// Forgets what the journal does not know any more, of these and of what is kept.
+    /// Deletes stored subscriptions that the journal does not know, among these and the stored ones. Returns the known
+    /// ones.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
-        // Nobody but this process writes into the folder; what is in a database another node may be writing down now.
+        // Only this process writes into the folder. In a database, another node may be storing a subscription now.
         let kept: BTreeSet<PushId> = if app.journal().database().is_some() {
             self.kept.settled(app).await?
         } else {
@@ -141,13 +142,12 @@ impl Push {
     }
 }
 
-/// The same browser of the same person, where it tells them already.
+/// Returns the id of this subscription, if the journal has it.
 fn known(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 
-/// Follows the installation: whoever leaves, or signs out everywhere, takes what is kept of their browsers along. Runs until
-/// the store closes.
+/// Deletes the subscriptions of people who leave or sign out everywhere. Runs until the store closes.
 pub async fn keep_forgetting(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut before = BTreeSet::new();

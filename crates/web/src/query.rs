@@ -1,4 +1,5 @@
-//! Query strings and ids in paths. An unknown parameter is refused: a misspelt filter must not list everything.
+//! Query strings, and ids in paths. An unknown parameter is rejected, so that a misspelt filter does not list
+//! everything.
 
 use std::str::FromStr;
 
@@ -12,7 +13,7 @@ use utoipa::IntoParams;
 use crate::limits::{PAGE, PAGE_DEFAULT, POLL_SECONDS};
 use crate::problem::{Answer, Refused};
 
-/// The query, as a type that refuses unknown parameters.
+/// Query, as a type that rejects unknown parameters.
 pub struct Params<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
@@ -25,7 +26,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// The id in the path. One that is malformed names nothing: 404.
+/// Id in the path. A malformed id is 404.
 pub struct Id<T>(pub T);
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
@@ -38,7 +39,7 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     }
 }
 
-/// The two ids in a path.
+/// Two ids in a path.
 pub struct Ids<A, B>(pub A, pub B);
 
 impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
@@ -51,19 +52,19 @@ impl<A: FromStr, B: FromStr, S: Send + Sync> FromRequestParts<S> for Ids<A, B> {
     }
 }
 
-/// A number in a query.
+/// Parses a number in a query.
 pub fn number(name: &str, text: Option<&str>) -> Answer<Option<u64>> {
     id(name, text)
 }
 
-/// An id in a query.
+/// Parses an id in a query.
 pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) -> Answer<Option<T>> {
     text.map(str::parse)
         .transpose()
         .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
 }
 
-/// How many items a page shall have.
+/// Returns the number of items of a page. Rejects numbers out of range.
 pub fn limit(asked: Option<u16>) -> Answer<usize> {
     match asked {
         None => Ok(PAGE_DEFAULT.into()),
@@ -78,8 +79,8 @@ pub fn limit(asked: Option<u16>) -> Answer<usize> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Heads that were noted, and what checkpoints say (`1042:root:` and the 64 digits of the root), with commas between
-    /// them, at most 100: whether the journal continues from each.
+    /// Known heads and checkpoint roots (`1042:root:` and the 64 digits of the root), separated by commas, at most 100.
+    /// The answer says for each of them whether the journal continues from it.
     #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
     pub against: Option<String>,
 }
@@ -88,10 +89,10 @@ pub struct AuditQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ConsistencyQuery {
-    /// Events of the earlier checkpoint.
+    /// Number of events of the earlier checkpoint.
     #[param(minimum = 1, example = 1042)]
     pub earlier: u64,
-    /// Events of the later one.
+    /// Number of events of the later checkpoint.
     #[param(minimum = 1, example = 2077)]
     pub size: u64,
 }
@@ -105,7 +106,7 @@ pub struct RunsQuery {
     pub session: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -115,11 +116,11 @@ pub struct RunsQuery {
 #[into_params(parameter_in = Query)]
 pub struct SessionsQuery {
     pub state: Option<SessionState>,
-    /// That the session was opened for, or that a run of it has.
+    /// Workflow of the session, or of one of its runs.
     pub workflow: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -132,17 +133,17 @@ pub struct InterruptsQuery {
     pub run: Option<String>,
     pub session: Option<String>,
     pub kind: Option<Kind>,
-    /// Those that name this person, or somebody in whose place they decide; `me` is whoever asks.
+    /// Only interrupts that name this person, or a person whose delegate they are. `me` is the caller.
     #[param(example = "me")]
     pub assignee: Option<String>,
-    /// Those that name this group; `mine` are the groups of whoever asks.
+    /// Only interrupts that name this group. `mine` means the groups of the caller.
     #[param(example = "mine")]
     pub group: Option<String>,
-    /// `false`: without those that whoever asks has put off, as long as that lasts.
+    /// `false` leaves out interrupts that the caller has snoozed, until the snooze ends.
     pub snoozed: Option<bool>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -154,7 +155,7 @@ pub struct GrantsQuery {
     pub status: Option<GrantStatus>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -164,11 +165,11 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Words that the question or its answer has, all of them. A text without a word, as `*`, is refused.
+    /// Words that the question or its answer contains, all of them. A text without words, such as `*`, is rejected.
     pub q: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -179,11 +180,11 @@ pub struct AnswersQuery {
 pub struct DeliveriesQuery {
     pub channel: Option<String>,
     pub state: Option<DeliveryState>,
-    /// `int_…`
+    /// Id of the interrupt: `int_…`.
     pub interrupt: Option<String>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -194,7 +195,7 @@ pub struct DeliveriesQuery {
 pub struct PageQuery {
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. A page may hold fewer.
+    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -203,9 +204,9 @@ pub struct PageQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    /// Last known event, such as the `next_cursor` of the page before. The answer holds the events after it.
     pub since: Option<u64>,
-    /// 1 to 200; 50 without it. Of pages only.
+    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -214,36 +215,36 @@ pub struct EventsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AllEventsQuery {
-    /// The last event that is known already: those after it are given. `next_cursor` of the page before.
+    /// Last known event, such as the `next_cursor` of the page before. The answer holds the events after it.
     pub position: Option<String>,
-    /// Of streams: whether they hold previews. `true` without it.
+    /// True if a stream includes previews, by default true. Pages ignore it.
     pub previews: Option<bool>,
-    /// 1 to 200; 50 without it. Of pages only.
+    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
 
-/// Which events of the journal, the newest first.
+/// Filter of journal events, which are listed from the newest.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditEventsQuery {
-    /// Of one stream: a run's id, a session's, or `sys`.
+    /// Stream of the events: the id of a run or of a session, or `sys`.
     pub stream: Option<String>,
-    /// Of this type: `run_started`.
+    /// Type of the events, such as `run_started`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// By this person, agent or `engine`.
+    /// Actor of the events: a person, an agent or `engine`.
     pub actor: Option<String>,
-    /// Not before this moment.
+    /// Earliest time of the events, inclusive.
     #[param(format = DateTime)]
     pub from: Option<String>,
-    /// Before this moment.
+    /// Latest time of the events, exclusive.
     #[param(format = DateTime)]
     pub to: Option<String>,
     /// `next_cursor` of the page before, with the same filters.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it.
+    /// Number of items: 1 to 200, by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -252,10 +253,10 @@ pub struct AuditEventsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DecisionsQuery {
-    /// The last decision that is known already: those after it are given. `next_cursor` of the page before, or the
-    /// `position` of an item.
+    /// Last known decision: the `next_cursor` of the page before, or the `position` of an item. The answer holds the
+    /// decisions after it.
     pub cursor: Option<String>,
-    /// 1 to 200; 50 without it. Of pages only.
+    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -264,7 +265,7 @@ pub struct DecisionsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WaitQuery {
-    /// Seconds to wait for the resolution: 0 to 60.
+    /// Time to wait for the resolution, in seconds: 0 to 60.
     #[param(minimum = 0, maximum = 60)]
     pub wait: Option<u16>,
 }

@@ -1,7 +1,7 @@
-//! How often somebody may sign in from an address, and decide: token buckets, told in every answer that counts against one
+//! Rate limits of sign-ins by address, and of decisions: token buckets. Every answer that is counted reports its bucket
 //! (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
 //!
-//! What agents may do besides is `rate.rs`.
+//! `rate.rs` has the other limits of agents.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -19,16 +19,15 @@ use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
-/// What the numbers are of.
+/// Period of the limits.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// How many a minute.
+/// Limits for one minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
-    /// Requests of signing in, of each address.
+    /// Sign-in requests of each address.
     pub sign_ins: u32,
-    /// Of each principal; with a link to decide by, and of callbacks that show who sends them in their body, of each
-    /// address.
+    /// Decisions of each principal. Decision links, and callbacks with the sender in the body, are counted by address.
     pub decisions: u32,
 }
 
@@ -43,26 +42,26 @@ pub struct Allowances {
     decisions: Quota,
 }
 
-/// Of one kind of request, for each of those who make it. An edge tells of its own in the words of its wire.
+/// Limit of one kind of request, for each key that makes it. An edge reports its own limits in its own wire format.
 pub struct Quota {
     name: &'static str,
     per_minute: u32,
     each: Mutex<HashMap<String, Rate>>,
 }
 
-/// What is left of a quota.
+/// State of one bucket after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
-    /// Until all of it is there again.
+    /// Time until the bucket is full again.
     pub full: Duration,
-    /// Until one more request may be made, where this one may not.
+    /// Time until one more request is allowed, if this one is refused.
     pub refused: Option<Duration>,
 }
 
-/// What a request was counted against: whoever counts writes it, and the answer says it.
+/// Bucket that counted a request: set when the request is counted, and reported in the answer.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<Standing>);
 
@@ -74,7 +73,7 @@ impl Allowances {
         }
     }
 
-    /// Counts a request of an address. Limits of a principal are counted by [`Self::decides`].
+    /// Counts a request by its address. Limits of a principal are counted by [`Self::decides`].
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
@@ -85,12 +84,12 @@ impl Allowances {
 
     /// Counts a decision of a principal.
     pub(crate) fn decides(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
-        // The prefix keeps names of principals apart from addresses.
+        // The prefix distinguishes names of principals from addresses.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
-/// Whoever has one address of version 6 has all of its network.
+/// Returns the key of an address. An IPv6 address is counted with its network, since its owner has the whole network.
 fn place(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -109,14 +108,14 @@ impl Quota {
         if standing.refused.is_none() { Ok(()) } else { Err(Refused::of(Code::TooManyRequests)) }
     }
 
-    /// Counts a request of somebody, where it may be made.
+    /// Counts a request under a key, if it is allowed.
     pub fn count(&self, key: &str, now: Instant) -> Standing {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));
             if each.len() >= RATED {
-                // Nobody is kept out because many others come, and nobody gets more by having many come: who has the
-                // least to lose is forgotten.
+                // New keys are never refused, and many new keys give nobody more requests: the bucket closest to full
+                // is forgotten.
                 let rested = each.iter().min_by_key(|(_, rate)| rate.full(now)).map(|(key, _)| key.clone());
                 rested.and_then(|key| each.remove(&key));
             }
@@ -130,7 +129,7 @@ impl Quota {
 }
 
 impl Meter {
-    /// Tells in the headers of an answer.
+    /// Reports the bucket in the headers of an answer.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         let Some(Standing { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {
@@ -171,7 +170,7 @@ mod tests {
         assert_eq!(count("a", 200), (2, 20, None));
     }
 
-    /// Whoever has used up theirs does not get it back because many others come.
+    /// A client that has used up its limit does not get it back because many other clients come.
     #[test]
     fn those_who_rest_longest_are_forgotten_first() {
         let quota = Quota { name: "sign-in", per_minute: 2, each: Mutex::default() };

@@ -1,5 +1,5 @@
-//! Rate limits of agents: a token bucket that fills at a steady rate, one for each and one for all of them. People
-//! have none.
+//! Rate limits of agents: token buckets that fill at a steady rate, one for each agent and one for all. People have no
+//! such limit.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::{AGENT_BURST_SECONDS, AGENT_SHARES, RATED_AGENTS};
 
-/// Those of agents.
+/// Rates of all agents.
 pub struct Rates {
     per_second: u32,
     each: Mutex<HashMap<String, Rate>>,
@@ -15,17 +15,18 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Requests a second of each agent, on average; all together may make [`AGENT_SHARES`] times as many.
+    /// Creates the rates. `per_second`: average requests of each agent; all together may make [`AGENT_SHARES`] times as
+    /// many.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::of(all) }
     }
 
-    /// Whether a request of this agent may be served now; it counts if it may.
+    /// Returns true if a request of this agent may be served now, and counts it then.
     pub fn admits(&self, agent: &str, now: Instant) -> bool {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
-            // Whoever is not ahead of the average has lost nothing when it is forgotten.
+            // Agents that are not ahead of the average lose nothing when they are forgotten.
             each.retain(|_, rate| rate.is_ahead(now));
         }
         let admitted = match each.get(agent) {
@@ -39,11 +40,11 @@ impl Rates {
 }
 
 pub(crate) struct Rate {
-    /// Between two requests, on average.
+    /// Average time between two requests.
     interval: Duration,
-    /// How far ahead of the average they may be.
+    /// Time by which requests may be ahead of the average.
     ahead: Duration,
-    /// When the next request would be due if all came on average (GCRA).
+    /// Time at which the next request would be due at the average rate (GCRA).
     due: Mutex<Option<Instant>>,
 }
 
@@ -56,23 +57,23 @@ impl Rate {
         Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
     }
 
-    /// One in each interval, on average, and so many at once.
+    /// Creates a rate of one request in each interval, on average, with a burst.
     pub(crate) fn every(interval: Duration, burst: u32) -> Self {
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }
 
-    /// Until as many may be made as at first.
+    /// Returns the time until the whole burst is allowed again.
     pub(crate) fn full(&self, now: Instant) -> Duration {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now))
     }
 
-    /// Until one more may be made.
+    /// Returns the time until one more request is allowed.
     pub(crate) fn wait(&self, now: Instant) -> Duration {
         self.full(now).saturating_sub(self.ahead)
     }
 
-    /// How many more may be made now.
+    /// Returns the number of requests that are allowed now.
     pub(crate) fn left(&self, now: Instant) -> u32 {
         let room = (self.ahead + self.interval).saturating_sub(self.full(now));
         u32::try_from(room.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(u32::MAX)
@@ -82,7 +83,7 @@ impl Rate {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|due| due > now)
     }
 
-    /// Whether a request may be served now; it counts if it may.
+    /// Returns true if a request may be served now, and counts it then.
     pub(crate) fn admits(&self, now: Instant) -> bool {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = due.map_or(now, |due| due.max(now));

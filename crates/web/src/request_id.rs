@@ -1,6 +1,6 @@
-//! The id of a request: whoever asked reads it in `X-Request-Id`, and each line of the log that the request caused has it.
+//! The id of a request: the caller reads it in `X-Request-Id`, and every log line of the request contains it.
 //!
-//! A caller may bring one of their own, such as a proxy that has one already. It is task-local while the request is
+//! A caller may send an id of its own, such as a proxy that has one already. The id is task-local while the request is
 //! served, so that a refusal (`problem.rs`) can name it.
 
 use std::fmt;
@@ -19,10 +19,11 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// Sets this process apart from others, and from itself before a restart.
+/// Random part that distinguishes this process from others, and from itself before a restart.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
-    // Without randomness ids are those of a process that could not draw: they count on, and nothing else depends on them.
+    // Without randomness the part is constant. Ids are then unique only within the process, and nothing else depends on
+    // them.
     let _ = getrandom::fill(&mut drawn);
     HEXLOWER.encode(&drawn)
 });
@@ -32,7 +33,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The caller's, where it brought exactly one that is fit for a log; a new one otherwise.
+    /// Returns the caller's id if the request has exactly one that is safe in a log; otherwise a new one.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());
@@ -48,9 +49,9 @@ impl RequestId {
         Self(format!("{}-{count}", *PROCESS).into())
     }
 
-    /// As a header of the answer.
+    /// Returns the id as a header of the answer.
     pub(crate) fn value(&self) -> Option<HeaderValue> {
-        // What is fit for a log is fit for a header.
+        // Every id that is safe in a log is valid in a header.
         HeaderValue::from_str(&self.0).ok()
     }
 }
@@ -66,12 +67,12 @@ fn is_fit(id: &str) -> bool {
     (1..=REQUEST_ID_CHARS).contains(&id.len()) && id.bytes().all(fits)
 }
 
-/// Serves a request of this id.
+/// Serves a request with this id.
 pub(crate) fn serving<F: Future>(id: RequestId, request: F) -> impl Future<Output = F::Output> {
     CURRENT.scope(id, request)
 }
 
-/// The id of the request that is being served.
+/// Returns the id of the request that is being served.
 pub(crate) fn current() -> Option<RequestId> {
     CURRENT.try_with(Clone::clone).ok()
 }

@@ -22,7 +22,7 @@ use crate::quota::Meter;
 pub enum RouteLimit {
     /// No limit beyond those of agents and connections.
     None,
-    /// Requests of signing in, of each address.
+    /// Sign-in requests of each address.
     SignIns,
     /// Decisions of each address: the caller is not authenticated yet.
     DecisionsOfAddress,
@@ -58,7 +58,7 @@ pub(crate) struct Arrival {
     pub(crate) auth: AuthState,
     pub(crate) client: IpAddr,
     pub(crate) meter: Arc<Meter>,
-    /// Draws a refusal for a browser.
+    /// Renders a refusal for a browser.
     pub(crate) pages: Page,
 }
 

@@ -1,5 +1,6 @@
-//! What this server gives out and believes when it comes back: a value and its HMAC under a key of the operator's token, so
-//! it outlives the process and not that token, and the nodes of one journal believe each other. Anybody can read it.
+//! Values that this server gives out and trusts when they come back. Each carries an HMAC under a key derived from the
+//! operator's token. A sealed value is valid after a restart and on all nodes of a journal, until the token changes.
+//! Anybody can read it.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::digest::Key;
@@ -14,7 +15,7 @@ type Code = Hmac<Sha256>;
 /// Bytes of an HMAC-SHA-256.
 const SEAL_BYTES: usize = 32;
 
-/// For one purpose: what was sealed for another is not believed.
+/// Seal for one purpose. A value that was sealed for another purpose is rejected.
 pub struct Seal(Code);
 
 impl Seal {
@@ -33,7 +34,7 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// What this server sealed. Nothing is read of anything else.
+    /// Returns the value that this server sealed. Any other text is not parsed.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

@@ -1,7 +1,7 @@
-//! Secrets: drawn from the operating system, kept in files of the data folder that their owner alone may read.
+//! Secrets: drawn from the operating system, and kept in files of the data folder that only their owner may read.
 //!
-//! A file that others may read, or that holds something else, is refused and never replaced. Never logs or shows
-//! what it holds.
+//! A file that others may read, or with unexpected content, is rejected and never replaced. Contents must never be
+//! logged or shown.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,7 +12,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// More is no file of ours.
+/// Maximum size of a file. A larger one was not written by this server.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -32,14 +32,14 @@ pub enum Error {
     NoRandomness(getrandom::Error),
 }
 
-/// 256 random bits, as 64 hexadecimal characters.
+/// Returns 256 random bits, as 64 hexadecimal characters.
 pub fn draw() -> Result<String, Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(Error::NoRandomness)?;
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// What a file holds; nothing if it is not there. `mend`: what to do where it can not be used, and what that costs.
+/// Reads a file; `None` if it is missing. `mend`: advice for a file that can not be used, and what following it costs.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {
@@ -75,7 +75,7 @@ fn replace<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync)
 }
 
-/// What was made in a folder, or renamed there, is there after a power cut, too.
+/// Syncs a folder, so that files created or renamed in it survive a power cut.
 pub fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -1,12 +1,11 @@
-//! Sign-ins at a provider, on the way: begun here, carried on there, and brought back by the browser or the terminal that
-//! began them.
+//! Sign-ins at a provider: begun here, continued there, and completed by the browser or terminal that began them.
 //!
-//! Nothing is kept for one that is under way. What it has to be compared with is in a cookie of the browser, sealed, so
-//! whoever knows the address alone that a browser comes back to can do nothing with it, whichever node it comes to. One that
-//! is done is remembered until it would have expired.
+//! No state is kept for a pending sign-in. The values to compare are sealed in a cookie of the browser. The callback
+//! URL alone is therefore useless to others, and any node can complete the sign-in. A completed sign-in is remembered
+//! until it would have expired.
 //!
-//! Whoever comes is [let in](crate::access) as with any token of an issuer, and then signed in like everybody else: a
-//! browser by a code, a terminal by a token.
+//! The person is [admitted](crate::access) as with any token of an issuer, and then signed in: a browser by a code, a
+//! terminal by a token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,17 +38,17 @@ use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 use crate::view;
 
-/// Where a browser begins.
+/// Path at which a browser begins a sign-in.
 pub const BEGIN: &str = "/login/oidc";
-/// Where it comes back to: what the server is registered with at its provider.
+/// Path to which the browser returns, as registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Where a link leads that many read: whoever follows it signs in, and decides at a page without scripts. The id of the
-/// interrupt stands behind it.
+/// Path of links that several people read, followed by the id of an interrupt. A person who follows one signs in, and
+/// decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
-/// Where it signs out at the provider, too.
+/// Path that signs a browser out at the provider, too.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
-/// Characters of the digest of a state that tell one sign-in of a browser from another.
+/// Characters of a state's digest that distinguish the sign-ins of one browser.
 const STATE_CHARS: usize = 16;
 
 pub struct SignIns {
@@ -59,11 +58,11 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that signed in just now, by the code that they asked with.
+    /// Terminals that signed in just now, by the digest of their code.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// What a browser has to come back with, as its cookie has it.
+/// Values that a browser must return with, as sealed in its cookie.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -78,19 +77,19 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// What a terminal asks about.
+/// Pending sign-in of a terminal, as sealed in its handle.
 #[derive(Clone, Serialize, Deserialize)]
 struct Waiting {
     #[serde(rename = "c")]
     code: String,
-    /// Between two requests, as the provider said last.
+    /// Seconds between two polls, as the provider demanded last.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
     expires_at: Timestamp,
 }
 
-/// What the address says that a browser comes back to (RFC 6749, 4.1.2; RFC 9207).
+/// Query parameters of the callback (RFC 6749, 4.1.2; RFC 9207).
 #[derive(Debug, Default, Deserialize)]
 pub struct Back {
     pub code: Option<String>,
@@ -99,23 +98,23 @@ pub struct Back {
     pub error: Option<String>,
 }
 
-/// Where a browser goes, and the values of `Set-Cookie` that go with it.
+/// Redirect of a browser, with its `Set-Cookie` values.
 pub struct Go {
     pub to: String,
     pub cookies: Vec<String>,
 }
 
-/// A terminal's sign-in.
+/// Sign-in of a terminal that has begun.
 pub struct Begun {
     pub device: Device,
-    /// To be shown again when it is asked about.
+    /// Handle that the terminal sends with each poll.
     pub handle: String,
     pub expires_at: Timestamp,
 }
 
-/// What has become of it.
+/// Progress of a terminal's sign-in.
 pub enum Progress {
-    /// Ask again after so long, with another handle where there is one.
+    /// The terminal polls again after this wait, with the new handle if there is one.
     Pending {
         wait_ms: u64,
         handle: Option<String>,
@@ -131,7 +130,7 @@ pub struct SignedIn {
     pub token: Token,
 }
 
-/// RFC 8628, 3.2.
+/// Returns the default interval, in seconds (RFC 8628, 3.2).
 fn usual_interval() -> u64 {
     5
 }
@@ -149,7 +148,7 @@ impl SignIns {
         }
     }
 
-    /// The name of the provider, if there is one.
+    /// Returns the name of the provider, if one is configured.
     pub fn name(&self) -> Option<String> {
         self.provider.as_ref().map(|provider| provider.config().called())
     }
@@ -160,21 +159,23 @@ impl SignIns {
         })
     }
 
-    /// The answer of a provider is a navigation from another site: `Strict` would keep the cookie back.
-    /// Each sign-in has a cookie of its own: two tabs do not end each other's.
+    /// Returns the `Set-Cookie` value of a sign-in. The answer of a provider is a navigation from another site, for
+    /// which `Strict` would withhold the cookie. Each sign-in has a cookie of its own, so that two tabs do not end each
+    /// other's.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
         let digest = Digest::of(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// The values of `Set-Cookie` that have a browser forget the sign-in with this state.
+    /// Returns the `Set-Cookie` values that delete the sign-in with this state.
     pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// The same of the earliest ones, where there are so many that another one has no room.
+    /// Returns the `Set-Cookie` values that delete the earliest sign-ins of a browser that has too many for another
+    /// one.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);
@@ -182,7 +183,7 @@ impl SignIns {
         pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// How a terminal signed in that asks again: its connection may have broken before it heard.
+    /// Returns the result of a sign-in to a terminal that polls again: its connection may have broken before.
     fn told(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|(_, until, _)| *until > now);
@@ -197,7 +198,7 @@ impl SignIns {
         told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
-    /// The sign-ins that this browser began.
+    /// Returns the digests of the sign-ins that this browser began.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
         self.opened(headers).map(|pending| Digest::of(pending.state.as_bytes())).collect()
     }
@@ -207,7 +208,7 @@ impl SignIns {
             .filter_map(|value| self.pending.open(value))
     }
 
-    /// The sign-in that this browser began, and that this answer is of.
+    /// Returns the sign-in that this browser began and that the answer belongs to. Marks it as completed.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
@@ -232,7 +233,7 @@ impl SignIns {
     }
 }
 
-/// Compares digests, so the time that it takes tells nothing.
+/// Compares digests, so the time taken reveals nothing.
 fn is_same(one: &str, two: &str) -> bool {
     Digest::of(one.as_bytes()) == Digest::of(two.as_bytes())
 }
@@ -249,13 +250,13 @@ fn refused(trouble: &Trouble) -> Refused {
     }
 }
 
-/// A place of this server, as a path; nothing else that a browser would take for another address.
+/// Returns the path of a page on this server; `None` for a text that a browser would read as another address.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
         && text.len() <= SIGN_IN_TO_BYTES
         && text.bytes().all(|c| c.is_ascii_graphic() && c != b'\\');
-    // What a browser makes of it counts.
+    // The path is checked as a browser resolves it.
     let base = Url::parse("https://here.invalid").ok()?;
     let read = base.join(text).ok().filter(|url| is_path && url.origin() == base.origin())?;
     let path = read.path();
@@ -264,17 +265,17 @@ fn own_place(text: &str) -> Option<String> {
 }
 
 impl AuthState {
-    /// The name of the provider at which people sign in, if there is one.
+    /// Returns the name of the provider at which people sign in, if one is configured.
     pub fn provider(&self) -> Option<String> {
         self.app().sign_ins.name()
     }
 
-    /// The address of a page, such as [`BEGIN`], by the name that this server is called from outside.
+    /// Returns the public URL of a page, such as [`BEGIN`].
     pub fn address(&self, path: &str) -> String {
         format!("{}{path}", self.app().base)
     }
 
-    /// Sends a browser to the provider.
+    /// Begins a sign-in: redirects a browser to the provider.
     pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<Go> {
         let app = self.app();
         let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
@@ -291,12 +292,12 @@ impl AuthState {
         Ok(Go { to: begun.url.to_string(), cookies })
     }
 
-    /// The values of `Set-Cookie` that have a browser forget the sign-in that it began with this state.
+    /// Returns the `Set-Cookie` values that delete this browser's sign-in with this state.
     pub fn forget_sign_in(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         self.app().sign_ins.forget(headers, state)
     }
 
-    /// Takes the answer of the provider: where the browser goes to be signed in.
+    /// Completes a sign-in with the answer of the provider. Returns the URL at which the browser is signed in.
     pub async fn finish_sign_in(&self, headers: &HeaderMap, back: Back) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -316,7 +317,7 @@ impl AuthState {
         if let Some(interrupt) = decided {
             return Box::pin(page(app, interrupt, invited, known)).await;
         }
-        // The address that holds the code is of no use to another browser.
+        // The URL that contains the code is useless to another browser.
         invited.bound = Some(began);
         let (code, _) = app.logins.invite_as(invited, app.now(), SIGN_IN_CODE_MS)?;
         Ok(app.login_url(&code))
@@ -333,7 +334,7 @@ impl AuthState {
         Ok(Begun { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
     }
 
-    /// What has become of it.
+    /// Polls the sign-in of a terminal.
     pub async fn poll_device(&self, handle: &str) -> Answer<Progress> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -368,7 +369,7 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Where a browser signs out at the provider, too; here, where it offers nothing of the kind.
+    /// Returns the URL at which a browser signs out at the provider; the login page here if the provider offers none.
     pub async fn sign_out_there(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::of(Code::Internal))?;
@@ -376,7 +377,7 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Takes a notice of the provider: the logins that came from what has ended there end, at every node.
+    /// Handles a logout notice of the provider. Logins that came from the session there end on every node.
     pub async fn signed_out_there(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -395,7 +396,7 @@ impl AuthState {
         Ok(())
     }
 
-    /// Whoever has signed in there, as they are signed in here.
+    /// Admits a person who signed in at the provider. Returns the login that they are to get here.
     async fn invited(
         &self,
         provider: &Provider,
@@ -408,7 +409,7 @@ impl AuthState {
         let there = std::iter::once(Ended::AllOf(subject)).chain(session.map(Ended::Session));
         let there = there.map(|ended| digest(issuer, &ended)).collect();
         let (principal, access) = Box::pin(access::let_in(app, verified)).await?;
-        // Agents have keys: they sign in nowhere.
+        // Agents have keys and do not sign in.
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
@@ -422,13 +423,13 @@ impl AuthState {
     }
 }
 
-/// The interrupt that is decided at a place of this server: see [`DECIDE`].
+/// Returns the interrupt of a path that begins with [`DECIDE`].
 fn decided_at(place: &str) -> Option<InterruptId> {
     place.strip_prefix(DECIDE)?.parse().ok()
 }
 
-/// The page at which somebody who has signed in just now decides on what they may see. No cookie counts there: its address
-/// is theirs alone, for this interrupt as it is, and for a while.
+/// Returns the URL of the page at which a person who has just signed in decides on an interrupt. The page uses no
+/// cookie. Its URL is for this person and this version of the interrupt, and expires.
 async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known) -> Answer<String> {
     let caller = known.may(any(Permission::Read))?;
     let asked = caller.interrupt(&interrupt).await?;
@@ -452,7 +453,7 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
-/// What has ended there, so that nobody is named.
+/// Returns a digest of what has ended at the provider, which reveals no name.
 fn digest(issuer: &str, ended: &Ended) -> Digest {
     match ended {
         Ended::Session(session) => digest_of(issuer, "session", session),
@@ -532,7 +533,7 @@ mod tests {
         let of = |sign_ins: &SignIns, state: &str| {
             format!("{}_{state}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
         };
-        // Each tab has its own; one that is forgotten is no other's business.
+        // Each tab has its own sign-in. Deleting one leaves the others.
         let tabs = headers(&format!("{}; {}", of(&sign_ins, "t1"), of(&sign_ins, "t2")));
         assert_eq!(sign_ins.forget(&tabs, Some("t1")).len(), 1);
         assert_eq!((sign_ins.forget(&tabs, None).len(), sign_ins.make_room(&tabs).len()), (0, 0));

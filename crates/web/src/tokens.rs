@@ -1,4 +1,5 @@
-//! The two tokens of a local start, in `tokens.json` of the data folder: made once. Never logs or shows one.
+//! The two tokens of a local start, made once and kept in `tokens.json` of the data folder. They must never be logged
+//! or shown.
 
 use std::path::Path;
 
@@ -13,12 +14,12 @@ use crate::secrets::{self, Error};
 const FILE: &str = "tokens.json";
 const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are made at the next start. \
                     Tokens that several nodes have stand in their database, too: docs/nodes.md says how to replace them";
-/// The name under which the nodes of one journal agree on them.
+/// Name under which the nodes of one journal agree on their tokens.
 const AGREED: &str = "tokens";
-/// Shorter ones could be guessed.
+/// Minimum length of a token. A shorter one could be guessed.
 const TOKEN_BYTES: usize = 32;
 
-/// As they stand in the file.
+/// Content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -34,7 +35,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or makes it. Whoever calls holds the data folder's lock.
+    /// Reads the file, or creates it. The caller holds the lock of the data folder.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {
@@ -52,7 +53,7 @@ impl Tokens {
         Ok(Self::of(stored))
     }
 
-    /// Where several nodes share the journal, all have the tokens of the first one: the file is made like them.
+    /// Adopts the tokens of the first node if several nodes share the journal. Writes them into the file.
     pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
     where
         E: From<Error> + From<holdshort_store::Error>,
@@ -79,7 +80,7 @@ impl Tokens {
         }
     }
 
-    /// Whose token it is. Compares digests, so the time it takes tells nothing about a token.
+    /// Returns the principal of a token. Compares digests, so the time taken reveals nothing about a token.
     pub fn principal_of(&self, token: &str) -> Option<Principal> {
         let digest = Digest::of(token.as_bytes());
         if digest == self.operator_digest {
@@ -91,7 +92,7 @@ impl Tokens {
 }
 
 impl Stored {
-    /// As it stands in the database.
+    /// Parses the tokens in the database.
     fn agreed(text: &str) -> Option<Self> {
         let (operator, agent) = text.split_once(' ')?;
         let stored = Self { operator: operator.to_owned(), agent: agent.to_owned() };

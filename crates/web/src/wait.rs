@@ -1,4 +1,4 @@
-//! Long polls: answered when the interrupt is resolved, or when the time is over.
+//! Long polls: answered when the interrupt is resolved, or after a time limit.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// The interrupt when it is resolved, or as it is when the time is over or the server stops. Holds a receiver and a
-/// timer; a client that goes away drops both.
+/// Returns the interrupt once it is resolved, or as it is when the time is over or the server stops. Holds a receiver
+/// and a timer. Both are dropped if the client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;
@@ -23,7 +23,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
         return Ok(resolved);
     }
     let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
-    // Before the interrupt is looked at again: what is committed in between is not missed.
+    // Watched before the interrupt is read again, so that no commit in between is missed.
     let mut commits = app.driver.watch(&asked.run);
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
     let ended = caller.ended();
@@ -36,7 +36,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
             biased;
             () = &mut ended => return Err(Refused::of(Code::AccessEnded)),
             Ok(()) = commits.changed() => {}
-            // What was written elsewhere may be there without having been told yet.
+            // Another node may have written a change of which this node has no notice yet.
             () = &mut over => break,
             () = app.stopped() => break,
             else => break,
@@ -45,8 +45,8 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
     view::now::interrupt(app, asked, &reader).await
 }
 
-/// The interrupt where it is resolved, from its run where that is loaded: whoever changes it there tells those who
-/// wait, and a resolution stands for ever.
+/// Returns the interrupt if it is resolved, from its run if that is loaded. A change to a loaded run wakes the waiting
+/// polls, and a resolution is final.
 async fn resolved(app: &App, asked: &Asked, reader: &Reader) -> Answer<Option<Interrupt>> {
     let Asked { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)

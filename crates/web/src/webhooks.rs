@@ -1,8 +1,9 @@
-//! Webhooks that were registered over the API: which there are says the journal, where they are and what signs there does not.
+//! Webhooks registered over the API. The journal records which webhooks exist; their URLs and signing secrets are kept
+//! outside the journal.
 //!
-//! That lies in a file of the data folder that its owner alone may read, or where several nodes share a database in that
-//! database, beside their tokens: any of them sends. It is written before the event, and what the journal does not know is
-//! forgotten.
+//! They are in a file of the data folder that only its owner may read. If several nodes share a database, they are in
+//! that database with the nodes' tokens, since any node may send. They are written before the event, and deleted if the
+//! journal does not know them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,10 +30,10 @@ use crate::secrets;
 const FILE: &str = "webhooks.json";
 const MEND: &str = "It can not be made anew. If others may have read it, or it is damaged and can not be mended, delete \
                     it, then remove its webhooks and register them again: until then nothing is sent to them";
-/// Of what lies in the database.
+/// Prefix of the rows in the database.
 const ROWS: &str = "webhooks";
 
-/// What the journal does not hold.
+/// Part of a webhook that the journal does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -43,13 +44,13 @@ struct Stored {
     headers: BTreeMap<String, String>,
 }
 
-/// How they are sent to (contract D5).
+/// Settings for sending to webhooks (contract D5).
 #[derive(Clone, Debug)]
 pub struct Sending {
     pub timeout: Duration,
     pub attempts: u64,
     pub retry_delay: Duration,
-    /// Ranges of addresses that are not public and may be reached all the same.
+    /// Ranges of addresses that webhooks may reach although they are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
 }
@@ -74,34 +75,34 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// What may be told of a webhook beside what the journal says.
+/// Facts about the stored part of a webhook that may be shown.
 #[derive(Default)]
 pub struct About {
-    /// Of its URL.
+    /// Scheme of the URL.
     pub scheme: Option<String>,
-    /// The names of the headers that are sent along.
+    /// Names of the headers that are sent with each delivery.
     pub headers: Vec<String>,
     pub is_signed: bool,
 }
 
 pub struct Webhooks {
     path: PathBuf,
-    /// Used with a database alone.
+    /// Rows of the database. Unused without one.
     rows: Kept,
     sending: Sending,
-    /// Those of the channels file.
+    /// Channels of the channels file.
     configured: Channels,
-    /// These, and the one of what agents are told where they said.
+    /// Configured channels, and the channel of all callbacks.
     standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
-    /// One change at a time, from what is kept to the event.
+    /// Lock for one change at a time, from the stored part to the event.
     changing: Mutex<()>,
-    /// What the file holds, or what was found in the database so far.
+    /// Content of the file, or what was found in the database so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
 impl Webhooks {
-    /// Reads the file. What is sent to follows the receiver.
+    /// Reads the file. The receiver has the channels to send to.
     pub fn open(
         data: &Path,
         configured: Channels,
@@ -135,7 +136,7 @@ impl Webhooks {
         Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
-    /// Tells driver and outbox of those that there are now. Whether all of them can be sent to.
+    /// Publishes the current webhooks to the driver and the outbox. Returns true if the stored part of each was found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.tell_channels(definitions.collect());
@@ -160,7 +161,8 @@ impl Webhooks {
         is_whole
     }
 
-    /// Looks in the database for what other nodes have put there, and puts there what a file has of a time without one.
+    /// Reads what other nodes have put into the database. Moves entries into it that a file has from a time without a
+    /// database.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
         if app.journal().database().is_none() {
             return Ok(());
@@ -168,7 +170,7 @@ impl Webhooks {
         let mut kept = self.kept.lock().await;
         let path = self.path.clone();
         let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path, MEND)).await?;
-        // Those of another journal stay where they are: somebody may go back to it.
+        // Entries of another journal stay in the file, since that journal may be used again.
         let (known, of_others): (BTreeMap<_, _>, BTreeMap<_, _>) =
             lying.unwrap_or_default().into_iter().partition(|(id, _)| system.webhooks.contains_key(id));
         for (id, stored) in &known {
@@ -189,7 +191,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// What may be told of what is kept; nothing where it is not here.
+    /// Returns the facts about a webhook that may be shown; empty if its stored part is not here.
     pub async fn about(&self, id: &WebhookId) -> About {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return About::default() };
@@ -200,7 +202,7 @@ impl Webhooks {
         }
     }
 
-    /// Registers one: from here on it is told.
+    /// Registers a webhook. From here on it receives notifications.
     pub async fn register(app: &Arc<App>, new: New, actor: Actor) -> Answer<WebhookId> {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
@@ -226,7 +228,7 @@ impl Webhooks {
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
             if let Err(error) = app.driver.change_system(input, actor).await {
                 let refused = Refused::from(error);
-                // What may be in the journal would be told nowhere without it.
+                // If the webhook is in the journal after all, nothing could be sent to it without the stored part.
                 if refused.wrote_nothing() {
                     app.webhooks.keep(&app, &id, None).await?;
                 }
@@ -238,7 +240,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes one: nothing more is written for it, and what waits is not sent.
+    /// Removes a webhook. Deliveries are neither written for it nor sent from then on.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
@@ -250,7 +252,7 @@ impl Webhooks {
         .await
     }
 
-    /// Writes these secrets down, or takes them out.
+    /// Stores the URL and secrets of a webhook, or deletes them.
     async fn keep(&self, app: &App, id: &WebhookId, stored: Option<Stored>) -> Answer<()> {
         let mut kept = self.kept.lock().await;
         let mut next = self.of_journal(app, &kept).await?;
@@ -273,11 +275,11 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Forgets what the journal does not know, and will not: a crash came between what is kept and the event.
+    /// Deletes entries that the journal will never know: a crash came before their event.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
-            // Another node may be about to write its event. The journal is read after what is kept.
+            // Another node may be about to write its event, so the journal is read after the stored entries.
             let settled: BTreeSet<WebhookId> = self.rows.settled(app).await?;
             let system = app.driver.system().await?;
             for id in settled.iter().filter(|id| !system.webhooks.contains_key(*id)) {
@@ -294,7 +296,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// These, without what the journal does not know.
+    /// Returns the entries without those that the journal does not know.
     async fn of_journal(
         &self,
         app: &App,
@@ -306,7 +308,7 @@ impl Webhooks {
         Ok(known)
     }
 
-    /// Writes the file, where there is no database.
+    /// Writes the file, unless a database is used.
     async fn write(&self, app: &App, kept: &BTreeMap<WebhookId, Stored>) -> Answer<()> {
         if app.journal().database().is_some() {
             return Ok(());
@@ -316,8 +318,8 @@ impl Webhooks {
     }
 }
 
-/// Follows the installation: a webhook that another node registered is sent to from here, too. Looks again where the database
-/// did not say where one is. Runs until the store closes.
+/// Follows the installation, so that this node also sends to webhooks that another node registered. Reads the database
+/// again while it lacks an entry. Runs until the store closes.
 pub async fn keep_told(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut known = None;

@@ -1,4 +1,4 @@
-//! One answer of a provider, whole and within bounds: from the addresses that are allowed, and from nowhere else.
+//! Fetches one answer of a provider, up to a size and from allowed addresses only.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use holdshort_http::guard::Guard;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
-/// What is asked.
+/// A request.
 pub(crate) struct Ask {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -14,7 +14,7 @@ pub(crate) struct Ask {
     pub(crate) body: Vec<u8>,
 }
 
-/// What came.
+/// An answer.
 pub(crate) struct Came {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -25,14 +25,14 @@ pub(crate) struct Came {
 pub(crate) enum Failed {
     #[error(transparent)]
     Address(#[from] holdshort_http::guard::Error),
-    /// Without the address, which may hold a secret.
+    /// The error without the URL, which may hold a secret.
     #[error("{}", causes(.0))]
     Http(reqwest::Error),
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
 }
 
-/// Whoever calls waits for no longer than they want to; `within` is for the name of the host.
+/// Sends a request. `within` limits the lookup of the host name; the caller limits the total time.
 pub(crate) async fn fetch(guard: &Guard, ask: Ask, within: Duration, bytes: usize) -> Result<Came, Failed> {
     let Ask { method, url, headers, body } = ask;
     let http = |error: reqwest::Error| Failed::Http(error.without_url());
@@ -49,7 +49,7 @@ pub(crate) async fn fetch(guard: &Guard, ask: Ask, within: Duration, bytes: usiz
     Ok(Came { status, headers, body })
 }
 
-/// What the library says, down to what the system said.
+/// Returns the message of an error with all its causes.
 fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,7 +1,7 @@
-//! Who somebody is: a [`Principal`] with roles and groups, whatever they showed to prove it.
+//! Identity of callers: a [`Principal`] with roles and groups, whatever credentials were used.
 //!
-//! Knows no route, no request and no other module of this crate; the extractors ask it. `core/src/rights.rs` says what a
-//! role may do. Holds no secret longer than it takes to compare it.
+//! Must not know routes, requests or other modules of this crate; the extractors call it. `core/src/rights.rs` has the
+//! rights of each role. A secret is held no longer than it takes to compare it.
 
 mod fetch;
 pub mod jwt;

@@ -1,4 +1,4 @@
-//! Who somebody is, as authenticated, and in which of their roles they act.
+//! Authenticated principals, and the role in which one acts.
 
 use std::collections::BTreeSet;
 
@@ -7,43 +7,43 @@ use holdshort_core::id::KeyId;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::system::keys::Key;
 
-/// Somebody who has proved who they are. Never made from a request's body.
+/// Authenticated caller. Must never be made from the body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// The actor id of what they do.
+    /// Actor id in the events of this principal.
     pub id: String,
-    /// What people call them, where that is known. Nothing is decided by it.
+    /// Display name, if it is known. No decision depends on it.
     pub name: Option<String>,
-    /// Without one they may do nothing.
+    /// Roles. Without any, everything is forbidden.
     pub roles: BTreeSet<Role>,
     pub groups: BTreeSet<String>,
     pub how: How,
 }
 
-/// What proved it.
+/// Means of the authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// A token of the data folder.
+    /// Token of the data folder.
     Token,
-    /// A browser's login.
+    /// Login of a browser or terminal.
     Login {
-        /// Whoever made the link that began it, where that is somebody else.
+        /// Creator of the login link, if that is another person.
         let_in_by: Option<String>,
     },
     Key(KeyId),
-    /// A token of an issuer.
+    /// Token of an issuer.
     Jwt {
         issuer: String,
     },
 }
 
 impl Principal {
-    /// Whoever owns the data folder: the administrator, too.
+    /// Returns the owner of the data folder, who is also the administrator.
     pub fn local_operator(how: How) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Somebody with the token of one role.
+    /// Returns the bearer of the token for one role.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::of(role, "").id, [role], How::Token)
     }
@@ -56,24 +56,24 @@ impl Principal {
         Self { id: id.to_owned(), name: None, roles: roles.into(), groups: BTreeSet::new(), how }
     }
 
-    /// The one of their roles in which they do what needs a permission; `None` where none of them may.
+    /// Returns the role in which the principal uses a permission; `None` if none of its roles has it.
     pub fn acting(&self, permission: Permission) -> Option<Role> {
         rights::acting(&self.roles, permission)
     }
 
-    /// They, in a role of theirs.
+    /// Returns the principal as an actor in one of its roles.
     pub fn actor(&self, role: Role, via: &str) -> Actor {
         let let_in_by = if let How::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
         Actor { id: self.id.clone(), role, via: Some(via.to_owned()), let_in_by }
     }
 
-    /// Of agents alone, and not of whoever may do nothing.
+    /// Returns true if the only role is that of agents.
     pub fn is_agent(&self) -> bool {
         self.roles.contains(&Role::Agent) && !self.is_person()
     }
 
-    /// Agents have a rate and a share of the connections; people have what is left. Whoever may do nothing has what
-    /// agents have.
+    /// Returns true if the principal has a role of people. Agents have a rate and a share of the connections; people
+    /// have the rest. A principal without roles is limited like an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

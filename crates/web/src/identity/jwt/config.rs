@@ -1,4 +1,4 @@
-//! What is configured of an issuer of tokens: `[[identity.jwt]]` of `holdshort.toml`.
+//! Configuration of an issuer of tokens: `[[identity.jwt]]` of `holdshort.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,26 +14,26 @@ use crate::identity::limits::{
 
 pub(super) const TABLE: &str = "[[identity.jwt]]";
 
-/// One issuer whose tokens let somebody in.
+/// An issuer whose tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// The claim `iss`, to the letter.
+    /// The claim `iss`, exactly.
     pub issuer: String,
-    /// Of the claim `aud`: one of these must be in it.
+    /// Accepted audiences: the claim `aud` must name one of them.
     pub audience: Vec<String>,
-    /// The only ones that count: of secrets (`HS256`, …) with `secret_file`, all others with a set of keys.
+    /// The only accepted algorithms: `HS256` and its kind with `secret_file`, all others with a set of keys.
     pub algorithms: Vec<Algorithm>,
-    /// A secret that the issuer shares with this server, of at least 32 bytes, in a file for its owner alone.
+    /// File with the secret that the issuer shares with this server, of at least 32 bytes, for its owner alone.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
-    /// The issuer's keys (RFC 7517).
+    /// File with the issuer's keys (RFC 7517).
     #[serde(default)]
     pub jwks_file: Option<PathBuf>,
-    /// Where they are fetched: `https`, or `http` on this machine.
+    /// URL of the issuer's keys: `https`, or `http` on this machine.
     #[serde(default)]
     pub jwks_url: Option<String>,
-    /// Addresses that are not public and may be asked for them, such as `10.0.0.0/8`.
+    /// Addresses from which keys may be fetched although they are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub jwks_networks: Vec<String>,
     #[serde(default = "jwks_age")]
@@ -42,21 +42,21 @@ pub struct Jwt {
     pub jwks_pause_s: u64,
     #[serde(default = "jwks_kept")]
     pub jwks_keep_s: u64,
-    /// The header `typ`, such as `at+jwt`; whatever it is, where none is named.
+    /// Required header `typ`, such as `at+jwt`; by default any.
     #[serde(default)]
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// In front of each subject: tells the people of several issuers apart.
+    /// Prefix of each subject, which distinguishes the people of several issuers.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
     pub claims: Claims,
-    /// From a value of the claim of roles to a role here.
+    /// Role here for each value of the claim of roles.
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Which claims say what: a name, or a JSON pointer that begins with `/`.
+/// Names of the claims: a name, or a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {
@@ -93,20 +93,20 @@ fn leeway() -> u64 {
     LEEWAY_SECONDS
 }
 
-/// What is wrong with an issuer: where, and what to do.
+/// Fault in the configuration of an issuer: where it is, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct Wrong {
-    /// The table of `holdshort.toml`.
+    /// Table of `holdshort.toml`.
     pub table: &'static str,
-    /// The number of the issuer, from 1, and the key.
+    /// Number of the issuer, from 1, and the key.
     pub at: String,
     /// Path of the key below `identity`. Empty if no key is at fault.
     pub steps: Vec<String>,
     pub why: String,
 }
 
-/// Whether these issuers can be told apart, and each is whole.
+/// Checks each issuer, and that the people of different issuers can not be mistaken for each other.
 pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     if issuers.len() > ISSUERS {
         return Err(Wrong {
@@ -136,11 +136,11 @@ pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Why.
+/// Message for prefixes that do not distinguish the people of two issuers.
 pub(crate) const MIXED_UP: &str = "of two issuers each needs its own, such as `partner:`, and none begins with another: else \
                                    the people of one are taken for those of the other";
 
-/// Whether the people of two issuers could be taken for each other.
+/// Returns true if the people of two issuers could be mistaken for each other.
 pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
     one == two || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
 }
@@ -240,7 +240,7 @@ impl Jwt {
     }
 }
 
-/// `http` on a loopback address: nothing leaves this machine.
+/// Returns true for `http` on a loopback address: nothing leaves this machine.
 pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

@@ -1,7 +1,7 @@
-//! The public keys of an issuer (RFC 7517): fetched, kept, and fetched again when they are old or one is not known.
+//! The public keys of an issuer (RFC 7517): fetched, kept, and fetched again when they are old or a key is unknown.
 //!
-//! Whatever comes replaces the set as a whole or not at all: while the issuer can not be reached, or says something else,
-//! the keys that were there count on, up to an age.
+//! A fetched set replaces the old one as a whole or not at all. If the issuer is unreachable or its answer is wrong,
+//! the old keys stay valid up to an age.
 
 use std::fs::{File, Metadata};
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ use super::config::{Jwt, TABLE, Wrong, is_of_this_machine};
 use crate::identity::fetch::{Ask, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// The keys of one issuer.
+/// Keys of one issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -32,7 +32,7 @@ pub(super) struct Jwks {
     pause: Duration,
     keep: Duration,
     known: Mutex<Known>,
-    /// Whoever fetches holds it.
+    /// Held during a fetch.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -44,19 +44,19 @@ enum Source {
 #[derive(Default)]
 struct Known {
     set: Arc<Vec<Jwk>>,
-    /// When the set was fetched; `None`: never.
+    /// Time at which the set was fetched; `None`: never.
     fetched: Option<Instant>,
     tried: Option<Instant>,
 }
 
-/// Why there is no key.
+/// Reason for a missing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
-    /// The issuer has none of this id for this algorithm.
+    /// The issuer has no key of this id for this algorithm.
     Unknown,
-    /// It has two, or the token names none of several.
+    /// Several keys fit the token.
     Ambiguous,
-    /// The issuer's keys can not be had, or are too old.
+    /// The issuer's keys can not be fetched, or are too old.
     Unavailable,
 }
 
@@ -79,12 +79,12 @@ enum Failed {
 }
 
 impl Jwks {
-    /// Those of an issuer whose configuration is right.
+    /// Creates the keys of an issuer whose configuration was checked.
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
         let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
-                // What is wrong with it from the beginning is told at the start, not to whoever comes first.
+                // A faulty file is reported at the start of the server, and not to the first caller.
                 let at = format!("`jwks_file` {}", file.display());
                 keys_of(file).map_err(|error| Wrong {
                     table: TABLE,
@@ -116,11 +116,11 @@ impl Jwks {
         }))
     }
 
-    /// The key of this id that is for this algorithm.
+    /// Returns the key of this id for this algorithm.
     pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
         match self.age() {
             None => self.fetch_in_turn().await,
-            // Whoever has keys does not wait for somebody else's fetch.
+            // A caller that has keys does not wait for the fetch of another caller.
             Some(age) if age >= self.max_age => {
                 if let Ok(_turn) = self.fetching.try_lock() {
                     self.fetch().await;
@@ -162,7 +162,7 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the set, unless somebody has tried to just now. Whoever calls holds `fetching`.
+    /// Fetches the set, unless another caller tried just now. The caller holds `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,13 +217,13 @@ fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
     understand(&bytes)
 }
 
-/// Whoever may write the file says who everybody is.
+/// Rejects a file that others may write: they could add keys of their own and sign any token.
 fn owned(file: &Metadata) -> Result<(), Failed> {
     let mode = file.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
-/// The keys that can be used; others are none of ours, such as for encryption, or of algorithms that come later.
+/// Returns the usable public keys of a set. Skips others, such as keys for encryption or of unknown algorithms.
 fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let malformed = |why: String| Failed::Malformed(why);
     let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
@@ -242,11 +242,11 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     };
     let read = keys.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let set: Vec<Jwk> = read.filter(is_public).collect();
-    // A set that is empty would lock everybody out, and is more likely a mistake.
+    // An empty set would lock everybody out, and is probably a mistake.
     if set.is_empty() { Err(malformed("no key of it is understood".to_owned())) } else { Ok(set) }
 }
 
-/// Whether a key is for signatures of this algorithm, and for nothing else.
+/// Returns true if a key is for signatures of this algorithm.
 fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let is_named = common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));
@@ -258,7 +258,7 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
             key.curve == if algorithm == Algorithm::ES256 { EllipticCurve::P256 } else { EllipticCurve::P384 }
         }
         (AlgorithmParameters::OctetKeyPair(key), AlgorithmFamily::Ed) => key.curve == EllipticCurve::Ed25519,
-        // A secret among public keys is none.
+        // Rejects a secret in a set of public keys.
         _ => false,
     };
     is_named && is_used && is_of_its_kind

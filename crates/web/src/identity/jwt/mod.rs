@@ -1,7 +1,7 @@
-//! Tokens of issuers (JWT, RFC 7519, as RFC 8725 wants them): whose token it is, or why it is none.
+//! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725): verifies a token, or says why it is invalid.
 //!
-//! Nothing of a token counts before its signature has been checked, except which issuer and which key it claims to be
-//! of. `jwks.rs` has the keys, `verifier.rs` checks signatures, `config.rs` is what an issuer is configured with.
+//! Before its signature is verified, a token is read only for the names of its issuer and key. `jwks.rs` has the keys,
+//! `verifier.rs` checks signatures, and `config.rs` is the configuration of an issuer.
 
 mod config;
 mod jwks;
@@ -30,11 +30,11 @@ use crate::identity::limits::{
 use crate::identity::{How, Principal};
 use jwks::{Jwks, NoKey};
 
-/// The issuers whose tokens let somebody in.
+/// Issuers whose tokens are accepted.
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// Other issuers, with the prefix of each: their people are nobody else's.
+    /// All issuers and the prefix of each. Only tokens of an issuer may name people with its prefix.
     others: Vec<(String, String)>,
 }
 
@@ -48,16 +48,16 @@ enum Keys {
     Public(Box<Jwks>),
 }
 
-/// Whose token it is, and until when it counts, leeway included.
+/// Principal of a token, and its expiry, leeway included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     pub principal: Principal,
     pub until: Timestamp,
-    /// When it was issued, where it says so.
+    /// Time of issue, if the token has one.
     pub issued_at: Option<Timestamp>,
 }
 
-/// Why a token lets nobody in.
+/// Reason why a token is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("it is no token of an issuer that is configured here")]
@@ -90,13 +90,13 @@ pub enum Refusal {
     Unverified,
     #[error("it names the role of agents beside another one: nobody is an agent and a person")]
     Roles,
-    /// The issuer's keys can not be had.
+    /// The issuer's keys can not be fetched.
     #[error("the keys of its issuer can not be had")]
     Unavailable,
 }
 
 impl Issuers {
-    /// Reads the secrets. Public keys are fetched when the first token comes.
+    /// Reads the secrets. Public keys are fetched for the first token.
     pub fn open(configured: &[Jwt]) -> Result<Self, Wrong> {
         check(configured)?;
         verifier::install();
@@ -125,7 +125,7 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Beside another issuer, whose people these tokens can not name.
+    /// Adds another issuer, whose people these tokens can not name.
     #[must_use]
     pub fn beside(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
@@ -136,18 +136,18 @@ impl Issuers {
         self.all.is_empty()
     }
 
-    /// Whether it could be a token: three parts of base64url.
+    /// Returns true if the text has the form of a token: three parts of base64url.
     pub fn could_be(token: &str) -> bool {
         let is_part = |part: &str| part.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c));
         token.starts_with("ey") && token.split('.').count() == 3 && token.split('.').all(is_part)
     }
 
-    /// Whose token it is.
+    /// Verifies a token, and returns its principal.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
         self.read(token, now).await.map(|(verified, _)| verified)
     }
 
-    /// The same, with all that the token says.
+    /// Like [`Issuers::verify`]. Also returns all claims of the token.
     pub(crate) async fn read(
         &self,
         token: &str,
@@ -162,14 +162,14 @@ impl Issuers {
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 
-    /// What a token says that names nobody by roles, such as a notice of the issuer, and when it ends.
+    /// Verifies a token without roles, such as a logout notice of the issuer. Returns its claims.
     pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
         let (issuer, claims) = self.signed(token).await?;
         issuer.times(&claims, now)?;
         Ok(claims)
     }
 
-    /// What the issuer of a token has signed, which counts for this server and has not expired.
+    /// Verifies the signature, audience and expiry of a token. Returns its issuer and its claims.
     async fn signed(&self, token: &str) -> Result<(&Issuer, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
@@ -194,10 +194,10 @@ impl Issuers {
                 })?
             }
         };
-        // From here on it is the issuer who speaks, or nobody.
+        // Only claims that the issuer has signed are used from here on.
         let token = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &issuer.validation(algorithm));
         let claims = token.map_err(|error| refusal(&error))?.claims;
-        // The library takes a list of issuers, too.
+        // The library accepts a list of issuers, too.
         if claims.get("iss").and_then(Value::as_str) != Some(&issuer.jwt.issuer) {
             return Err(Refusal::Claim);
         }
@@ -206,7 +206,7 @@ impl Issuers {
 }
 
 impl Issuer {
-    /// What the header says, where that is allowed.
+    /// Returns the algorithm of a header, if the issuer may use it.
     fn algorithm(&self, header: &Map<String, Value>) -> Result<Algorithm, Refusal> {
         if ["crit", "enc", "zip", "b64"].into_iter().any(|name| header.contains_key(name)) {
             return Err(Refusal::Critical);
@@ -224,7 +224,7 @@ impl Issuer {
         if self.jwt.algorithms.contains(&algorithm) { Ok(algorithm) } else { Err(Refusal::Algorithm) }
     }
 
-    /// What the library looks at beside the signature.
+    /// Returns the checks that the library makes besides the signature.
     fn validation(&self, algorithm: Algorithm) -> Validation {
         let mut validation = Validation::new(algorithm);
         validation.leeway = self.jwt.leeway_s;
@@ -235,7 +235,7 @@ impl Issuer {
         validation
     }
 
-    /// Until when it counts, leeway included, and when it was issued.
+    /// Returns the expiry, leeway included, and the time of issue.
     fn times(
         &self,
         claims: &Map<String, Value>,
@@ -243,7 +243,7 @@ impl Issuer {
     ) -> Result<(Timestamp, Option<Timestamp>), Refusal> {
         let leeway_ms = self.jwt.leeway_s * 1_000;
         let until = claims.get("exp").and_then(seconds).ok_or(Refusal::Claim)?.plus_ms(leeway_ms);
-        // The library lets the last second pass (RFC 7519, 4.1.4).
+        // The library accepts a token in its last second (RFC 7519, 4.1.4).
         if until <= now {
             return Err(Refusal::Expired);
         }
@@ -254,11 +254,11 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// What the library leaves: the time of issue, and who it is.
+    /// Checks what the library does not: the time of issue, and the principal.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
-        // Whoever says of themselves what their address is could be anybody.
+        // An unverified address could be anybody's.
         let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
             || claims.get("email_verified").and_then(Value::as_str) == Some("true");
         let is_email = |name: &String| name.trim_start_matches('/') == "email";
@@ -293,7 +293,8 @@ impl Issuer {
     }
 }
 
-/// A part of a token, without any belief in it. Duplicate keys are refused: two readers could take two of them.
+/// Decodes a part of a token, which is not trusted. Rejects duplicate keys, since two readers could read different
+/// values.
 fn object(part: &str) -> Option<Map<String, Value>> {
     let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
     match json::parse(&bytes).ok()? {
@@ -302,7 +303,7 @@ fn object(part: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// A claim by its name, or by a JSON pointer.
+/// Returns a claim by its name, or by a JSON pointer.
 fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match name.strip_prefix('/') {
         None => claims.get(name),
@@ -315,7 +316,7 @@ fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// The texts of a claim: a list, or one by itself. None where it is not there.
+/// Returns the texts of a claim: a list, or a single text. Empty if the claim is missing.
 fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Refusal> {
     let texts: Option<Vec<&str>> = match claim(claims, name) {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -328,7 +329,7 @@ fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>
     if fits { Ok(texts) } else { Err(Refusal::Claim) }
 }
 
-/// A `NumericDate` (RFC 7519, 2).
+/// Parses a `NumericDate` (RFC 7519, 2).
 fn seconds(value: &Value) -> Option<Timestamp> {
     const END: f64 = 253_402_207_200.0;
     let seconds = value.as_f64().filter(|seconds| (0.0..=END).contains(seconds))?;
@@ -350,7 +351,7 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// The secret of a file, long enough that nobody guesses it.
+/// Reads a secret, and rejects one that is short enough to be guessed.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {
@@ -359,7 +360,7 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
     Ok(DecodingKey::from_secret(&secret))
 }
 
-/// What a file holds that its owner alone may read; a line break at its end is none of it.
+/// Reads a file that only its owner may read, without a line break at its end.
 pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = secret_file::read(path, SECRET_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.last() == Some(&b'\n') {

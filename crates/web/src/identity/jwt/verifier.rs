@@ -1,4 +1,4 @@
-//! The signatures of tokens, checked by `ring`. Signs nothing.
+//! Verifies signatures of tokens with `ring`, and can not sign.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -15,9 +15,9 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// For the whole process, once.
+/// Installs the provider once for the whole process.
 pub(super) fn install() {
-    // An error says that it is installed already.
+    // An error means that it is installed already.
     let _ = PROVIDER.install_default();
 }
 
@@ -28,7 +28,7 @@ fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library wants it")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
-    // A key of another family is a key that was taken for something else.
+    // Rejects a key of another family: a token could use it as a key of its own kind.
     if key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidKeyFormat.into());
     }
@@ -76,7 +76,7 @@ fn of_secrets(algorithm: Algorithm) -> Option<hmac::Algorithm> {
     }
 }
 
-/// Of keys of 2,048 bits and more: `ring` takes no shorter ones.
+/// Returns the parameters for keys of at least 2,048 bits: `ring` accepts no shorter ones.
 fn of_rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     match algorithm {
         Algorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),

@@ -1,4 +1,4 @@
-//! What is configured of a provider that signs people in: `[identity.oidc]` of `holdshort.toml`.
+//! Configuration of a provider at which people sign in: `[identity.oidc]` of `holdshort.toml`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,26 +19,27 @@ use crate::identity::limits::{
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
-    /// Its address, to the letter: the claim `iss` of its tokens.
+    /// URL of the issuer, exactly as in the claim `iss` of its tokens.
     pub issuer: String,
-    /// What it is called where people sign in; the host of the issuer, where nothing is said.
+    /// Name that people see when they sign in; by default the host of the issuer.
     #[serde(default)]
     pub name: Option<String>,
-    /// As what this server is registered there.
+    /// Id under which this server is registered at the provider.
     pub client_id: String,
-    /// In a file for its owner alone, or in the environment. Without one this server is a public client.
+    /// File with the client secret, for its owner alone; or the environment has it. Without one this server is a public
+    /// client.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
-    /// Beside `openid`.
+    /// Scopes besides `openid`.
     #[serde(default = "scopes")]
     pub scopes: Vec<String>,
-    /// The only ones that its ID tokens may be signed with.
+    /// The only algorithms with which ID tokens may be signed.
     #[serde(default = "algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// Addresses that are not public and may be asked, such as `10.0.0.0/8`.
+    /// Addresses that may be contacted although they are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub networks: Vec<String>,
-    /// How long somebody who signed in there is signed in here.
+    /// Validity of a login here, in seconds.
     #[serde(default = "session")]
     pub session_s: u64,
     #[serde(default = "leeway")]
@@ -67,13 +68,13 @@ fn leeway() -> u64 {
 }
 
 impl Oidc {
-    /// What it is called where people sign in.
+    /// Returns the name that people see when they sign in.
     pub fn called(&self) -> String {
         let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Its ID tokens, as tokens of any other issuer.
+    /// Returns the configuration of its ID tokens, as those of any other issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -94,7 +95,7 @@ impl Oidc {
         }
     }
 
-    /// Whether it is whole, and its people can be told apart from those of other issuers.
+    /// Checks that the configuration is complete, and that its people can not be mistaken for those of other issuers.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
@@ -121,7 +122,7 @@ impl Oidc {
         if !(60..=SESSION_MOST_SECONDS).contains(&self.session_s) {
             return wrong("session_s", format!("must be from 60 to {SESSION_MOST_SECONDS}"));
         }
-        // What it has in common with an issuer of tokens is checked as such.
+        // The parts in common with an issuer of tokens are checked as such.
         let tokens = self.tokens(&self.issuer);
         if let Err((key, why)) = tokens.check() {
             let key = key.replace("jwks_", "");
@@ -142,7 +143,7 @@ impl Oidc {
     }
 }
 
-/// Where tokens and secrets go: `https`, or `http` on this machine.
+/// Checks a URL to which tokens and secrets go: `https`, or `http` on this machine.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is no URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

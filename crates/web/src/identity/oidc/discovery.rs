@@ -1,7 +1,7 @@
-//! What a provider says of itself (OpenID Connect Discovery 1.0): where people sign in, where codes become tokens.
+//! Configuration of a provider (OpenID Connect Discovery 1.0): where people sign in, and where codes become tokens.
 //!
-//! Asked when the first person signs in, so that a server starts also where its provider is away. What was said once
-//! counts on for a while where it can not be asked again.
+//! Fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a later fetch fails,
+//! the earlier configuration stays valid for a while.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -21,24 +21,24 @@ use crate::identity::limits::{
     DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
 };
 
-/// What it said.
+/// Configuration that the provider published.
 pub(super) struct Said {
     pub(super) authorization: Url,
     pub(super) token: Url,
     pub(super) device: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// Its answers name it (RFC 9207).
+    /// True if its answers name the issuer (RFC 9207).
     pub(super) names_itself: bool,
-    /// The secret goes into the body, and not into the header.
+    /// True if the client secret is sent in the body and not in the header.
     pub(super) secret_in_body: bool,
-    /// Its ID tokens.
+    /// Verifier of its ID tokens.
     pub(super) tokens: Issuers,
 }
 
 #[derive(Default)]
 pub(super) struct Discovery {
     known: Mutex<Known>,
-    /// Whoever asks holds it.
+    /// Held during a fetch.
     asking: tokio::sync::Mutex<()>,
 }
 
@@ -105,7 +105,7 @@ fn kept(known: &Known) -> Option<Arc<Said>> {
 }
 
 async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, String> {
-    // OpenID Connect Discovery 1.0, 4: the path is appended, without a slash at the end of the issuer.
+    // OpenID Connect Discovery 1.0, 4: the path is appended to the issuer without its final slash.
     let place = format!("{}/.well-known/openid-configuration", config.issuer.trim_end_matches('/'));
     let url = Url::parse(&place).map_err(|error| error.to_string())?;
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
@@ -120,7 +120,7 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, Strin
 
 fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, String> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
-    // Another's document would send people, codes and the secret elsewhere.
+    // The document of another issuer would send people, codes and the secret elsewhere.
     if text("issuer") != Some(&config.issuer) {
         return Err("its configuration is of another `issuer`".to_owned());
     }
@@ -141,7 +141,7 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, Stri
     }
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
-    // Only who configured an issuer of this machine has said that it may be asked.
+    // An address of this machine may be fetched only if the configured issuer is on this machine, too.
     let is_issuer_here = Url::parse(&config.issuer).is_ok_and(|url| is_of_this_machine(&url));
     if is_of_this_machine(&keys) && !is_issuer_here {
         return Err("its `jwks_uri` is of this machine".to_owned());

@@ -1,8 +1,9 @@
-//! Signing people in at an OpenID provider: with a browser by a code (RFC 6749, PKCE, nonce), and with a terminal by the
-//! device flow (RFC 8628).
+//! Sign-in at an OpenID provider: for browsers by a code (RFC 6749, PKCE, nonce), for terminals by the device flow (RFC
+//! 8628).
 //!
-//! The protocol is `oauth2`'s; ID tokens are checked as tokens of any other issuer ([`super::jwt`]). The values that a
-//! sign-in is bound to are given out by [`Provider::begin`], and wanted back by [`Provider::finish`]; nothing is kept here.
+//! `oauth2` implements the protocol. ID tokens are verified like tokens of any other issuer ([`super::jwt`]).
+//! [`Provider::begin`] returns the values that a sign-in is bound to, and [`Provider::finish`] takes them back. No
+//! state of a sign-in is kept here.
 
 mod config;
 mod discovery;
@@ -35,17 +36,17 @@ use crate::identity::jwt::{Jwt, Refusal, Verified, Wrong, read_secret};
 use crate::identity::limits::{PROVIDER_BYTES, PROVIDER_TIME};
 use discovery::{Discovery, Said};
 
-/// A provider that signs people in.
+/// A provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Issuers of tokens, whose people its own tokens can not name.
+    /// Issuers of tokens. The provider's own tokens can not name people of these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<Way>,
     discovery: Discovery,
 }
 
-/// A sign-in that has begun: where the browser goes, and what the answer is compared with.
+/// A sign-in that has begun: the URL for the browser, and the values to compare with the answer.
 pub struct Begun {
     pub url: Url,
     pub state: String,
@@ -53,40 +54,40 @@ pub struct Begun {
     pub verifier: String,
 }
 
-/// A terminal's sign-in that has begun.
+/// Sign-in of a terminal that has begun.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// What is asked about again. Only the client that began it can have it redeemed.
+    /// Code to poll with. Only the client that began the sign-in can redeem it.
     pub code: String,
-    /// What a person types where `page` is.
+    /// Code that a person types on `page`.
     pub user_code: String,
     pub page: String,
-    /// The page with the code in it.
+    /// URL of the page that contains the code.
     pub page_with_code: Option<String>,
     pub expires_in: Duration,
     pub interval: Duration,
 }
 
-/// What has become of it.
+/// Result of a poll.
 pub enum Polled {
-    /// Nobody has said anything; ask again after so long, from here on.
+    /// The person has not signed in yet. Time to wait between two polls from here on.
     Pending(Duration),
     SignedIn(Box<Came>),
 }
 
-/// Somebody who has signed in there.
+/// Person who has signed in at the provider.
 #[derive(Debug)]
 pub struct Came {
     pub verified: Verified,
-    /// Who they are there, and in which session: what a notice of its end names.
+    /// Subject of the person at the provider. A logout notice names it or the session.
     pub subject: String,
     pub session: Option<String>,
 }
 
-/// What the provider says has ended: a session there, or all that somebody has.
+/// Logout notice of a provider, for one session or for all sessions of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// `jti`.
+    /// Claim `jti`.
     pub id: String,
     pub of: Ended,
 }
@@ -97,15 +98,15 @@ pub enum Ended {
     AllOf(String),
 }
 
-/// What such a notice says in `events` (`OpenID` Connect Back-Channel Logout 1.0).
+/// Member of `events` in a logout token (`OpenID` Connect Back-Channel Logout 1.0).
 const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// Why nobody is signed in.
+/// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     #[error("the provider can not be asked; the server's log says why")]
     Unavailable,
-    /// Its own words, shortened.
+    /// Message of the provider, shortened.
     #[error("the provider says `{0}`")]
     Said(String),
     #[error("the provider gave no ID token")]
@@ -143,7 +144,7 @@ type Registered<Auth, Dev, Tok> = Client<
 >;
 
 impl Provider {
-    /// Reads the secret, unless the environment has said it. The provider is asked when somebody signs in.
+    /// Reads the client secret, unless the environment has it. The provider is contacted at the first sign-in.
     pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, Wrong> {
         config.check(issuers)?;
         let wrong = |why: String| Wrong {
@@ -181,7 +182,7 @@ impl Provider {
         &self.config
     }
 
-    /// Where a browser signs in, so that it comes back to `redirect`.
+    /// Begins the sign-in of a browser, which returns to `redirect` afterwards.
     pub async fn begin(&self, redirect: &Url) -> Result<Begun, Trouble> {
         let said = self.said().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
@@ -201,7 +202,7 @@ impl Provider {
         })
     }
 
-    /// Whether an answer is this provider's (RFC 9207).
+    /// Rejects an answer of another issuer (RFC 9207).
     pub async fn is_its_own(&self, iss: Option<&str>) -> Result<(), Trouble> {
         match iss {
             Some(iss) if iss == self.config.issuer => Ok(()),
@@ -210,7 +211,7 @@ impl Provider {
         }
     }
 
-    /// Whom a code signs in.
+    /// Redeems a code. Returns the person who has signed in.
     pub async fn finish(
         &self,
         code: String,
@@ -229,7 +230,7 @@ impl Provider {
         self.signed_in(&said, &response, Some(nonce), now).await
     }
 
-    /// Begins a terminal's sign-in.
+    /// Begins the sign-in of a terminal.
     pub async fn device(&self) -> Result<Device, Trouble> {
         let said = self.said().await?;
         let place = said.device.clone().ok_or(Trouble::NoDevices)?;
@@ -250,8 +251,8 @@ impl Provider {
         })
     }
 
-    /// Asks once what has become of it. `interval`: how long the provider wants between two requests, as it said last; it may
-    /// say that it wants more. A request that may bring a token is never dropped: it brings it once.
+    /// Polls once. `interval`: time between two polls as the provider demanded last; it may demand a longer one. A
+    /// request that may return a token is never dropped, since the token is returned once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, Trouble> {
         let said = self.said().await?;
         let place = said.device.clone().ok_or(Trouble::NoDevices)?;
@@ -263,7 +264,7 @@ impl Provider {
             serde_json::from_value(began).map_err(|_| Trouble::Unavailable)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
-        // The library would ask until it knows; whoever waits is the terminal.
+        // The library would poll until it has a result. Here the terminal does the polling.
         let pause = {
             let (waits, wait) = (waits.clone(), wait.clone());
             move |time: Duration| {
@@ -285,7 +286,7 @@ impl Provider {
         self.signed_in(&said, &response, None, now).await.map(|it| Polled::SignedIn(Box::new(it)))
     }
 
-    /// Where a browser signs out at the provider, too, where it offers that (RP-Initiated Logout 1.0).
+    /// Returns the URL at which a browser signs out at the provider, if there is one (RP-Initiated Logout 1.0).
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
         let mut url = self.said().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
@@ -317,7 +318,7 @@ impl Provider {
         }
     }
 
-    /// How the library asks.
+    /// Returns the HTTP client for the library.
     fn way(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
         let way = self.way.clone();
         move |request| {
@@ -326,7 +327,7 @@ impl Provider {
         }
     }
 
-    /// Whom a token is of. `nonce`: of a browser's sign-in; the device flow has none.
+    /// Verifies the ID token of a response. `nonce`: from a browser's sign-in; the device flow has none.
     async fn signed_in(
         &self,
         said: &Said,
@@ -343,7 +344,7 @@ impl Provider {
         if nonce.is_some() && text("nonce") != nonce {
             return Err(Trouble::Nonce);
         }
-        // OpenID Connect Core 1.0, 3.1.3.7: a token for several says who of them asked for it.
+        // OpenID Connect Core 1.0, 3.1.3.7: a token with several audiences names the client that asked for it.
         let is_ours = claims.get("azp").is_none_or(|azp| azp == &*self.config.client_id);
         if !is_ours || is_shared_without_azp(&claims) {
             return Err(Trouble::Token(Refusal::Audience));
@@ -353,7 +354,7 @@ impl Provider {
         Ok(Came { subject, session: text("sid").map(str::to_owned), verified })
     }
 
-    /// What a notice of the provider says has ended: its logout token.
+    /// Verifies a logout token of the provider, and returns its notice.
     pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, Trouble> {
         let said = self.said().await?;
         let claims = said.tokens.notice(token, now).await.map_err(|refusal| match refusal {
@@ -362,7 +363,7 @@ impl Provider {
         })?;
         let text = |name: &str| claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_logout = claims.get("events").is_some_and(|events| events[LOGGED_OUT].is_object());
-        // An ID token must not be taken for one: 2.4 and 2.6 of the specification.
+        // An ID token must not be accepted as a logout token: 2.4 and 2.6 of the specification.
         if !is_logout || claims.contains_key("nonce") || !claims.contains_key("iat") {
             return Err(Trouble::Token(Refusal::Claim));
         }
@@ -381,7 +382,7 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     is_shared && !claims.contains_key("azp")
 }
 
-/// How it is reached.
+/// HTTP access to the provider.
 struct Way {
     issuer: String,
     guard: Guard,
@@ -411,7 +412,7 @@ impl Way {
     }
 }
 
-/// No answer came.
+/// Error for a request without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer")]
 struct Away;
@@ -422,7 +423,7 @@ where
     T: oauth2::ErrorResponse + std::fmt::Display + 'static,
 {
     match error {
-        // A line at most, of characters that show: it is shown to whoever signs in.
+        // At most 200 visible characters, since the person who signs in reads them.
         RequestTokenError::ServerResponse(said) => Trouble::Said(
             said.to_string().chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(200).collect(),
         ),

@@ -1,11 +1,11 @@
-//! What an issuer may be configured with.
+//! Tests of the configuration of issuers.
 
 use holdshort_web::identity::jwt::{Jwt, check};
 use holdshort_web::identity::oidc::Oidc;
 
 use super::issuer;
 
-/// Of an issuer that is right.
+/// Changes to the table of a valid issuer.
 type Changes = Vec<(&'static str, toml::Value)>;
 
 fn said(issuers: &[Jwt]) -> String {
@@ -146,7 +146,7 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
         let said = said(more, &[]);
         assert!(said.contains(expected), "{more}: {said}");
     }
-    // Beside issuers of tokens: its own people, or the same ones.
+    // Next to issuers of tokens, a provider has its own people or the same ones.
     let mut other = issuer(&[]);
     assert!(said("", std::slice::from_ref(&other)).contains("each needs its own"));
     other.issuer = "https://login.example".to_owned();

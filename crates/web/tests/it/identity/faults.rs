@@ -1,4 +1,4 @@
-//! Every token that must let nobody in (RFC 8725), and those that must.
+//! Tests of tokens that must be rejected (RFC 8725), and of valid ones.
 
 use holdshort_core::actor::Role;
 use holdshort_testkit::issuer::{KeyServer, Signer, now};
@@ -23,7 +23,7 @@ async fn a_token_of_each_algorithm_says_who_somebody_is() {
     let (rsa, ec, ed) = (Signer::rsa(), Signer::ec(), Signer::ed());
     let server = KeyServer::start(holdshort_testkit::issuer::Answer::Set(json!({"keys": [
         without(rsa.jwk("r"), "alg"), ec.jwk("e"), ed.jwk("d"),
-        // What is not understood, or is for something else, is passed over.
+        // Keys that are not understood, or are for another use, are skipped.
         {"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA", "kid": "k"}, {"kty": "later"},
         set(ec.jwk("enc"), "use", json!("enc")),
     ]})))
@@ -45,7 +45,7 @@ async fn a_token_of_each_algorithm_says_who_somebody_is() {
     assert_eq!(server.asked(), 1, "what is known is not fetched again");
 }
 
-/// The header, the claims, and what comes of them. Signed by the right key, and by nothing else.
+/// A token with a wrong header or claim is rejected, although the right key has signed it.
 #[tokio::test]
 async fn what_lets_nobody_in() {
     let key = Signer::ec();
@@ -169,7 +169,7 @@ async fn no_bit_of_a_token_can_be_another() {
     }
 }
 
-/// Whoever knows a public key can compute an HMAC with it; no such token counts, however the key is written.
+/// An HMAC computed with a public key is rejected, in whatever form the key is written.
 #[tokio::test]
 async fn a_public_key_is_no_secret() {
     let rsa = Signer::rsa();
@@ -184,12 +184,12 @@ async fn a_public_key_is_no_secret() {
             assert!(verify(&issuers, &token).await.is_err(), "{alg}");
         }
     }
-    // Nor does a secret that an issuer publishes by mistake.
+    // A secret that an issuer publishes by mistake is rejected, too.
     let secret = Signer::secret(&[7; 64]);
     server.answers(holdshort_testkit::issuer::Answer::Set(json!({"keys": [secret.jwk("s"), jwk]})));
     let token = secret.token(&json!({"alg": "HS256", "kid": "s"}), &claims());
     assert_eq!(verify(&issuers, &token).await, Err(Refusal::Algorithm));
-    // Nor a key that the token brings along.
+    // A key that the token itself contains is ignored.
     let own = Signer::ec();
     let header = json!({"alg": "ES256", "kid": "k", "jwk": own.jwk("k"), "jku": server.url()});
     assert_eq!(verify(&issuers, &own.token(&header, &claims())).await, Err(Refusal::NoKey));
@@ -225,7 +225,7 @@ async fn a_shared_secret() {
     assert!(short.is_err_and(|wrong| wrong.to_string().contains("fewer than 32 bytes")));
 }
 
-/// Who is who where two issuers speak.
+/// Tokens of two issuers name different people.
 #[tokio::test]
 async fn the_people_of_two_issuers_are_told_apart() {
     let (ours, theirs) = (Signer::ec(), Signer::ed());
@@ -244,7 +244,7 @@ async fn the_people_of_two_issuers_are_told_apart() {
     let token = theirs.token(&json!({"alg": "EdDSA", "kid": "k"}), &of_theirs);
     assert_eq!(id(&token).await.as_deref(), Ok("partner:ada"));
     assert_eq!(id(&of_ours("partner:ada")).await, Err(Refusal::Subject));
-    // The key of one is none of the other's.
+    // The key of one issuer is not valid for the other.
     let crossed = theirs.token(&json!({"alg": "EdDSA", "kid": "k"}), &claims());
     assert_eq!(id(&crossed).await, Err(Refusal::NoKey));
 }
@@ -268,7 +268,7 @@ async fn claims_are_where_the_configuration_says() {
     assert_eq!((who.id.as_str(), who.name), ("ada@example.org", None), "no name that turns a line around");
     assert_eq!(who.roles.into_iter().collect::<Vec<_>>(), [Role::Admin, Role::Operator]);
     assert_eq!(who.groups.into_iter().collect::<Vec<_>>(), ["ops"]);
-    // An address that its issuer has not verified is whoever's that typed it.
+    // Anybody could have typed an address that the issuer has not verified.
     for said in [json!(false), json!("false"), json!(1), Value::Null] {
         let unverified = set(claims.clone(), "email_verified", said.clone());
         let token = key.token(&json!({"alg": "ES256", "kid": "k"}), &unverified);

@@ -1,4 +1,4 @@
-//! Who somebody is: tokens as right and as wrong as they come, checked against keys of every kind.
+//! Tests of identity: valid and invalid tokens, verified with keys of every kind.
 
 mod configured;
 mod faults;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const ISSUER: &str = "https://issuer.example";
 const AUDIENCE: &str = "holdshort";
 
-/// An issuer as its table in the file, with changes.
+/// Returns an issuer, read from its table in the file with these changes.
 fn issuer(changes: &[(&str, toml::Value)]) -> Jwt {
     let mut table: BTreeMap<String, toml::Value> = toml::from_str(
         r#"
@@ -40,7 +40,7 @@ fn issuers(changes: &[(&str, toml::Value)]) -> Issuers {
     Issuers::open(&[issuer(changes)]).expect("they are right")
 }
 
-/// The claims of somebody who decides.
+/// Returns the claims of a person who may decide.
 fn claims() -> Value {
     json!({
         "iss": ISSUER, "aud": AUDIENCE, "sub": "ada", "name": "Ada", "roles": ["deciders", "unknown"],
