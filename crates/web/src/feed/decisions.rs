@@ -1,6 +1,6 @@
-//! The feed of an agent that runs elsewhere: how what it asked ended, in the order in which it did.
+//! The feed of an external agent: the resolutions of its interrupts, in their order.
 //!
-//! Each item is the interrupt as it is when it is read, under the cursor of the event that resolved it.
+//! Each item is the interrupt as it is when it is read, with the cursor of the event that resolved it.
 
 use futures::stream::{BoxStream, StreamExt};
 use holdshort_core::id::InterruptId;
@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// A page of them. Where very many events were passed over it holds fewer than asked for, and a cursor.
+/// Returns a page of decisions. A page that skipped very many events holds fewer than asked for, and a cursor.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
         super::page(Source::Decisions { after }, Sight::of(caller.clone()), limit).await?;
@@ -22,7 +22,7 @@ pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<Agen
     Ok(List { items: decisions, next_cursor })
 }
 
-/// Those after a place, then new ones as they are made.
+/// Returns the decisions after a position, then new ones as they are made.
 pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
     let events = super::follow(Source::Decisions { after }, Sight::of(caller.clone()), Previews::Hidden);
     let told = events.then(move |item| {
@@ -46,7 +46,7 @@ pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
 async fn decision(caller: &Caller, event: Event) -> Answer<AgentDecision> {
     let id: Option<InterruptId> = event.data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let (Some(id), Some(position)) = (id, event.position) else { return Err(unreadable()) };
-    // Large, and rare beside events.
+    // Boxed, since the futures are large and rarer than events.
     let asked = Box::pin(caller.app.asked(&id)).await?;
     let reader = caller.reader().await?;
     let interrupt = Box::pin(view::now::interrupt(&caller.app, &asked, &reader)).await?;

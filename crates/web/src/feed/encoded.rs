@@ -1,4 +1,4 @@
-//! An event encoded for followers: once, by the first that needs it, for all that share it.
+//! Encodes an event for followers, once for all that share it.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -19,27 +19,27 @@ use crate::view::assignment::Reader;
 
 pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
-    /// Where it was read in the order of commits.
+    /// Position in the order of commits, if the event was read in that order.
     pub(super) position: Option<u64>,
-    /// `None`: its head can not be read.
+    /// Type of the event; `None` if its head can not be read.
     kind: Option<String>,
-    /// Which interrupt it is about.
+    /// Interrupt that the event is about.
     interrupt: Option<InterruptId>,
     by_position: OnceLock<Result<Words, Box<Problem>>>,
     by_seq: OnceLock<Result<Words, Box<Problem>>>,
 }
 
-/// By what a follower counts: it is the id that it comes back with.
+/// Number by which a follower counts events, and from which it resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     Position,
     Seq,
 }
 
-/// An event as bytes. A copy of it shares them.
+/// An event as bytes. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Words {
-    /// With its id, as a server-sent event.
+    /// The event with its id, as a server-sent event.
     frame: Bytes,
     json: Range<usize>,
 }
@@ -58,8 +58,8 @@ impl EncodedEvent {
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
-    /// By its head alone: contents are large, and most events are of other types. One whose type can not be read
-    /// is let through, for whoever shows it to say what is wrong.
+    /// Returns true if the event concerns an inbox, by its head alone: contents are large, and most events are of other
+    /// types. True if the type can not be read, so that the error is reported where the event is shown.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -71,7 +71,7 @@ impl EncodedEvent {
             "interrupt_escalated",
             "interrupt_snoozed",
             "interrupt_resolved",
-            // What was decided waits while it is frozen.
+            // A freeze holds back decided work.
             "frozen",
             "unfrozen",
             "part_frozen",
@@ -84,12 +84,12 @@ impl EncodedEvent {
         self.interrupt.as_ref()
     }
 
-    /// Whether others are asked from it on.
+    /// Returns true if other people are asked after the event than before.
     pub(super) fn reassigns(&self) -> bool {
         matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }
 
-    /// Whether it says how an interrupt ended; also where its type can not be read.
+    /// Returns true if the event resolves an interrupt, or if its type can not be read.
     pub(super) fn resolves(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "interrupt_resolved")
     }
@@ -102,7 +102,7 @@ impl EncodedEvent {
         self.numbered(view::event::of(&self.sealed), count)
     }
 
-    /// The same for somebody from whom a part of the interrupt may be withheld that it is about.
+    /// Like [`Self::event`], for a reader that may not see all parts of the interrupt.
     pub(super) fn event_for(&self, interrupt: &Interrupt, reader: &Reader, count: Count) -> Answer<Event> {
         self.numbered(view::event::of_interrupt(&self.sealed, interrupt, reader), count)
     }
@@ -126,7 +126,7 @@ impl EncodedEvent {
         words.clone().map_err(Refused)
     }
 
-    /// What it holds in memory, words aside.
+    /// Returns the size in memory, without the encoded forms.
     pub(super) fn bytes(&self) -> usize {
         self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
     }
@@ -138,14 +138,14 @@ impl Words {
         Self::framed(&format!("id: {}\n", event.position.as_deref().unwrap_or(&seq)), event)
     }
 
-    /// Something else under the cursor of an event, as a server-sent event of this name.
+    /// Encodes another value under the cursor of an event, as a server-sent event of this name.
     pub(super) fn named<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
         Self::framed(&format!("id: {cursor}\nevent: {name}\n"), value)
     }
 
     fn framed<T: Serialize>(fields: &str, value: &T) -> Self {
         let head = format!("{fields}data: ");
-        // JSON holds no line break of its own, so one `data:` line holds it.
+        // Serialized JSON contains no line break, so one `data:` line is enough.
         let json = serde_json::to_string(value).unwrap_or_default();
         let words = head.len()..head.len() + json.len();
         Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
@@ -175,7 +175,7 @@ struct Facts {
 }
 
 impl Head {
-    /// The type of an event, and the interrupt that it is about.
+    /// Returns the type of an event, and the interrupt that it is about.
     fn of(sealed: &Sealed) -> (Option<String>, Option<InterruptId>) {
         match serde_json::from_slice(&sealed.head) {
             Ok(Self { kind, facts }) => (Some(kind), facts.interrupt),

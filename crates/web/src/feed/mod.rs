@@ -1,10 +1,10 @@
-//! Feeds: the events after a cursor, then new ones as they are committed, with previews beside them. Every follower of
-//! a run or of the journal reads one, over server-sent events or a WebSocket.
+//! Feeds: the events after a cursor, then new ones as they are committed, with previews in between. Each follower of a
+//! run or of the journal reads one feed, over server-sent events or a WebSocket.
 //!
-//! A feed is pulled: it reads the next event when it is asked for one, and waits for a commit when there is none. It
-//! holds no state that matters: a client that comes back with a cursor gets what follows. `source.rs` reads the
-//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, `sight.rs` decides who may see
-//! them.
+//! A feed is pulled: it reads the next event on request, and waits for a commit if there is none. A feed holds no state
+//! that must survive: a client that reconnects with its cursor gets the events that follow. `source.rs` reads the
+//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, and `sight.rs` decides which
+//! of them a caller may see.
 
 pub mod decisions;
 mod encoded;
@@ -33,12 +33,12 @@ use crate::problem::Refused;
 use crate::view;
 use encoded::EncodedEvent;
 
-/// What a feed gives. It ends with the run that it follows, or after a problem of the store.
+/// Item of a feed. The feed ends with the run that it follows, or after a problem of the store.
 #[derive(Debug)]
 pub enum Item {
     Event(Words),
     Preview(Preview),
-    /// An event that is there and can not be read.
+    /// An event that exists and can not be read.
     Problem(Refused),
 }
 
@@ -49,17 +49,17 @@ pub enum Previews {
 }
 
 impl Previews {
-    /// As a client asks for them.
+    /// Returns the choice of a client. Previews are shown by default.
     pub fn of(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
 }
 
-/// Follows a source. Dropping the stream is all that it takes to end it.
+/// Follows a source. Dropping the stream ends it.
 pub fn follow(source: Source, sight: Sight, previews: Previews) -> BoxStream<'static, Item> {
     let app = sight.app().clone();
     let feed = Feed {
-        // Before anything is read: what is committed in between is not missed.
+        // Watched before anything is read, so that no commit in between is missed.
         commits: source.watch(&app),
         shared: app.recent.follow(),
         previews: (previews == Previews::Shown).then(|| app.previews.subscribe()),
@@ -78,11 +78,11 @@ struct Feed {
     sight: Sight,
     /// Changes with each commit that may matter.
     commits: watch::Receiver<u64>,
-    /// How far the journal has been read for all who follow.
+    /// Position up to which the journal was read for all followers.
     shared: watch::Receiver<u64>,
-    /// `None`: there will be none, or nobody wants them.
+    /// Receiver of previews; `None` if they are hidden or have ended.
     previews: Option<broadcast::Receiver<real::Preview>>,
-    /// Read and not yet given.
+    /// Events that were read and not yet given.
     found: vec::IntoIter<Arc<EncodedEvent>>,
     state: State,
 }
@@ -90,7 +90,7 @@ struct Feed {
 enum State {
     /// The journal may hold more.
     Behind,
-    /// Everything has been read; what is committed next wakes the feed.
+    /// Everything has been read. The next commit wakes the feed.
     Waiting,
     Over,
 }
@@ -112,7 +112,7 @@ impl Feed {
                         return Some(Item::Problem(refused));
                     }
                 }
-                // Previews that were sent before a commit come before its events, which say what came of them.
+                // Previews that were sent before a commit come before its events, which supersede them.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = next(&mut self.previews) => if let Some(preview) = preview
@@ -139,14 +139,14 @@ impl Feed {
         self.source.catch_up(&self.app, &mut self.shared).await;
         let found = match self.source.recent(&self.app, READ_EVENTS) {
             Some(found) => found,
-            // On the heap for as long as it lasts: an idle feed is to be small.
+            // Boxed during the read alone, so that an idle feed is small.
             None => Box::pin(self.source.read(&self.app, READ_EVENTS)).await?,
         };
         self.found = found.into_iter();
         if self.found.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
-            // What was previewed until now is in the events that are still to be read.
+            // The events that are still to be read contain everything that was previewed until now.
             self.previews = self.previews.as_ref().map(broadcast::Receiver::resubscribe);
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Feed {
         match words {
             Ok(words) => Some(Item::Event(words)),
             Err(refused) => {
-                // One damaged run is no other run's business.
+                // Damage in one run does not end the feed of others.
                 if refused.code() != Code::JournalDamaged || !self.source.outlives_damage() {
                     self.end();
                 }
@@ -184,7 +184,7 @@ impl Feed {
     }
 }
 
-/// The next preview; `None` where some were missed. Waits for ever once there will be no more.
+/// Returns the next preview; `None` if some were missed. Never resolves once previews have ended.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

@@ -1,38 +1,38 @@
-//! Positions as clients see them: opaque text, so that none is taken for the `seq` of a run's event.
+//! Positions as clients see them: opaque text, so that no client mistakes one for the `seq` of a run's event.
 
 use holdshort_store::Log;
 
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Before the first event.
+/// Position before the first event.
 pub const START: u64 = 0;
 
 pub fn text(position: u64) -> String {
     format!("p{position}")
 }
 
-/// The place that a text names.
+/// Parses a position. Rejects one that this server did not give out.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server gave out"));
     };
-    // One that was given out is the position of an event, so there is one there or later.
+    // A position that was given out belongs to an event, so there is an event at or after it.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
         return Err(refuse("is beyond the end of the journal: was it given out for another data folder?"));
     }
     Ok(position)
 }
 
-/// The end of the journal now.
+/// Returns the current end of the journal.
 pub fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-/// Only as it was given out.
+/// Parses a position in exactly the form in which it was given out.
 pub fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
-    // As it was given out, not as it might be written too.
+    // Rejects other spellings, such as `p07`.
     (self::text(position) == text).then_some(position)
 }
 

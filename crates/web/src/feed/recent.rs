@@ -1,7 +1,7 @@
-//! The newest events of the journal, read once for all followers. A follower that has caught up reads from here; one
-//! that is further behind reads the journal until it has caught up.
+//! The newest events of the journal, read once for all followers. A follower that has caught up reads from here. A
+//! follower that is further behind reads the journal until it has caught up.
 //!
-//! Each follower checks by itself whether it may see an event. While there are no followers nothing is read or held.
+//! Each follower checks by itself whether it may see an event. Without followers, nothing is read or held.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,42 +16,42 @@ use super::encoded::EncodedEvent;
 use crate::app::App;
 use crate::limits::{READ_EVENTS, RECENT_BYTES};
 
-/// After the journal could not be read.
+/// Pause after the journal could not be read.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Recent {
     held: RwLock<Held>,
-    /// Events held at most.
+    /// Maximum number of events.
     most: usize,
-    /// Changes with each event that is added, and whenever followers have to look for themselves.
+    /// Changes with each event that is added, and whenever followers must read the journal themselves.
     news: watch::Receiver<u64>,
     wanted: Notify,
 }
 
 #[derive(Default)]
 struct Held {
-    /// Those that follow this position are here, without a gap. `None`: nothing is read now.
+    /// Position after which all events are held, without a gap. `None`: nothing is read now.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
 }
 
 impl Recent {
-    /// Comes with what [`keep_reading`] tells its followers by.
+    /// Returns the shared events, and the sender with which [`keep_reading`] wakes the followers.
     pub fn new(most: usize) -> (Self, watch::Sender<u64>) {
         let (tell, news) = watch::channel(0);
         (Self { held: RwLock::default(), most, news, wanted: Notify::new() }, tell)
     }
 
-    /// Changes when there may be more than was there at this call.
+    /// Returns a receiver that changes when more events may be there than at this call.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         let news = self.news.clone();
-        // After the reader can see that somebody follows.
+        // Sent after the clone, so that the reader sees this follower.
         self.wanted.notify_one();
         news
     }
 
-    /// The next events after a position. `None`: some of them are in the journal alone.
+    /// Returns the next events after a position; `None` if some of them are in the journal alone.
     pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
@@ -61,13 +61,13 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// The next events of a run. `None`: they are in the journal alone, or there are none.
+    /// Returns the next events of a run; `None` if they are in the journal alone, or if there are none.
     pub(super) fn of_run(&self, run: &RunId, since: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let is_of_run =
             |event: &&Arc<EncodedEvent>| matches!(&event.sealed.stream, StreamId::Run(of) if of == run);
         let mut events = Vec::new();
-        // From the last one back: what follows is in most cases among the last few.
+        // Searches from the last event, since the next events are mostly among the last few.
         for event in held.events.iter().rev().filter(is_of_run).take_while(|event| event.sealed.seq > since) {
             events.push(event.clone());
         }
@@ -95,7 +95,8 @@ impl Recent {
     }
 }
 
-/// Runs until the store is closed. Follows what reads by position see, so also what other nodes write.
+/// Reads new events while there are followers. Runs until the store is closed. Reads by position, and therefore also
+/// sees events from other nodes.
 pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     let recent = &app.recent;
     let mut commits = app.journal().watch();
@@ -109,7 +110,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
         }
         let start = *commits.borrow_and_update();
         recent.begin(Some(start));
-        // Who had read to its end before it was there looks again.
+        // Followers that reached the end of the journal before now must look again.
         tell.send_replace(start);
         let read = read(&app, start, &mut commits, &tell).await;
         recent.begin(None);
@@ -118,7 +119,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
             Ok(Ended::Closed) | Err(Error::Closed) => return,
             Err(error) => {
                 tracing::warn!(%error, "what happens can not be read for those who follow it");
-                // Each looks for itself, and sees what is wrong.
+                // Each follower reads the journal itself, and sees the error.
                 tell.send_modify(|_| ());
                 sleep(PAUSE).await;
                 recent.wanted.notify_one();
@@ -128,7 +129,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
 }
 
 enum Ended {
-    /// Nobody follows any more.
+    /// The last follower has left.
     Alone,
     /// The store is closed.
     Closed,
@@ -141,7 +142,7 @@ async fn read(
     tell: &watch::Sender<u64>,
 ) -> Result<Ended, Error> {
     let mut last = start;
-    // One receiver is held for others to copy.
+    // `Recent` holds one receiver, from which the others are cloned.
     while tell.receiver_count() > 1 {
         let events = app.journal().tail(last, READ_EVENTS).await?;
         let is_all = events.len() < READ_EVENTS;

@@ -1,4 +1,4 @@
-//! Which streams of the journal a caller may see. The owner of a run never changes, so it is read once and remembered
+//! Streams of the journal that a caller may see. The owner of a run never changes, so it is read once and remembered
 //! for all followers.
 
 use std::collections::HashMap;
@@ -38,11 +38,11 @@ impl Sight {
         }
     }
 
-    /// What is assigned to somebody are interrupts, not runs. One that went to others is theirs no more; that it went
-    /// they are told.
+    /// Returns true if the event is about an interrupt that is assigned to the caller, or that this event assigns to
+    /// others. Interrupts are assigned, runs are not.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
-        // Large.
+        // Boxed, since the future is large.
         match Box::pin(self.0.interrupt(id)).await {
             Ok(_) => Ok(true),
             Err(Refused(problem)) if matches!(problem.code, Code::ForbiddenRole | Code::NotFound) => {
@@ -57,7 +57,7 @@ impl Sight {
         }
     }
 
-    /// An event as bytes, without what is withheld from the caller.
+    /// Returns an event as bytes, without the parts that are withheld from the caller.
     pub(super) async fn words(&self, event: &EncodedEvent, count: Count) -> Answer<Words> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(Words::of(&event)),
@@ -65,7 +65,7 @@ impl Sight {
         }
     }
 
-    /// The same as it is listed.
+    /// Returns an event for a list, without the parts that are withheld from the caller.
     pub(super) async fn event(&self, event: &EncodedEvent, count: Count) -> Answer<Event> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(event),
@@ -73,12 +73,12 @@ impl Sight {
         }
     }
 
-    /// The event for this caller alone; `None`: it is what everybody sees.
+    /// Returns the event as this caller may see it; `None` if nothing is withheld.
     async fn withheld(&self, event: &EncodedEvent, count: Count) -> Answer<Option<Event>> {
         let (StreamId::Run(run), Some(id)) = (&event.sealed.stream, event.interrupt()) else {
             return Ok(None);
         };
-        // Whoever sees the run sees all of it.
+        // A caller that may see the run may see all of the event.
         if !self.0.reaches_assigned() {
             return Ok(None);
         }
@@ -90,10 +90,10 @@ impl Sight {
         event.event_for(interrupt, &self.0.reader().await?, count).map(Some)
     }
 
-    /// Whether a stream is of a run that the caller began as the agent of another framework.
+    /// Returns true if the stream is a run that the caller began as an external agent.
     pub(super) async fn owns(&self, stream: &StreamId) -> Answer<bool> {
         let StreamId::Run(run) = stream else { return Ok(false) };
-        // Rare, and large.
+        // Boxed, since the future is large and seldom needed.
         let owner = Box::pin(self.app().owners.of(self.app(), run)).await?;
         Ok(owner.is_some_and(|owner| self.0.is(&owner)))
     }
@@ -105,20 +105,20 @@ impl Sight {
         if !self.0.reaches_own() {
             return Ok(false);
         }
-        // Rare, and large.
+        // Boxed, since the future is large and seldom needed.
         let owner = Box::pin(self.app().owners.of(self.app(), run)).await?;
         Ok(owner.is_some_and(|owner| self.0.is(&owner)))
     }
 }
 
-/// Whose a run is; `None` is nobody's, the operator aside.
+/// Agent that owns a run; `None` for a run that only operators may see.
 type Owner = Option<Arc<Actor>>;
 
-/// The owners of the runs that somebody asked for.
+/// Owners of the runs that callers asked about.
 #[derive(Default)]
 pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
 
-/// Why there is no answer to remember.
+/// Reason for not remembering an owner.
 enum Unknown {
     NoRun,
     Refused(Refused),
@@ -133,7 +133,7 @@ impl Owners {
             }
             known.entry(run.clone()).or_default().clone()
         };
-        // Those who ask at the same time wait for one answer.
+        // Callers that ask at the same time share one read.
         match cell.get_or_try_init(|| look(app, run)).await {
             Ok(owner) => Ok(owner.clone()),
             Err(Unknown::NoRun) => Ok(None),

@@ -1,4 +1,4 @@
-//! Where events are read: in one run's stream by `seq`, or in the order of commits by position.
+//! Sources of events: one run's stream by `seq`, or all streams by position, in the order of commits.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
 use crate::problem::Answer;
 
-/// The events after a place.
+/// Events after a cursor.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Of one run, until it ends. Whoever makes one has looked whether the caller may see the run.
+    /// Events of one run, until it ends. The creator has checked that the caller may see the run.
     Run { run: RunId, since: u64, ended: bool },
-    /// Of all streams.
+    /// Events of all streams.
     All { after: u64 },
-    /// Of all streams, of the types that an inbox is made of.
+    /// Events of all streams, of the types that concern an inbox.
     Inbox { after: u64 },
-    /// Of the caller's own runs, those that say how an interrupt ended.
+    /// Events that resolve interrupts of the caller's own runs.
     Decisions { after: u64 },
 }
 
@@ -32,7 +32,7 @@ impl Source {
         Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
     }
 
-    /// The place as the client of a list or stream gives it back.
+    /// Returns the cursor that the client of a list or stream sends back.
     pub fn cursor(&self) -> String {
         match self {
             Self::Run { since, .. } => since.to_string(),
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Changes with each commit that may matter. One that does not costs a follower nothing.
+    /// Returns a receiver that changes with each commit that may matter. Other commits cost a follower nothing.
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
             Self::Run { run, .. } => app.driver.watch(run),
@@ -55,17 +55,17 @@ impl Source {
         }
     }
 
-    /// Waits for those who read for all, where a commit is told of before it has been read: many may follow one
-    /// run, and would read it all at once.
+    /// Waits until the shared reader has read an announced commit. Otherwise all followers of one run would read the
+    /// journal at once.
     pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
         if let Self::Run { .. } = self {
             let last = position::last(app);
-            // A store that is closed says so where it is read.
+            // A closed store is reported by the next read.
             let _ = shared.wait_for(|read| *read >= last).await;
         }
     }
 
-    /// The next events, where they have been read for all who follow.
+    /// Returns the next events, if the shared reader has them.
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// The next events, of whatever type, whoever may see them.
+    /// Reads the next events of any type, whether the caller may see them or not.
     pub(super) async fn read(
         &self,
         app: &App,
@@ -93,7 +93,7 @@ impl Source {
         }
     }
 
-    /// What follows is read after this event.
+    /// Moves the cursor past this event.
     pub(super) fn pass(&mut self, event: &EncodedEvent) {
         match self {
             Self::Run { since, ended, .. } => {
@@ -108,7 +108,7 @@ impl Source {
         }
     }
 
-    /// Whether the event is asked for, and the caller's to see. Each follower asks for itself.
+    /// Returns true if the source includes the event and the caller may see it. Checked for each follower.
     pub(super) async fn shows(&self, sight: &Sight, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
@@ -120,12 +120,12 @@ impl Source {
         }
     }
 
-    /// Nothing will follow.
+    /// Returns true if no event will follow.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Run { ended: true, .. })
     }
 
-    /// Whether an event that can not be read leaves others to go on with.
+    /// Returns true if the source goes on after an event that can not be read.
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,
@@ -133,7 +133,7 @@ impl Source {
         }
     }
 
-    /// Whether previews of this run belong to it.
+    /// Returns true if the source includes previews of this run.
     pub(super) fn is_about(&self, other: &RunId) -> bool {
         match self {
             Self::Run { run, .. } => run == other,
@@ -143,14 +143,14 @@ impl Source {
     }
 }
 
-/// A page: as many events as asked for and no more bytes than a page may have. One that had to pass over very
-/// many which are not the caller's to see holds fewer.
+/// Returns a page of at most `limit` events, cut at the size of a page. A page that skipped very many invisible events
+/// holds fewer.
 pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
     let (mut bytes, mut passed) = (0, 0);
     loop {
-        // One more than is shown, to see whether anything follows.
+        // Reads one event more than it shows, to know whether any follows.
         let wanted = (limit - items.len() + 1).min(READ_EVENTS);
         let read = source.read(&app, wanted).await?;
         for event in &read {

@@ -1,5 +1,5 @@
-//! A feed as server-sent events. The id of an event is its cursor: what a browser sends back by itself as
-//! `Last-Event-ID` when it connects again.
+//! A feed as server-sent events. The id of an event is its cursor. A browser sends the id as `Last-Event-ID` when it
+//! reconnects.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -22,13 +22,13 @@ use crate::auth::Caller;
 use crate::limits::RETRY;
 use crate::problem::{Answer, Refused};
 
-/// Starts the stream of what a source has.
+/// Opens the stream of a source.
 pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
     let (start, caller) = (start(&source), sight.caller().clone());
     stream(start, caller, follow(source, sight, previews))
 }
 
-/// The same of the decisions on what the caller asked.
+/// Opens the stream of decisions on the caller's interrupts.
 pub fn open_decisions(after: u64, caller: Caller) -> Answer<Response> {
     let start = start(&Source::Decisions { after });
     stream(start, caller.clone(), decisions::follow(after, caller))
@@ -38,7 +38,7 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     let app = caller.app.clone();
     let permit = app.place()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
-    // One that was not read for a while needs no more than one.
+    // After a pause in reading, one ping is enough.
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let frames = Frames {
         start: Some(start),
@@ -58,14 +58,14 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Pulled by the connection when it has room: a reader that is slow asks for less, and one that does not read at
-/// all ends with its connection. Nothing is kept: the next connection reads from the journal.
+/// Body of a stream, polled by the connection when it has room. A slow reader is polled less often, and a reader that
+/// takes nothing ends with its connection. No state is kept: the next connection reads from the journal.
 struct Frames {
     start: Option<Bytes>,
-    /// `None`: it is over.
+    /// Feed; `None` once it is over.
     feed: Option<BoxStream<'static, Item>>,
     ping: Interval,
-    /// The server stops, or what let the reader in has ended.
+    /// Resolves when the server stops, or when the reader's access has ended.
     over: BoxFuture<'static, Option<Refused>>,
     _permit: OwnedSemaphorePermit,
 }
@@ -100,7 +100,7 @@ impl Stream for Frames {
     }
 }
 
-/// When to come back, and where it starts: a reader that is told nothing else goes on from there.
+/// Returns the reconnection time and the first cursor. A reader that receives nothing else resumes from there.
 fn start(source: &Source) -> Bytes {
     let retry = format!("retry: {}\n\n", RETRY.as_millis());
     match source {

@@ -1,4 +1,4 @@
-//! Who may decide on an interrupt, how they have voted, and whether whoever reads it may.
+//! Approvers of an interrupt and their votes, and whether its reader may decide.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::freeze;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Somebody who reads interrupts: nothing of one goes out without knowing to whom.
+/// Reader of interrupts. Every view of an interrupt needs a reader.
 pub struct Reader {
     actor: Actor,
-    /// The role of theirs that sees most: what is withheld from it is withheld from them.
+    /// Role of the reader that sees most. Parts withheld from this role are withheld from the reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -35,17 +35,17 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// The interrupt as they are shown it; `None`: nothing of it is withheld from them.
+    /// Returns the interrupt as the reader may see it; `None` if nothing is withheld.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<Covered> {
         interrupt.covered(self.sees, &self.system.people)
     }
 
-    /// An event about an interrupt, without what is withheld from them.
+    /// Removes the parts of an event about an interrupt that are withheld from the reader.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
-    /// Open interrupts that a grant of theirs, given with this one, would cover.
+    /// Returns open interrupts that a grant given by the reader with this one would cover, too.
     pub(super) fn also_covered(
         &self,
         run: &Run,
@@ -57,8 +57,8 @@ impl Reader {
         run.also_covered(interrupt, &voter, session, &self.system)
     }
 
-    /// What holds what an open one is about. Agents are told by whoever runs them, or when they are refused: why they are
-    /// frozen may be about them.
+    /// Returns the freeze that holds back the work of an open interrupt. Not shown to agents, since its reason may be
+    /// about them. They learn of it from their operators, or from a refusal.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
             return None;
@@ -69,7 +69,8 @@ impl Reader {
         Some(freeze::of(part.as_ref(), freeze))
     }
 
-    /// Whether they may decide on it, of a run that somebody started. Nothing is said to whose role never decides.
+    /// Returns whether the reader may decide on the interrupt. `None` if it is resolved, or if the reader's role never
+    /// decides. `starter`: the actor that started the run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -100,10 +101,10 @@ impl Reader {
     }
 }
 
-/// An interrupt's assignment and votes, for surfaces that show it in a form of their own.
+/// Assignment and votes of an interrupt, for surfaces that show them in a form of their own.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// Without their edits.
+    /// Votes without their edits.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,
@@ -122,7 +123,7 @@ impl Assigned {
         }
     }
 
-    /// In words; nothing where any one admin or operator decides.
+    /// Describes the assignment in words. Empty if any single admin or operator may decide.
     pub fn lines(&self) -> Vec<(wire::AskedLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
         let involved = wire::Involved { assignment, votes, options, is_open: *is_open, you: None };
@@ -151,7 +152,7 @@ pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
     }
 }
 
-/// Of an open one: the step that comes next.
+/// Returns the next escalation of an open interrupt.
 pub(super) fn escalates(interrupt: &Interrupt) -> Option<wire::NextEscalation> {
     let (at, step) = (interrupt.due.escalate_at?, interrupt.next_step()?);
     interrupt.is_open().then(|| wire::NextEscalation {

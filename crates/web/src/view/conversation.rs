@@ -1,5 +1,4 @@
-//! What was said in a session, as clients see it: the session's stream says where the words stand, and they are read
-//! there.
+//! Conversations of sessions as clients see them. The session's stream refers to the events that contain the words.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{SessionId, StreamId};
@@ -12,7 +11,7 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS};
 use crate::problem::Answer;
 
-/// At most so many of them behind this event of the session's stream, oldest first. The cursor is a `seq` of
+/// Returns at most `limit` utterances after this event of the session's stream, oldest first. The cursor is a `seq` of
 /// the session's stream.
 pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> Answer<List<Utterance>> {
     let stream = StreamId::Session(session.clone());

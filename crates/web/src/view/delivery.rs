@@ -39,7 +39,7 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
     }
 }
 
-/// As the record of its interrupt holds it. Whom it was for stands in its notice, and is forgotten with that.
+/// Returns a delivery for the record of its interrupt. The recipient is in the notice, and is deleted with the notice.
 pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let to = notice.and_then(|notice| notice.to).map(|to| match to {
@@ -70,7 +70,7 @@ pub fn state(asked: wire::DeliveryState) -> DeliveryState {
     }
 }
 
-/// A channel, and what is known of how it works.
+/// Returns a channel with its state, if it has one.
 pub fn channel(channel: &Channel, state: Option<&ChannelState>) -> wire::Channel {
     wire::Channel {
         name: channel.name.clone(),

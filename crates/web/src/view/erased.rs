@@ -1,4 +1,4 @@
-//! Who erased what a run said, and when.
+//! Erasures of runs as clients see them: the actor, the time and the reason.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
@@ -10,12 +10,12 @@ use super::word;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Of the run of an interrupt that says nothing any more.
+/// Returns the erasure of an interrupt's run, if the interrupt has no content any more.
 pub(super) async fn of_id(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     of_row(app, &app.run_row(id).await?).await
 }
 
-/// Of a run that is not loaded, of which something is not kept: mostly its last event says it.
+/// Returns the erasure of a run that is not loaded and lacks content. Mostly its last event records the erasure.
 pub(super) async fn of_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
     let last = app.event(&StreamId::Run(row.run.clone()), row.seq).await?;
     if let event::Fact::Run(Fact::ContentErased { from: 1, because, .. }) = &last.fact {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// Facts that are times, as JSON pointers: a number in the journal, RFC 3339 on the wire.
+/// Facts that are times, as JSON pointers: numbers in the journal, RFC 3339 on the wire.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",
@@ -30,7 +30,7 @@ pub fn of(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
-/// The same of an event about an interrupt, for somebody.
+/// Like [`of`], for an event about an interrupt, as this reader may see it.
 pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,

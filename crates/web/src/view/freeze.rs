@@ -1,9 +1,9 @@
-//! What is frozen, by whom and why.
+//! Freezes as clients see them: the frozen part, the actor and the reason.
 
 use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
-/// `part`: `None` of the whole installation.
+/// Returns the view of a freeze. `part`: `None` for the whole installation.
 pub fn of(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {

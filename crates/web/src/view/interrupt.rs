@@ -1,4 +1,4 @@
-//! Interrupts as clients see them: from a row and the events it points at, or from a run that is loaded anyway.
+//! Interrupts as clients see them: from a row and the events that it refers to, or from a run that is already loaded.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ pub async fn of_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<wi
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// The same of a row of a page.
+/// Returns the view of a row, with the ends of calls that its page has read.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -42,7 +42,7 @@ pub async fn of_page(
     let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_ref());
     shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.content.is_null() {
-        // On the heap, for it is rare.
+        // Boxed, since it is rare.
         shown.erased = Box::pin(erased::of_id(app, &row.run)).await?.map(Box::new);
     }
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
@@ -51,7 +51,7 @@ pub async fn of_page(
     Ok(shown)
 }
 
-/// An interrupt of a loaded run.
+/// Returns an interrupt of a loaded run.
 pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
@@ -63,7 +63,7 @@ pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Inte
     Some(shown)
 }
 
-/// Adds what a grant given with an open interrupt would cover as well, as this reader sees it.
+/// Adds the open interrupts that a grant given with this one would cover, too, as this reader may see them.
 pub(super) async fn add_covered(
     app: &App,
     run: &RunId,
@@ -88,7 +88,7 @@ pub(super) async fn add_covered(
     Ok(())
 }
 
-/// What people said about an interrupt, oldest first.
+/// Returns the comments on an interrupt, as this reader may see them, oldest first.
 pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
     let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
     let covered = interrupt.and_then(|interrupt| reader.covered(interrupt));
@@ -103,14 +103,14 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
     said.iter().map(shown).collect()
 }
 
-/// How the interrupt of a row ended.
+/// Returns the resolution of a row's interrupt, as this reader may see it.
 pub async fn standing(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let covered = reader.covered(&interrupt);
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// The same, as whoever asked it from outside reads it.
+/// Like [`standing`], as the external agent that asked may see it.
 pub async fn standing_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
@@ -118,7 +118,7 @@ pub async fn standing_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// A refusal without what is withheld from whoever it is for: what is wrong with an edit may quote what it does not show.
+/// Removes text that is withheld from the reader from a refusal, since an error about an edit may quote it.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -135,26 +135,27 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// What a link to decide by is bound to, whoever it is for: what will run, or where nothing does, what is shown.
+/// Returns the digest that a decision link is bound to, for every person: of the action that will run, or else of the
+/// content shown.
 pub async fn bound(app: &App, asked: &Asked) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// The same for a link that is sent to somebody; `None` where nobody decides by one: it is decided, or [risky](is_risky).
+/// Like [`bound`], for a link that is mailed; `None` if the interrupt is resolved or [risky](is_risky).
 pub async fn mailable(app: &App, asked: &Asked) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
     Ok(may.then(|| digest(&interrupt)))
 }
 
-/// What it offers.
+/// Returns the options of an interrupt.
 pub async fn offers(app: &App, asked: &Asked) -> Answer<Vec<wire::Offer>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
-/// Whether whoever decides has to sign in: what a message brought does not say who reads it.
+/// Returns true if an approver must sign in to decide: a message does not prove who reads it.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High
 }
@@ -167,7 +168,7 @@ fn digest(interrupt: &Interrupt) -> Digest {
     interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
-/// An interrupt as somebody is shown it, who may decide or not.
+/// Returns the view of an interrupt for this reader.
 fn show_to(
     reader: &Reader,
     (run, session): (&RunId, &SessionId),
@@ -180,12 +181,12 @@ fn show_to(
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
-        // A grant of theirs would cover nothing.
+        // A grant by a person who decides for another would cover nothing.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
         shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer(interrupt)).collect();
         return wire::Interrupt { you, frozen, ..shown };
     };
-    // The task is in the words of whoever began, and the approval has a digest that one could guess at.
+    // The task is in the starter's own words, and the approval's digest could confirm a guess: both are left out.
     let workspace = subject.workspace.map(|folder| cover.text(&folder));
     let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
@@ -194,13 +195,13 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// The interrupt of a row as the events say that the row points at: what its run would hold, were it loaded. And who
-/// started the run, where it depends on that who may decide.
+/// Rebuilds the interrupt of a row from the events that the row refers to, as its loaded run would have it. Also
+/// returns the starter of the run if the right to decide depends on the starter.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
-    // Several votes, others who are asked: rare, and the run alone knows of them.
+    // Several votes or changed approvers are rare, and only the run knows of them.
     if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
@@ -210,7 +211,7 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
-    // With another cause it is the decision on another interrupt.
+    // With any other cause, the event is the decision on another interrupt.
     let is_decided = resolution.cause == Cause::Decision;
     if let Some(seq) = resolution.decision.filter(|_| is_decided) {
         interrupt.apply(&app.event(&stream, seq).await?, seq);
@@ -224,13 +225,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     Refused::new(Code::JournalDamaged, format!("the row of {interrupt} points at other events of {run}"))
 }
 
-/// The calls that run before the one on the card, as it lists them.
+/// Returns the calls listed on the card that run before its own.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// A card is opened while the calls before its own wait, run or are asked about: whoever reads it later reads what
-/// became of them since.
+/// Adds to each earlier call how it ended. When a card is opened, these calls may still wait, run or need a decision.
+/// Later readers see their ends.
 fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -240,7 +241,7 @@ fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// How the calls of the runs of one page ended. A run that is not loaded is replayed once for all its cards.
+/// Ends of calls in the runs of one page. A run that is not loaded is replayed once for all its cards.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
@@ -255,7 +256,7 @@ impl CallEnds {
         Ok(ends)
     }
 
-    /// A poisoned lock guards a plain map: what it holds is still right.
+    /// Locks the map. A poisoned lock is accepted, since the map is valid after a panic.
     fn runs(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,7 +270,7 @@ fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// What was approved for an agent that runs elsewhere.
+/// Returns the approval for an external agent.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
     let approved = interrupt.approved()?;
@@ -284,7 +285,7 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     })
 }
 
-/// An approval that was used; `None`: it was not.
+/// Returns the approval of an interrupt, if it was used.
 pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
     let interrupt = run.interrupts.get(id)?;
     let used = interrupt.used.as_ref()?;
@@ -297,7 +298,7 @@ pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> 
     })
 }
 
-/// How an interrupt ended.
+/// Returns the resolution of an interrupt.
 fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref();
@@ -405,7 +406,8 @@ fn position(opened: &Opened) -> Option<&str> {
     }
 }
 
-/// Agents of other frameworks ask by themselves: no policy of ours did, unless they named a call.
+/// Returns the policy that raised an interrupt. An external agent asks on its own, without a policy, unless it names a
+/// call.
 fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     let opened = &interrupt.opened;
     let is_gated = opened.about != About::External || interrupt.content.get("call").is_some();
@@ -419,12 +421,12 @@ fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     })
 }
 
-/// The rule that a reason names.
+/// Returns the first rule that a reason names.
 pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
     risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
 }
 
-/// Whose list, and its place in it.
+/// Returns the name of a rule: its list, and its place in the list.
 pub fn rule_words(source: Source, place: usize) -> String {
     format!("{}/{place}", word(&source))
 }
@@ -450,7 +452,7 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// What a judging model says of a call. Its words are content, apart from the reasons that are facts.
+/// Returns the reasons of a judging model about a call. They are content, unlike reasons that are facts.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

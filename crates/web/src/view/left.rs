@@ -1,4 +1,4 @@
-//! What somebody who is removed leaves: the open interrupts that name them.
+//! Open interrupts that name a person who is removed.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// The open interrupts whose assignment names a person. Read while they are there: what their leaving empties names them no
-/// more.
+/// Open interrupts whose assignment names a person. Read before the removal, since an assignment that the removal
+/// empties does not name the person any more.
 pub struct Named {
     asked: Vec<Asked>,
     is_cut: bool,
@@ -27,7 +27,7 @@ struct Asked {
     starter: Option<Actor>,
 }
 
-/// What can not be read keeps nobody from being removed.
+/// Reads the open interrupts that name a person. A failed read must not prevent the removal.
 pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
     let marks = Some(vec![mark::person(person)]);
     let filter = InterruptFilter { marks, open: Some(true), ..InterruptFilter::default() };
@@ -48,7 +48,7 @@ pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
                 continue;
             }
         };
-        // A delegate has a mark, too, and is not named by the assignment.
+        // A delegate has a mark, too, but the assignment does not name them.
         if !interrupt.is_open() || !interrupt.assignment.named().0.contains(person) {
             continue;
         }
@@ -66,7 +66,7 @@ pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
 }
 
 impl Named {
-    /// As these people can decide on them, who are left.
+    /// Returns the interrupts, and whether the remaining people can decide on them.
     pub fn left_to(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |Asked { id, kind, title, assignment, starter }: Asked| {

@@ -1,5 +1,5 @@
-//! From the journal's types to those of the wire. Reads single events that rows point at; never loads a run to
-//! show one line of a list. `now` shows a run that is loaded anyway.
+//! Conversion of the journal's types to wire types. Reads single events that rows refer to. Must never load a run to
+//! show one line of a list. `now` shows runs that are already loaded.
 
 pub mod answer;
 pub mod assignment;

@@ -1,4 +1,4 @@
-//! The current state of a run, a session or an interrupt: from memory where the run is loaded, otherwise from its row.
+//! Current state of a run or an interrupt: from memory if the run is loaded, otherwise from its row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::asked::Asked;
 use crate::problem::Answer;
 
-/// The interrupt as somebody is shown it.
+/// Returns the interrupt as this reader may see it.
 pub async fn interrupt(
     app: &App,
     Asked { run, interrupt: id }: &Asked,
@@ -28,7 +28,7 @@ pub async fn interrupt(
     Ok(shown)
 }
 
-/// The run as a request left it, or as it is now where the request was a repeat.
+/// Returns the run as a request left it, or as it is now if the request was a repeat.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
         Some(left) => super::run::of_run(left),

@@ -1,4 +1,4 @@
-//! Pages: of as many items as asked for, and no larger than a limit.
+//! Pages of lists: at most as many items as requested, and no larger than a limit.
 
 use std::future::Future;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Shows rows one by one. A page that grows too large is read again, shorter, so that its cursor is right.
+/// Shows rows one by one. A page that grows too large is read again with fewer rows, so that its cursor is right.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,
@@ -28,7 +28,7 @@ where
             break;
         }
         let seen = match see(row).await {
-            // What is damaged is no other run's business: a list without it is worth more than no list.
+            // A damaged run must not hide the others: a list without it is better than no list.
             Err(refused) if refused.code() == Code::JournalDamaged => {
                 tracing::error!(detail = %refused.0.detail, "left out of a list: `holdshort audit verify` tells more");
                 None

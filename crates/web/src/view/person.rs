@@ -4,8 +4,8 @@ use holdshort_core::actor::{LOCAL_OPERATOR, Role};
 use holdshort_core::people::{Away, People, PeopleSource, Person};
 use holdshort_protocol as wire;
 
-/// A page of everybody: the operator of a local start, then the others by their ids. The cursor is the id of the last one
-/// of the page before; also of somebody who has left since.
+/// Returns a page of all people: the operator of a local start, then the others by id. The cursor is the last id of the
+/// page before, even if that person has left since.
 pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Person> {
     let first = after.is_none().then(operator);
     let others = people.after(after.filter(|id| *id != LOCAL_OPERATOR));

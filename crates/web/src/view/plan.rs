@@ -1,4 +1,4 @@
-//! Plans as clients see them: the graph with what became of each subtask.
+//! Plans as clients see them: the graph with the state of each subtask.
 
 use holdshort_core::message::{Message, Request};
 use holdshort_core::plan;
@@ -47,7 +47,7 @@ fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
     })
 }
 
-/// Where the subtasks of a draft stand, also of one that can not be carried out.
+/// Returns the positions of a draft's subtasks, even if the draft can not be carried out.
 pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
     let subtask = |subtask: wire::DraftSubtask| plan::Subtask {
         id: subtask.id,

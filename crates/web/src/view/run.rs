@@ -1,4 +1,4 @@
-//! Runs as clients see them: from a row and the two events it points at, or from a run that is loaded anyway.
+//! Runs as clients see them: from a row and the two events that it refers to, or from a run that is already loaded.
 
 use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};
@@ -31,7 +31,7 @@ pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let open_interrupts = if row.status.is_terminal() { Vec::new() } else { open(app, row).await? };
     let (end_message, result) = ended.map(end).unwrap_or_default();
     let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
-    // Each run begins with an input.
+    // Every run begins with an input, so an empty first event means that it was erased.
     let erased = if first.content.is_empty() { Box::pin(erased::of_row(app, row)).await? } else { None };
     Ok(wire::Run { erased, ..shown })
 }
@@ -45,14 +45,14 @@ pub fn of_run(run: &Run) -> Answer<wire::Run> {
     Ok(wire::Run { erased: run.erased.as_ref().map(erased::of), ..shown })
 }
 
-/// How the run ended, if it has.
+/// Returns the end of a run, or an error if the run has not ended.
 pub async fn result(app: &App, row: &RunRow) -> Answer<wire::RunResult> {
     let Some(seq) = row.ended_seq else {
         return Err(Refused::new(Code::RunNotEnded, format!("the run is {}", row.status.as_str())));
     };
     let (end_message, mut result) = end(app.event(&StreamId::Run(row.run.clone()), seq).await?);
     if result.is_null() {
-        // It brought none: what it asked and assumed by then is worth reading all the same.
+        // Without a result, the questions and assumptions of the run are returned.
         result = app.driver.load(&row.run).await?.asked_and_assumed();
     }
     Ok(wire::RunResult {

@@ -43,7 +43,7 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
     })
 }
 
-/// `{name?, config?}`; null where a run made the session, or where that was erased.
+/// Returns `{name?, config?}` of a session; null if a run created the session, or if the content was erased.
 pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
     if session.opened.is_none() {
         return Ok(Value::Null);
@@ -52,7 +52,7 @@ pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
     Ok(data)
 }
 
-/// Those that a session names.
+/// Returns the newest runs of a session.
 pub async fn newest_runs(app: &App, session: &SessionId) -> Answer<Vec<RunRow>> {
     let filter = RunFilter { session: Some(session.clone()), ..RunFilter::default() };
     Ok(app.journal().runs(&filter, None, SESSION_RUNS).await?.items)

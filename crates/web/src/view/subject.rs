@@ -1,4 +1,4 @@
-//! What a run is about, as rows and cards name it: its task and its folder.
+//! Subject of a run, as rows and cards name it: its task and its workspace.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
@@ -11,10 +11,10 @@ use crate::limits::TASK_CHARS;
 use crate::problem::{Answer, Refused};
 
 pub(super) struct Subject {
-    /// Absent where the workflow's input has no `task`, and where it was erased.
+    /// Task; `None` if the workflow's input has no `task`, or if it was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
-    /// The name of its workflow.
+    /// Name of the workflow.
     pub(super) workflow: String,
 }
 
@@ -30,7 +30,7 @@ impl Subject {
     }
 }
 
-/// The subject of a run that is not loaded: from the event it began with.
+/// Returns the subject of a run that is not loaded, from its first event.
 pub(super) async fn of(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;
@@ -43,7 +43,7 @@ pub(super) async fn of(app: &App, run: &RunId) -> Answer<Subject> {
 fn cut(task: &str) -> String {
     match task.char_indices().nth(TASK_CHARS) {
         None => task.to_owned(),
-        // The mark takes the place of a character.
+        // The ellipsis replaces one character.
         Some(_) => task.chars().take(TASK_CHARS - 1).chain(['…']).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! What runs and sessions used, and the calls of models.
+//! Usage of runs and sessions, and calls of models.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;
@@ -19,7 +19,7 @@ pub(super) fn cost_of_row(row: &RunRow) -> Option<wire::Cost> {
     Some(cost(row.cost?, currency, row.unpriced.unwrap_or_default()))
 }
 
-/// The sum over all currencies, and what those cost that have one.
+/// Returns the total usage, the cost in each currency, and the total duration.
 pub(super) fn of_session(parts: Vec<SessionUsage>) -> (wire::Usage, Vec<wire::Cost>, u64) {
     let (mut usage, mut costs, mut duration_ms) = (wire::Usage::default(), Vec::new(), 0_u64);
     for part in parts {

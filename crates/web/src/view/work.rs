@@ -1,4 +1,4 @@
-//! Who works on a run, as clients see it.
+//! Current work of a run's agents, as clients see it.
 
 use holdshort_core::run::{Doing, Run};
 use holdshort_protocol as wire;

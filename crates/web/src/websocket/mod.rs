@@ -1,6 +1,7 @@
-//! A WebSocket of text frames: what is read, what is written, and how it ends. Each wire says what its frames mean.
+//! A WebSocket of text frames: reads frames, writes frames, and closes the connection. Each wire defines the meaning of
+//! its frames.
 //!
-//! `outbox.rs` is the way to the reader, `write.rs` writes what it holds.
+//! `outbox.rs` queues frames for the reader, and `write.rs` writes them.
 
 mod outbox;
 mod write;
@@ -27,42 +28,42 @@ const TIMEOUT: u16 = 4408;
 const REPLACED: u16 = 4409;
 const TOO_MANY: u16 = 4429;
 
-/// Why a connection ends. Codes 4400 and above mirror the statuses of HTTP.
+/// Reason for the end of a connection. Close codes from 4400 mirror HTTP statuses.
 #[derive(Debug)]
 pub enum End {
     /// The client left.
     Left,
-    /// What came is no WebSocket.
+    /// The received bytes are not a valid WebSocket.
     Broken,
     /// The server stops.
     Stopping,
-    /// The client does not read what it is sent.
+    /// The client does not read its frames.
     Behind,
-    /// Nothing is heard from the client.
+    /// The client sends nothing, not even answers to pings.
     Silent,
-    /// The client had not said who it is, and others came.
+    /// The client had not authenticated, and newer connections came.
     Evicted,
-    /// Another connection replaced it.
+    /// Another connection replaced this one.
     Replaced,
-    /// There is more to tell, and it can not be read: the client has been told why, if it still reads.
+    /// More events exist and can not be read. The client has received the reason, if it still reads.
     Unreadable,
-    /// There is no place for another stream.
+    /// Too many streams are open.
     Full(Refused),
-    /// Agents say more than their rate allows.
+    /// Agents send more than their rate allows.
     OverRate(Refused),
-    /// The client did not say who it is, or not the truth.
+    /// The client did not authenticate, or its credentials are invalid.
     Unauthenticated(Refused),
-    /// What let the client in has ended.
+    /// The client's access has ended.
     AccessEnded(Refused),
-    /// What came is not JSON text.
+    /// A frame is not JSON text.
     NotJson(Refused),
     TooLarge(Refused),
 }
 
 impl End {
-    /// Waits until what let a caller in has ended.
+    /// Waits until the access of a caller has ended.
     pub async fn of_access(caller: &Caller) -> Self {
-        // On the heap: a socket's future is to be small.
+        // Boxed, so that the future of a socket is small.
         Box::pin(caller.ended()).await;
         Self::AccessEnded(Refused::of(Code::AccessEnded))
     }
@@ -78,7 +79,7 @@ impl From<Unsent> for End {
 }
 
 impl End {
-    /// Nothing for a client that has left.
+    /// Returns the close frame; `None` for a client that has left.
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Left => return None,
@@ -103,14 +104,14 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Whether what the client still says can be read: it is by reading that a client which leaves first is answered,
-    /// and a connection that is dropped with unread data takes the last words with it.
+    /// Returns true if the client's remaining frames can be read. Reading is needed to answer a client that closes
+    /// first. A connection that is dropped with unread data loses the last frames sent to the client.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
 }
 
-/// A socket with the limits of all sockets.
+/// Applies the limits of all sockets.
 pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(FRAME_READ_BYTES)
@@ -119,7 +120,7 @@ pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
         .write_buffer_size(WRITE_BUFFER_BYTES)
 }
 
-/// The next frame: text, or nothing where it is binary. Pings and pongs are signs of life and nothing else.
+/// Returns the next frame: its text, or `None` if it is binary. Pings and pongs only show that the client is alive.
 pub async fn next(
     incoming: &mut SplitStream<WebSocket>,
     silence: Duration,
@@ -143,7 +144,7 @@ pub async fn next(
     }
 }
 
-/// Whether a frame is not too large to be read.
+/// Rejects a frame that is too large.
 pub fn fits(text: &str) -> Result<(), End> {
     if text.len() <= FRAME_BYTES {
         return Ok(());
@@ -152,8 +153,8 @@ pub fn fits(text: &str) -> Result<(), End> {
     Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
 }
 
-/// Lets what is queued be written, says why the connection ends, and waits for the client to agree: all of it for
-/// a moment only. `last` is what the wire says of it in a frame of its own.
+/// Writes the queued frames, sends the reason for the end, and waits for the client to close, all within a time limit.
+/// `last` is a final frame in the format of the wire.
 pub async fn goodbye(
     end: &End,
     last: Option<Utf8Bytes>,

@@ -1,5 +1,5 @@
-//! The queue to a socket's reader. It is short, and waiting for the reader is limited: a reader that takes nothing is
-//! disconnected and comes back with its cursor. Previews never wait.
+//! The queue to a socket's reader. The queue is short, and waiting for the reader is limited. A reader that takes
+//! nothing is disconnected and reconnects with its cursor. Previews never wait.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Of frames as they are written. A wire that wants to know how far its reader was written to marks them with `M`.
+/// Queue of encoded frames. A wire that tracks how far its reader was served marks frames with `M`.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
@@ -20,14 +20,14 @@ pub struct Outbox<M = Infallible> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
-    /// What its writing tells the wire.
+    /// Mark that is reported once the frame is written.
     pub mark: Option<M>,
 }
 
-/// Why something is not sent.
+/// Reason for not sending a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsent {
-    /// The reader has gone away.
+    /// The reader has disconnected.
     Gone,
     /// The reader reads too slowly.
     Slow,
@@ -51,9 +51,9 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Something that a reader who is behind can do without.
+    /// Queues a frame that a slow reader can do without.
     pub fn offer(&self, text: Utf8Bytes) {
-        // Full or gone: either way it is dropped.
+        // Dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });
     }
 }
