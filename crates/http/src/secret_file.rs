@@ -51,7 +51,7 @@ fn exposes(path: &Path, mode: u32) -> bool {
     exposes_in(path, mode, std::env::var_os("CREDENTIALS_DIRECTORY").as_deref())
 }
 
-/// Like [`exposes`], with the folder of the credentials as an argument.
+/// Like `exposes`, with the folder of the credentials as an argument.
 pub fn exposes_in(path: &Path, mode: u32, credentials: Option<&OsStr>) -> bool {
     let is_credential =
         credentials.is_some_and(|folder| !folder.is_empty() && path.parent() == Some(Path::new(folder)));

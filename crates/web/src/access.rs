@@ -35,8 +35,8 @@ const KEY_PREFIX: &str = "hs_key_";
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
 /// Pause after the journal could not be read.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep between two looks at the clock. After a change of the clock, no access outlives its expiry by
-/// more.
+/// The longest sleep between two looks at the clock. After a change of the clock, access ends at most this much too
+/// late.
 const NAP: Duration = Duration::from_mins(1);
 
 /// Means by which a caller was authenticated. `since` is the sequence of the installation's stream at that time.
@@ -46,7 +46,7 @@ pub enum Access {
     Token,
     /// Login of a browser or terminal, with the person's roles and groups at that time.
     Login { login: Login, is: Standing, since: u64 },
-    /// Digest of a key's secret, and its expiry if the key is not changed before.
+    /// Digest of a key's secret, and the secret's expiry. A change to the key may end it earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
     /// Token of an issuer, and its expiry. `is` holds the person's roles and groups; `None` if the subject is not known
     /// here.
@@ -119,8 +119,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Returns `of` the key that has this secret, with its access; `None` if no key has it. Digests are compared, so the
-/// time taken reveals nothing about a secret.
+/// Returns the key that has this secret, converted by `of`, and its access; `None` if no key has it. Digests are
+/// compared, so the time taken reveals nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,

@@ -178,7 +178,7 @@ impl App {
     }
 }
 
-/// Runs work that waits for the disk on a thread of its own kind, where it blocks nothing else.
+/// Runs work that waits for the disk on a thread for blocking work.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
 ) -> Answer<T> {

@@ -395,7 +395,8 @@ impl Caller {
         self.access.expires_at()
     }
 
-    /// Resolves when the caller's access has ended, such as by a revoked key. Everything open for the caller ends then.
+    /// Resolves when the caller's access has ended, for example because a key was revoked. Everything open for the
+    /// caller ends then.
     pub async fn ended(&self) {
         access::ended(&self.app, &self.access).await;
     }

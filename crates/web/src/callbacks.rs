@@ -268,8 +268,8 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns true if no event will open the interrupt: the server crashed before. Never true for a file in the folder
-    /// while a database is used, since it may belong to a journal that is used again later.
+    /// Returns true if no event will open the interrupt, since the server crashed in between. Never true for a file in
+    /// the folder while a database is used, since it may belong to a journal that is used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))

@@ -30,7 +30,8 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Returns quotas of at most a quarter and a half of this process's descriptors. The rest is for people and files.
+    /// Returns the default quotas, limited to a quarter of this process's descriptors for unauthenticated clients and
+    /// half for agents. The rest is for people and files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);

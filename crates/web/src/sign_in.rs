@@ -297,7 +297,7 @@ impl AuthState {
         self.app().sign_ins.forget(headers, state)
     }
 
-    /// Completes a sign-in with the answer of the provider. Returns the URL at which the browser is signed in.
+    /// Completes a sign-in with the answer of the provider. Returns the URL to which the browser goes next.
     pub async fn finish_sign_in(&self, headers: &HeaderMap, back: Back) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;

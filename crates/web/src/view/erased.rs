@@ -10,7 +10,7 @@ use super::word;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Returns the erasure of an interrupt's run, if the interrupt has no content any more.
+/// Returns the erasure of the run of an interrupt whose content is missing.
 pub(super) async fn of_id(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     of_row(app, &app.run_row(id).await?).await
 }
