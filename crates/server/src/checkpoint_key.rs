@@ -1,4 +1,4 @@
-//! The key with which this server signs checkpoints: made at its first start, kept in its data folder.
+//! The key with which this server signs checkpoints. It is made at the first start and kept in the data folder.
 
 use std::io;
 use std::path::Path;
@@ -15,11 +15,11 @@ const MEND: &str =
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// In base64.
+    /// Private key in base64.
     pkcs8: String,
 }
 
-/// Where the file was taken away, another key signs from here on.
+/// Reads the key, or makes one. If the file was deleted, a new key signs from now on.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
     let malformed = || Error::Malformed { path: path.clone(), mend: MEND };

@@ -1,5 +1,5 @@
-//! Checkpoints that leave the house at an interval, while the journal grows: appended to a file, also before the server stops,
-//! and told to the channels that ask for them.
+//! Checkpoints that leave the server at an interval while the journal grows. They are appended to a file, also before
+//! the server stops, and sent to the channels that ask for them.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -12,25 +12,25 @@ use holdshort_core::system::checkpoint::{Covered, LastTold};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
-/// Where checkpoints go beside the channels, and how often.
+/// Destination of checkpoints in addition to the channels, and their interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// Made where it is missing; what is in it stays. `None`: to channels alone.
+    /// File to which checkpoints are appended. It is created if it is missing. `None` sends them to channels only.
     pub file: Option<PathBuf>,
     pub every: Duration,
 }
 
-/// Where nothing is said.
+/// Default interval in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Between two looks at a journal that does not grow.
+/// Time between two checks of a journal that does not grow.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// Whether the file can be appended to: what can not be kept is told before the server starts.
+/// Checks that the file can be appended to, and creates it. The server calls this before it starts.
 pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
-/// Whether it could be, without making it.
+/// Checks that the file could be appended to, without creating it.
 pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -41,8 +41,8 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Signs one at each interval, unless the journal stands where the last one left it. What can not be written is told in the
-/// log, and tried again at the next interval.
+/// Signs a checkpoint at each interval if the journal has grown since the last one. A failed write is logged and tried
+/// again at the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -51,12 +51,12 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// The last one, once nothing more is written.
+/// Writes the last checkpoint, after the last event.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
 
-/// How many events are covered then.
+/// Writes a checkpoint. Returns how many events are covered afterwards.
 async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
@@ -78,8 +78,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     Ok(signed.checkpoint.size)
 }
 
-/// Has channels told of one at each interval, unless nothing happened since. When the last one was told is in the journal, so a
-/// restart tells nothing again, and of several nodes one does.
+/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when the last one
+/// was sent, so a restart repeats none, and only one of several nodes sends it.
 pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
     loop {
         let wait = match tell(&app, every).await {
@@ -93,12 +93,12 @@ pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
     }
 }
 
-/// How long to wait then.
+/// Sends a checkpoint if one is due. Returns how long to wait for the next check.
 async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);
     let system = app.driver.system().await?;
-    // A folder that was restored signs nothing before somebody has looked at it.
+    // A restored folder is frozen. It signs no checkpoint before a person has looked at it.
     if system.freezes.all.is_some() {
         return Ok(soon);
     }

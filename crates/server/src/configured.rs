@@ -1,4 +1,5 @@
-//! What a configuration names, read before anything runs. Nothing is made, and nothing listens yet.
+//! The files and settings that a configuration names, read before anything runs. Reading them creates no file and opens
+//! no socket.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::server::{Options, StartError};
 use crate::tls::Tls;
 use crate::{checkpoints, library};
 
-/// The variable of the environment that holds the secret of this server at its provider.
+/// Environment variable that holds the client secret of this server at its identity provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 pub(crate) struct Configured {
@@ -22,14 +23,14 @@ pub(crate) struct Configured {
     pub(crate) people: Option<Roster>,
     pub(crate) rules: Option<Vec<Rule>>,
     pub(crate) channels: Channels,
-    /// A channel asks for checkpoints.
+    /// True if a channel asks for checkpoints.
     pub(crate) tells: bool,
     pub(crate) issuers: Issuers,
     pub(crate) provider: Option<Provider>,
     pub(crate) model: Source,
-    /// Other machines reach it, and the configuration itself says of nobody who they are.
+    /// True if other machines can reach the server and the configuration itself authenticates no person.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people that they were validated for. `None` where a journal may exist.
+    /// The workflows, and the people that they were validated for. `None` if a journal may exist.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -42,7 +43,7 @@ impl Configured {
         }
         let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_on_loopback());
         let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
-        // Where there is no journal yet nobody else can have been set.
+        // A new installation has no people besides those of the configuration.
         let is_new = options.database.is_none() && !options.data.exists();
         if needs_identity && is_new && options.people.is_none() {
             return Err(StartError::NoIdentity);
@@ -51,7 +52,7 @@ impl Configured {
         let people = options.people.as_deref().map(library::people).transpose()?;
         let rules = options.rules.as_deref().map(library::rules).transpose()?;
         let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
-        // Where there is no journal yet these are all people: what is wrong is said before a folder is made.
+        // A new installation has no other people, so errors are reported before a folder is made.
         let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
             let library = library::open(options.workflows.as_deref(), &people, &options.packs)?;
@@ -77,8 +78,9 @@ impl Configured {
     }
 }
 
-/// Whether a server would start with these, as far as that is known without starting one: nothing is made, and nothing listens.
-/// `people`: those of the journal that is there already, where they are known; they may decide as well.
+/// Checks whether a server would start with these options, as far as that is known without starting one. Creates
+/// nothing and listens nowhere. `people` are the people of an existing journal, if they are known. They may decide as
+/// well.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

@@ -1,8 +1,8 @@
 //! The server: the native API over HTTP, its streams, and the pages without scripts.
 //!
-//! Composes what is served: routes made of the HTTP kit (`web`), the wires of others (`edges`), the browser app (`ui`).
-//! Nothing here decides what a run does: the core does, behind the engine's driver. Every answer is read from the
-//! journal, so a connection that breaks changes nothing. Start at `server.rs`, then `routes/mod.rs`.
+//! Composes the HTTP kit (`web`), the edges (`edges`) and the browser app (`ui`) into one service.
+//! Does not decide what a run does: `core` decides, behind the engine's driver. Every response is read from the
+//! journal, so a connection that breaks changes nothing. Start at `server.rs`, then read `routes/mod.rs`.
 
 mod asyncapi;
 mod checkpoint_key;

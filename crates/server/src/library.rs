@@ -1,5 +1,6 @@
-//! Workflows of a folder: `DIR/NAME/workflow.yaml` with `rehearsal.yaml` beside it, or single files `DIR/*.yaml`.
-//! Reads files; whether they are right is for the crate `workflow` to say.
+//! Reads the files of a configuration: people, rules, channels, and workflows of a folder (`DIR/NAME/workflow.yaml`
+//! with `rehearsal.yaml` in the same folder, or single files `DIR/*.yaml`). Only reads files; the crate `workflow`
+//! validates them.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -40,7 +41,7 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// The shipped workflows, those of packs, and those of the folder over them.
+/// Returns the shipped workflows, those of packs, and those of the folder, which replace others of the same name.
 pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
@@ -55,31 +56,33 @@ fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     told.into_iter().map(|why| format!("the workflow `{name}` waits for ever: {why}")).collect()
 }
 
-/// Whether a folder can be read and holds workflows; whether these are right depends on who may decide.
+/// Checks that a folder can be read and holds workflows. Does not validate them, because that depends on who may
+/// decide.
 pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were looked at, and what is wrong with them and with the rehearsals beside them.
+/// Workflow files that were checked, with the problems in them and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
-/// The people and groups of a file, in its order.
+/// Reads the people and groups of a file, in its order.
 pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// The rules of a file, in its order.
+/// Reads the rules of a file, in its order.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// The channels of a file with their secrets, which lie beside it where their names do not begin with `/`.
+/// Reads the channels of a file and their secrets. Names of secret files that do not begin with `/` are relative to the
+/// folder of the file.
 pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
     let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
     let channels = channels_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)?;
@@ -88,12 +91,13 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
         .map_err(|source| Error::Channels { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Checks a file, or a folder as [`open`] takes it. A file may extend those beside it, and is read as one of them.
+/// Checks a file, or a folder as [`open`] takes it. A file may extend others in its folder, and is read together with
+/// them.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
-    // What only surrounds it may be anything.
+    // Problems in the other files of the folder are not reported.
     let own = fs::canonicalize(path).ok();
     let named: Vec<Named> = found.iter().filter_map(Named::of).collect();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
@@ -104,7 +108,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
         |files: Vec<Override>| Library::new(&catalogue, &packs.workflows, &people.deciders(), files);
     let is_own = |problem: &Problem| files.contains(&problem.file);
     let read = match library(all) {
-        // Where what surrounds it is no workflow it is read alone.
+        // If the other files are no valid workflows, the file is read alone.
         Err(problems) if !problems.iter().any(is_own) => library(alone).or(Err(problems)),
         read => read,
     };
@@ -121,7 +125,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Where a file says the name of its workflow.
+/// Place at which a file names its workflow.
 struct Named {
     file: String,
     name: String,
@@ -136,7 +140,7 @@ impl Named {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Why its gates could not be decided on, told at its name.
+    /// Returns why the gates of the workflow could never be decided, as problems at its name.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),
@@ -157,7 +161,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// The workflows of the folder that a server would find this file in; none where it holds other things.
+/// Returns the workflows of the folder in which a server would find this file. Returns none if the folder holds
+/// something else.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -173,7 +178,7 @@ fn read(folder: &Path) -> Result<Vec<Override>, Error> {
             return Err(Error::TooMany { path: folder.to_owned() });
         }
     }
-    // The order in which a folder gives its entries is no order.
+    // The order in which the file system lists a folder is arbitrary.
     paths.sort();
     let mut overrides = Vec::new();
     for path in paths {
@@ -201,13 +206,13 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Nobody else may change what says who decides, or what is allowed.
+/// Rejects a file that others may write, because it says who decides or what is allowed.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
-/// The text of a file of at most so many bytes that is as it should be.
+/// Reads the text of a file that passes `check`. Rejects a file of more than `largest` bytes.
 fn text_of(
     path: &Path,
     largest: usize,

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document: made from the handlers themselves, so that it lists what is routed and nothing else.
+//! The `OpenAPI` document. It is made from the handlers, so it lists exactly the routes that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
 
 use crate::routes;
 
-/// The `OpenAPI` 3.1 document of the native API.
+/// Returns the `OpenAPI` 3.1 document of the native API.
 pub fn openapi() -> Value {
     let mut document = serde_json::to_value(document()).unwrap_or_default();
     let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
@@ -29,7 +29,7 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Puts the `x-` fields of an operation in order. They come from a hash map, which has another order in each process.
+/// Sorts the `x-` fields of an operation. They come from a hash map, whose order differs in each process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =
@@ -41,12 +41,12 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Says of an operation what it needs, and with which credentials of a local start that is there.
+/// Adds to an operation the permission that it needs, and the credentials of a local start that have it.
 pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
     if [Role::Operator, Role::Admin].into_iter().any(|role| needs.extent(role).is_some()) {
-        // The local operator is an admin too, and a browser that is signed in is the local operator.
+        // The local operator is an admin too. A signed-in browser authenticates as the local operator.
         security.extend([scheme("operator"), scheme(COOKIE).add(SECRET, [""; 0])]);
     }
     if needs.extent(Role::Agent).is_some() {
@@ -63,7 +63,7 @@ pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
     tell_limit(operation, needs.limit);
 }
 
-/// Tells the rate that a request of the operation counts against.
+/// Adds the rate limit that requests of the operation share.
 pub(crate) fn tell_limit(operation: &mut Operation, limit: RouteLimit) {
     let told = ("x-rate-limit".to_owned(), json!(limit.name()));
     operation.extensions.get_or_insert_default().merge([told].into_iter().collect());
@@ -133,7 +133,7 @@ impl Modify for Shared {
     }
 }
 
-/// The codes of a set, by status: one response each.
+/// Groups the codes of a set by status. Each status becomes one response.
 fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes.iter().copied().flatten() {
@@ -142,12 +142,12 @@ fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     by_status
 }
 
-/// The name of a response that means one of these codes.
+/// Returns the component name of the response for these codes.
 fn name(codes: &[Code]) -> String {
     codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join("-or-")
 }
 
-/// The refusals that an operation may answer with: references to the components.
+/// Returns the error responses of an operation, as references to the components.
 fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
     by_status(codes)
         .into_iter()
@@ -184,7 +184,7 @@ macro_rules! refuses {
             }
         )*
 
-        /// Every set, so that the components hold what is referred to.
+        /// Every set of codes, so that the components contain each referenced response.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
@@ -209,27 +209,27 @@ const BODY: &[Code] = &[
     Code::InvalidRequest,
 ];
 const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
-/// Of what needs an open session.
+/// Refusals of operations that need an open session.
 const SESSION: &[Code] = &[Code::SessionSuspended, Code::SessionClosed];
 const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
 
 refuses! {
-    /// Of everything that reads the installation.
+    /// Refusals of reads of the installation.
     Reads: ANY;
-    /// Of lists.
+    /// Refusals of lists.
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
-    /// Of what anybody may ask.
+    /// Refusals of requests without authentication.
     Open: &[Code::WrongHost, Code::Internal];
     OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Outdated, Code::Stopping];
     OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
-    /// Of signing in: nobody is known yet.
+    /// Refusals of a sign-in, at which no caller is authenticated yet.
     Enters: BODY, CHANGE,
         &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
-    /// Of signing in at an identity provider.
+    /// Refusals of a sign-in at an identity provider.
     EntersByProvider: BODY, CHANGE,
         &[Code::SignInFailed, Code::ForbiddenRole, Code::Unauthenticated, Code::NotFound, Code::IdentityUnavailable,
           Code::WrongHost, Code::Internal, Code::StoreFailed];
-    /// Of notices of an identity provider.
+    /// Refusals of logout notices of an identity provider.
     NoticesLogout: BODY, CHANGE,
         &[Code::LogoutTokenRefused, Code::NotFound, Code::IdentityUnavailable, Code::WrongHost, Code::Internal,
           Code::StoreFailed];
@@ -237,16 +237,16 @@ refuses! {
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
     RevokesKey: ANY, CHANGE, &[Code::NotFound];
-    /// Of a delivery that is to be sent again.
+    /// Refusals of a retry of a delivery.
     RetriesDelivery: ANY, CHANGE, OF_A_RUN, &[Code::NotRetriable];
     Leaves: ANY, CHANGE, &[Code::NotFound];
-    /// Of what reads one thing.
+    /// Refusals of reads of one item.
     ReadsOne: ANY, OF_A_RUN;
-    /// Of what reads one thing with parameters.
+    /// Refusals of reads of one item with parameters.
     ReadsPart: ANY, OF_A_RUN, &[Code::InvalidQuery, Code::InvalidHeader, Code::TooManyStreams, Code::AccessEnded];
-    /// Of what reads everything that happened.
+    /// Refusals of reads of all events.
     ReadsAll: ANY, &[Code::InvalidQuery, Code::InvalidHeader, Code::JournalDamaged, Code::TooManyStreams];
-    /// Of what begins a socket.
+    /// Refusals of requests that open a socket.
     Opens: ANY, &[Code::WrongOrigin, Code::InvalidHeader, Code::TooManyStreams];
     ReadsResult: ANY, OF_A_RUN, &[Code::RunNotEnded];
     Starts: ANY, BODY, CHANGE,
@@ -256,23 +256,23 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownSession, Code::IdempotencyKeyReused, Code::NotExternal,
           Code::RunEnded, Code::LimitReached],
         SESSION;
-    /// Of what the gates would say.
+    /// Refusals of policy checks.
     ChecksPolicy: ANY, BODY, &[Code::WrongOrigin, Code::UnknownSession, Code::JournalDamaged];
-    /// Of an agent that uses an approval.
+    /// Refusals of an agent that uses an approval.
     UsesApproval: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::IdempotencyKeyReused, Code::NotExternal, Code::NotApproved, Code::ApprovalUsed,
           Code::ApprovalExpired, Code::ApprovalDiffers, Code::Frozen];
-    /// Of an agent that withdraws what it asked.
+    /// Refusals of an agent that withdraws its question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
-    /// Of what is said in a session: it answers, steers or starts.
+    /// Refusals of a message in a session: it answers, steers or starts a run.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],
         SESSION;
-    /// Of what is done with an interrupt and resolves nothing.
+    /// Refusals of actions on an interrupt that do not resolve it.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
-    /// Of who says who decides, and of a vote that is taken back.
+    /// Refusals of reassigning, delegating, snoozing, and taking back a vote.
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::OwnWork, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
@@ -289,14 +289,14 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused];
     SteersSession: ANY, BODY, CHANGE, OF_A_RUN, SESSION;
     Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
-    /// Of what reads a body and keeps nothing.
+    /// Refusals of requests with a body that store nothing.
     LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];
     ErasesAnswer: ANY, CHANGE, OF_A_RUN, &[Code::NoAnswer, Code::LegalHold];
     Holds: ANY, BODY, CHANGE, OF_A_RUN, &[Code::LegalHold];
     Unholds: ANY, CHANGE, OF_A_RUN;
-    /// Of what is to be kept no longer.
+    /// Refusals of erasures.
     Erases: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunNotEnded, Code::LegalHold];
     Invites: ANY, BODY, CHANGE;
     SetsPerson: ANY, BODY, CHANGE, &[Code::NotFound, Code::OtherSource, Code::NameTaken];

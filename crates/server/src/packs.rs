@@ -1,11 +1,11 @@
-//! Additions of packs to a server.
+//! Tools and workflows that packs add to a server.
 
 use holdshort_core::tool::Spec;
 use holdshort_edges::crew::ReadCase;
 use holdshort_tools::{Toolset, catalogue};
 use holdshort_workflow::Shipped;
 
-/// Tools and workflows of packs. By default there is none.
+/// Tools and workflows of packs. By default there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Packs {
     pub toolsets: Vec<&'static dyn Toolset>,

@@ -1,5 +1,5 @@
-//! How bytes from outside are read, without a server around it: for those who feed it anything, such as fuzzers.
-//! The same functions that requests and frames go through; nothing here decides anything.
+//! Parsers of input from outside without a server, for fuzzers and similar callers. Requests and frames use the same
+//! functions. This module makes no decisions.
 
 use holdshort_core::json;
 use holdshort_protocol::frame::ClientFrame;
@@ -11,37 +11,37 @@ use holdshort_web::query::EventsQuery;
 
 use crate::socket;
 
-/// The body of `POST /v1/interrupts/{id}/decisions`.
+/// Parses the body of `POST /v1/interrupts/{id}/decisions`.
 pub fn decision(body: &[u8]) -> Result<Decision, Box<Problem>> {
     let value = json::parse(body).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
     read_strict(&value).map_err(|refused| refused.0)
 }
 
-/// A text message of a WebSocket's client.
+/// Parses a text message of a WebSocket client.
 pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
     let text = std::str::from_utf8(text);
     let text = text.map_err(|error| Refused::new(Code::MalformedJson, error.to_string()).0)?;
     socket::read(text).map_err(|refused| refused.0)
 }
 
-/// A place in the order of commits, as streams give it out: `p` and a number.
+/// Parses a position in the order of commits, as streams write it: `p` and a number.
 pub fn position(text: &str) -> Option<u64> {
     position::number(text)
 }
 
-/// The query of `GET /v1/runs/{id}/events`: the `seq` it names.
+/// Parses the query of `GET /v1/runs/{id}/events` and returns its `since`.
 pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     let query: EventsQuery = serde_urlencoded::from_str(query)
         .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;
     Ok(query.since)
 }
 
-/// A message of a client of the `CodeLab` edge.
+/// Parses a message of a client of the `CodeLab` edge.
 pub fn codelab(text: &[u8]) -> Result<(), Box<Problem>> {
     holdshort_edges::read_codelab(text).map_err(|refused| refused.0)
 }
 
-/// A frame of a client of the MARS edge, and what its config is made into.
+/// Parses a frame of a client of the MARS edge, and converts its config.
 pub fn mars(text: &str) -> Result<(), Box<Problem>> {
     holdshort_edges::read_mars(text).map_err(|refused| refused.0)
 }

@@ -1,4 +1,4 @@
-//! Start and stop: what must be there before the first request, and what ends after the last.
+//! Start and stop of a server. Opens everything that the first request needs, and closes it after the last one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -53,52 +53,55 @@ use crate::packs::Packs;
 use crate::telling::Telling;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
-/// What a server is started with.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Port 0 takes a free one. An address that other machines reach needs a public URL, and people, keys or issuers.
+    /// Address to listen on. Port 0 takes a free port. An address that other machines reach needs a public URL, and
+    /// people, keys or issuers.
     pub listen: SocketAddr,
-    /// The data folder: journal and tokens. Made where it is missing; one server at a time.
+    /// Data folder with the journal and the tokens. It is created if it is missing. One server at a time may use it.
     pub data: PathBuf,
-    /// A database that holds the journal instead, for several servers at a time.
+    /// Database that holds the journal instead, for several servers at a time.
     pub database: Option<postgres::Config>,
-    /// A folder of workflows beside, or instead of, the shipped ones.
+    /// Folder of workflows. They are added to the shipped ones, or replace those of the same name.
     pub workflows: Option<PathBuf>,
-    /// Additions of packs.
+    /// Tools and workflows of packs.
     pub packs: Packs,
-    /// The people file; `None`: the people are as they were.
+    /// The people file. `None` leaves the people as they are.
     pub people: Option<PathBuf>,
-    /// The rules file; `None`: the rules of the installation are as they were.
+    /// The rules file. `None` leaves the rules of the installation as they are.
     pub rules: Option<PathBuf>,
-    /// The channels file; `None`: people are told over none.
+    /// The channels file. `None` means that no notification is sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
-    /// The program that has the hidden subcommand `sandbox-exec`.
+    /// Program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Requests a second that each agent may make, on average.
+    /// Requests per second that each agent may make, on average.
     pub agent_requests: u32,
-    /// How often somebody may sign in, and decide.
+    /// Sign-ins and decisions that are allowed per minute.
     pub per_minute: PerMinute,
-    /// Issuers whose tokens let somebody in.
+    /// Issuers whose tokens authenticate callers.
     pub issuers: Vec<Jwt>,
-    /// Where people sign in.
+    /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
     pub front: Front,
-    /// Checkpoints that are kept elsewhere; `None`: they are signed when somebody asks.
+    /// Destination of checkpoints outside the journal. `None` means that checkpoints are signed on request only.
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Where agents may be told of what they asked.
+    /// Addresses to which callbacks of agents may be sent.
     pub callbacks: callbacks::Settings,
-    /// What the crew edge is started with.
+    /// Settings of the crew edge.
     pub crew: crew::Settings,
-    /// Where traces of runs go; `None`: nowhere.
+    /// Destination of the traces of runs. `None` exports no traces.
     pub otlp: Option<traces::Settings>,
-    /// How long what ended runs said is kept; `None`: for ever.
+    /// Time for which the content of ended runs is kept. `None` keeps it without limit.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing from the journal of the data folder. Another number is refused.
+    /// Number of acknowledged events that may be missing from the journal of the data folder. Any other number is
+    /// refused.
     pub accept_loss: Option<u64>,
 }
 
-/// Why a server does not start. Nothing runs. People of a file may have been taken up by then, and nothing else was changed.
+/// Error returned when a server does not start. No run was started. The people of a file may have been recorded;
+/// nothing else was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
@@ -149,44 +152,45 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// For all who follow.
+    /// Reads events for all followers.
     reading: JoinHandle<()>,
-    /// For whatever stays open for somebody.
+    /// Tells open streams and sockets of changes to the installation, so that they end with their access.
     standing: JoinHandle<()>,
-    /// Over channels.
+    /// Sends notifications over channels.
     sending: JoinHandle<()>,
     /// Tasks for registered webhooks, for browsers, for callback addresses, and for the files of the journal.
     registered: JoinHandle<((), (), (), ())>,
-    /// Of a certificate.
+    /// Reloads the certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
-    /// Of traces.
+    /// Exports traces.
     telling: Option<JoinHandle<()>>,
-    /// Of what was kept long enough.
+    /// Erases content whose retention time is over.
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data folder, goes on with what was interrupted, and serves. Answers once requests are accepted.
+/// Opens the data folder, continues interrupted work, and serves. Returns once requests are accepted.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that no user sets. The defaults are those of `docs/reference/limits.md`; tests meet smaller ones sooner.
+/// Limits that users can not set. The defaults are those of `docs/reference/limits.md`. Tests set smaller ones to reach
+/// them sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    /// The most pages (1024 bytes each) that the database may have; `None`: whatever the disk holds.
+    /// Maximum number of pages of the database (1024 bytes each). `None` sets no limit but the disk.
     pub max_pages: Option<u32>,
     pub pace: Pace,
-    /// Connections whose client has not said who it is, at once; `None`: as many as a server has.
+    /// Maximum number of unauthenticated connections at once. `None` takes the default.
     pub unauthenticated_connections: Option<usize>,
-    /// Connections of agents at once; `None`: as many as a server has.
+    /// Maximum number of connections of agents at once. `None` takes the default.
     pub agent_connections: Option<usize>,
-    /// The last events, which those who follow everything share; `None`: as many as a server has.
+    /// Number of recent events that all followers share. `None` takes the default.
     pub recent_events: Option<usize>,
 }
 
-/// The same, tuned.
+/// Starts a server like [`start`], with other limits.
 pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
     let Configured {
         tls,
@@ -210,7 +214,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             (None, rehearsal())
         }
     };
-    // Bound before anything runs, served after everything does: whoever connects in between waits.
+    // The address is bound before any work starts, and served after all of it has started. Clients that connect in
+    // between wait.
     let listening = |source| StartError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
@@ -232,7 +237,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
     let (workflows, packs) = (options.workflows, options.packs);
-    // Its future is large, and whoever starts a server would hold it.
+    // The future of `open` is boxed because it is large, and the caller's future would contain it.
     let usual = Duration::from_millis(CHECKPOINT_EVERY_MS);
     let every = options.checkpoints.as_ref().map_or(usual, |to| to.every);
     let kept = options.checkpoints.as_ref().and_then(|to| to.file.clone());
@@ -257,7 +262,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         traces: traces.as_ref().map(|traces| traces.queue().clone()),
     }))
     .await?;
-    // After the store has locked the folder.
+    // Runs after the store has locked the folder.
     let ready = async {
         if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
             return Err(StartError::NoIdentity);
@@ -323,7 +328,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    // Apps of Slack are of the file alone.
+    // Slack apps come from the channels file only.
     let channels = told.borrow().clone();
     let crew = (options.crew, packs.read_case);
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, crew);
@@ -334,7 +339,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         (file, keeping)
     });
     let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
-    // Frozen, or without channels, it sends nothing.
+    // The task sends nothing while the installation is frozen or has no channels.
     let pages = Arc::new(Telling(app.clone()));
     let sending = keep_sending(app.driver.clone(), told, pages, Arc::new(Network), options.keep_content);
     let sending = tokio::spawn(sending);
@@ -375,7 +380,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
 }
 
-/// What this server shows, or lets others show.
+/// Tokens, logins and keys of this server.
 struct Credentials {
     tokens: Tokens,
     logins: Logins,
@@ -395,8 +400,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// The commands of this machine speak plain HTTP over loopback. Where the address takes something else they have one
-/// of their own.
+/// Opens a listener for the commands of this machine, which speak plain HTTP over loopback. Returns None if the main
+/// address already takes plain HTTP over loopback.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -406,7 +411,7 @@ async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>,
     Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
 }
 
-/// The same door as this machine reaches it.
+/// Returns the address by which this machine reaches the listener.
 fn within(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -416,7 +421,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Whether anybody but the holder of the folder's tokens can say who they are.
+/// Returns true if anybody except the holder of the folder's tokens can authenticate.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -428,57 +433,57 @@ fn rehearsal() -> Description {
 }
 
 impl Server {
-    /// Where it listens, with the port it got.
+    /// Returns the address that the server listens on, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where the commands of this machine reach it, over plain HTTP.
+    /// Returns the address at which the commands of this machine reach the server over plain HTTP.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
 
-    /// What links begin with: the public address, or the one that it listens on.
+    /// Returns the base of links: the public URL, or the address that the server listens on.
     pub fn base(&self) -> &str {
         &self.app.base
     }
 
-    /// The operator's token.
+    /// Returns the operator's token.
     pub fn token(&self) -> &str {
         &self.app.tokens.operator
     }
 
-    /// The token for agents of other frameworks: they ask and read what is theirs.
+    /// Returns the token of agents of other frameworks. It allows them to ask, and to read their own runs.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
-    /// An address that signs one browser in, once, within 15 minutes. Shown to the operator alone.
-    /// Whoever starts the server has its tokens: the journal says nothing of it.
+    /// Returns an address that signs in one browser, once, within 15 minutes. Show it to the operator only. It is not
+    /// recorded in the journal, because the person who starts the server has its tokens anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 
-    /// Resolves when the journal can not be written any more for as long as this process lives, with the reason: then
-    /// the process has to end, and the next one settles what was under way.
+    /// Resolves with the reason when this process can not write to the journal any more. The process must end then, and
+    /// the next one settles the open work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Accepts no more, begins nothing more, ends streams and long polls, lets requests and tools under way finish,
-    /// then closes the store. What still runs then is settled at the next start.
+    /// Stops accepting and starting work, ends streams and long polls, lets open requests and running tools finish,
+    /// then closes the store. The next start settles work that is still running.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // What is being sent stays claimed, and the next start sends it again under the same id.
+        // A delivery that is being sent stays claimed. The next start sends it again under the same id.
         self.sending.abort();
         self.registered.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;
-            // Sockets have left the service behind; each holds a place.
+            // Upgraded sockets have left the service, so it does not wait for them. Each holds a permit.
             let _ = self.app.streams.acquire_many(STREAMS).await;
         };
         let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
@@ -505,7 +510,7 @@ impl Server {
     }
 }
 
-/// Looks once a second whether the files of the journal are still there: what an idle server holds is saved as well.
+/// Checks once a second whether the files of the journal are still there, so that an idle server saves its data too.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

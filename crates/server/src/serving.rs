@@ -1,5 +1,5 @@
-//! Connections: accepted, served, and waited for when the server stops. What each holds while it is idle counts:
-//! there may be very many.
+//! Accepts connections, serves them, and waits for them when the server stops. An idle connection must hold little
+//! memory: there may be very many.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -24,12 +24,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::tls::Tls;
 
-/// After a connection could not be accepted, such as for want of files.
+/// Pause after a connection could not be accepted, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves until the server stops, then lets what is under way finish.
+/// Serves until the server stops, then waits for open requests to finish.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
-    // Nothing is ever sent: it tells when the last connection is gone.
+    // No message is sent over this channel. It closes when the last connection has ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());
     loop {
@@ -57,7 +57,7 @@ async fn attend(
     app: Arc<App>,
     _alive: mpsc::Sender<Infallible>,
 ) {
-    // What is written is whole: no part of it waits for more.
+    // Responses are written whole, so Nagle's algorithm would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection is gone before it began");
         return;
@@ -65,7 +65,7 @@ async fn attend(
     let accepted = app.connections.accept(peer);
     let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
     let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
-    // Its time is that of the first headers: who says nothing is not waited for.
+    // The handshake has as long as the first headers. A silent client is dropped.
     let shaken = tokio::select! {
         shaken = timeout(app.pace.headers, acceptor.accept(wire)) => shaken,
         () = accepted.evicted() => return,
@@ -106,7 +106,7 @@ where
 }
 
 async fn refused(error: &io::Error) {
-    // Of a client that left at once.
+    // The client left at once. The listener itself is fine.
     let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
     if !left.contains(&error.kind()) {
         tracing::error!(%error, "no connection can be accepted for a while");

@@ -1,4 +1,4 @@
-//! Where messages of channels lead: the inbox, or for one person the page of a link of their own.
+//! Links in messages of channels: to the inbox, or to a decision page for one person.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ impl Pages for Telling {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
 
-    /// Where people sign in at a provider: elsewhere they do so in the app.
+    /// Returns the page without scripts, if an identity provider is configured. Without a provider people sign in in
+    /// the app.
     fn plain(&self, interrupt: &InterruptId) -> Option<String> {
         let has_provider = self.0.sign_ins.name().is_some();
         has_provider.then(|| format!("{}{DECIDE}{interrupt}", self.0.base))
@@ -86,7 +87,7 @@ impl Pages for Telling {
 
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a> {
         Box::pin(async move {
-            // What is left behind is looked through now and then.
+            // A callback that can not be forgotten now is removed by the sweep.
             if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
                 tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told can not be forgotten");
             }
@@ -106,8 +107,9 @@ impl Pages for Telling {
     }
 }
 
-/// The same for each attempt. Where it is risky they sign in: whoever reads their mail is not them. So they do where an attempt
-/// is so late that the link would have ended.
+/// Returns the link with which one person decides without signing in, and its expiry. Every attempt of a delivery gets
+/// the same link. Returns None if the risk is high, because another person may read the mail, or if the link has
+/// expired by the time of the attempt. The person signs in then.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.asked(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
@@ -131,7 +133,8 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }
 
-/// Buttons of the options that need no more than words. None where it is risky, or where it is decided.
+/// Returns buttons for the options that need text at most. Returns none if the risk is high or the interrupt is
+/// resolved.
 async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     let asked = app.asked(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(Vec::new()) };
@@ -145,7 +148,8 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     Ok(shown.collect())
 }
 
-/// Asks admins and operators to look at it: it is in their inbox, and told over the other channels.
+/// Asks admins and operators to look at a disabled channel. The question is in their inbox and is sent over the other
+/// channels.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
     let title = format!("The channel `{channel}` is disabled: nobody is told over it");

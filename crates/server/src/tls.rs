@@ -1,7 +1,7 @@
 //! TLS: the certificate and its key, read when the server starts and again when the files change.
 //!
-//! A pair that can not be used never replaces one that can: the server goes on with what it has, and says so in the log,
-//! in `GET /v1/info` and to `holdshort doctor`.
+//! An unusable pair never replaces a usable one. The server keeps the pair that it has, and reports the problem in the
+//! log, in `GET /v1/info` and to `holdshort doctor`.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// What connections are spoken with, and where it comes from.
+/// The certificate in use, and the files that it comes from.
 pub(crate) struct Tls {
     files: TlsFiles,
     used: RwLock<Pair>,
@@ -27,12 +27,12 @@ pub(crate) struct Tls {
 /// A certificate with its key, as a connection uses it.
 #[derive(Clone)]
 struct Pair {
-    /// Of both files.
+    /// Digest of both files.
     digest: Digest,
     config: Arc<ServerConfig>,
 }
 
-/// Why these files can not be used; `None`: they can.
+/// Returns why these files can not be used. None means that they can.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -43,22 +43,22 @@ impl Tls {
         Ok(Arc::new(Self { files, used, problem: watch::Sender::new(None) }))
     }
 
-    /// What the next connection is spoken with.
+    /// Returns the configuration of the next connection.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// What is wrong with the files that lie there now, as long as it is.
+    /// Watches the problem with the current files. None means that they can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Looks at the files again and again. It never ends.
+    /// Rereads the files at an interval, without end.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;
             let this = self.clone();
-            // A look that panicked has changed nothing; the next one is as good.
+            // A reread that panicked has changed nothing. The next one repeats it.
             let _ = spawn_blocking(move || this.look()).await;
         }
     }
@@ -99,10 +99,10 @@ impl Pair {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} holds no whole certificate in PEM"))?;
-        // What is wrong with a key is not told: it would show a part of it.
+        // The error of a key is left out, because it could show a part of the key.
         let private = PrivateKeyDer::from_pem_slice(&key_text)
             .map_err(|_| format!("{key_shown} holds no whole private key in PEM"))?;
-        // Not what is installed for the process: `http` installs it for clients.
+        // The provider is named because `http` installs one for clients for the whole process.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

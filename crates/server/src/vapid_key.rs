@@ -1,5 +1,6 @@
-//! The key by which push services know this server: made at its first start, kept in its data folder. Nodes of one journal
-//! have one: a browser takes messages of the key that it subscribed with.
+//! The key by which push services identify this server (VAPID). It is made at the first start and kept in the data
+//! folder. Nodes of one journal share a key, because a browser accepts messages only of the key that it subscribed
+//! with.
 
 use std::io;
 use std::path::Path;
@@ -16,17 +17,18 @@ const FILE: &str = "vapid_key.json";
 const MEND: &str = "If others may have read it, or it is damaged, delete it: another key is made at the next start, and \
                     browsers have to subscribe again. A key that several nodes have stands in their database, too: \
                     docs/nodes.md names its row";
-/// What it is called in a database.
+/// Name of the key in a database.
 const AGREED: &str = "vapid_key";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// In base64.
+    /// Private key in base64.
     pkcs8: String,
 }
 
-/// Where the file was taken away, another key signs from here on, and browsers have to subscribe again.
+/// Reads the key, or makes one. If the file was deleted, a new key signs from now on, and browsers have to subscribe
+/// again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
     let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {

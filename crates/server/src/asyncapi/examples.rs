@@ -1,4 +1,5 @@
-//! One frame of each type and more where one does not show it. A test reads each as the type that it is of.
+//! Examples of frames: one of each type, more where one does not show all of it. A test parses each example as its
+//! type.
 
 use serde_json::{Value, json};
 

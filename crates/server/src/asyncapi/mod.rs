@@ -1,5 +1,5 @@
-//! The `AsyncAPI` document of the WebSocket: its messages are made from the types of the frames, so that it lists
-//! what is understood and nothing else. Only what answers what is said here.
+//! The `AsyncAPI` document of the WebSocket. Its messages are made from the types of the frames, so the document lists
+//! exactly the frames that the server understands. Only the pairs of request and answer are written here.
 
 mod examples;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 type Schemas = BTreeMap<String, Value>;
 
-/// What a client may send, and what answers it.
+/// Frames that a client may send, each with the frames that may answer it.
 const ANSWERS: &[(&str, &[&str])] = &[
     ("hello", &["welcome", "error"]),
     ("subscribe", &["subscribed", "error"]),
@@ -21,7 +21,7 @@ const ANSWERS: &[(&str, &[&str])] = &[
     ("ping", &["pong"]),
 ];
 
-/// What the server sends without being asked each time, and when.
+/// Operations in which the server sends without a request, with a summary and the frames of each.
 const SENT: &[(&str, &str, &[&str])] = &[
     ("deliver", "What a subscription brings", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
@@ -37,7 +37,7 @@ not say who it is, with 4408 if it does not read what it is sent or gives no sig
 stops. One that takes nothing at all for half a minute is cut off without a word. A client that comes back goes on from the last event that it has seen, without gap or duplicate.\n\n\
 Who it is is looked at once: a login or a token that ends later ends with the next connection.";
 
-/// The `AsyncAPI` document of the WebSocket `/v1/ws`.
+/// Returns the `AsyncAPI` document of the WebSocket `/v1/ws`.
 pub fn asyncapi() -> Value {
     let mut schemas = Schemas::new();
     let mut payloads = frames::<ClientFrame>(&mut schemas);
@@ -120,7 +120,7 @@ fn refer(target: &str) -> Value {
     json!({ "$ref": target })
 }
 
-/// The payloads of an enum of frames by their `type`. What they refer to is added to the schemas.
+/// Returns the payloads of an enum of frames by their `type`. Adds the schemas that they refer to.
 fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     let mut referred = vec![(String::new(), T::schema())];
     T::schemas(&mut referred);
@@ -130,8 +130,8 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// A frame whose fields are a type of their own is that type with a `type` beside them: as one object, for
-/// `additionalProperties` sees one object only.
+/// Returns the type and the payload of a frame. If the fields of a frame are a type of their own, the payload is that
+/// type with the field `type` added. It is one object, because `additionalProperties` applies to one object only.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

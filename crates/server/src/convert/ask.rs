@@ -1,4 +1,4 @@
-//! What an agent of another framework asks.
+//! Converts the question of an agent of another framework.
 
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::history::{self, SUBJECT_BYTES};
@@ -12,8 +12,7 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// The question without where it belongs, and where its asker is told: `run`, `session`, `subject` and `callback` are the
-/// handler's.
+/// Converts the question without `run`, `session`, `subject` and `callback`. The handler uses these four.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
@@ -68,19 +67,19 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     })
 }
 
-/// A call as the core reads it.
+/// Converts a call to the type of the core.
 pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     let wire::ForeignCall { tool, arguments, workspace, cwd, before, after } = call;
     ForeignCall { tool, arguments, workspace, cwd, before, after }
 }
 
-/// What it changes in its file, for the card.
+/// Returns the change that the call makes to its file, for the card.
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// How often people are reminded where `every_ms` is there and `limit` is not: as in a workflow.
+/// Number of reminders if `every_ms` is given and `limit` is not. Workflows have the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

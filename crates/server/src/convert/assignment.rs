@@ -1,10 +1,11 @@
-//! Who is to decide, as a client says it.
+//! Converts an assignment that a client sends.
 
 use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
-/// What is wrong with its form is added to the problems, with pointers below `at`; whom it names is for the core to know.
+/// Converts an assignment. Errors of its form are added to `problems`, with pointers below `at`. The core checks that
+/// the people and groups exist.
 pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
@@ -43,7 +44,7 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
     }
 }
 
-/// Whom an interrupt is handed on to: who names only others leaves how many of them agree as it is.
+/// Converts the assignment of a reassignment. If only people and groups are named, the quorum stays as it is.
 pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
     let names_others = approvers.is_some() || groups.is_some();

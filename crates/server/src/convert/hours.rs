@@ -1,4 +1,4 @@
-//! The hours of a group, as a client sets them.
+//! Converts the working hours of a group that a client sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! From the types of the wire to the core's: what a type alone can not refuse is refused here.
+//! Converts wire types to types of the core. Rejects what the type alone can not reject.
 
 mod ask;
 pub(crate) mod assignment;

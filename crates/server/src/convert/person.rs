@@ -1,4 +1,4 @@
-//! A person, as a client sets one.
+//! Converts a person that a client sets.
 
 use holdshort_core::actor::Role;
 use holdshort_core::people::{PeopleSource, Person};

@@ -1,4 +1,4 @@
-//! The app's files: one page at each of its places, and what that page loads.
+//! The files of the app: one page at each of its addresses, and the files that the page loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Where the app shows something. It reads the place from the address bar.
+/// Addresses at which the app shows a page. The app reads the address from the address bar.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -38,18 +38,18 @@ pub(super) const PLACES: [&str; 15] = [
     "/system/audit",
 ];
 
-/// Scripts are our own files; none of them can make markup of a text.
+/// Only the app's own script files run. None of them can turn text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Where the build has what the page loads.
+/// Folder of the build with the files that the page loads.
 const ASSETS: &str = "assets/";
 
-/// By the path that each is given out at. What the page loads stands under the name of its build: it never changes there,
-/// and a page of another build loads nothing of this one.
+/// Files by the path at which each is served. The path of a loaded file contains its build: its content never changes,
+/// and a page of another build never loads it.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
@@ -72,21 +72,21 @@ static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     all.into_iter().map(file).collect()
 });
 
-/// Enough to tell builds apart.
+/// Number of characters that tell builds apart.
 const BUILD_CHARS: usize = 16;
 
 struct File {
     asset: Asset,
-    /// Compressed when it is first asked for; nothing where that makes it no smaller.
+    /// Compressed at the first request. None if compression does not make the file smaller.
     gzip: OnceLock<Option<Vec<u8>>>,
 }
 
-/// The app's page.
+/// Serves the page of the app.
 pub(super) async fn page(headers: HeaderMap) -> Answer<Response> {
     give(PAGE, &headers)
 }
 
-/// A file that the page loads.
+/// Serves a file that the page loads.
 pub(super) async fn file(uri: Uri, headers: HeaderMap) -> Answer<Response> {
     give(uri.path().trim_start_matches('/'), &headers)
 }
@@ -94,7 +94,7 @@ pub(super) async fn file(uri: Uri, headers: HeaderMap) -> Answer<Response> {
 fn give(path: &str, headers: &HeaderMap) -> Answer<Response> {
     let file = FILES.get(path).ok_or_else(|| Refused::not_found("file"))?;
     let gzip = file.gzip().filter(|_| accept::takes_gzip(headers));
-    // Other bytes, another tag (RFC 9110, 8.8.3.3).
+    // Each encoding needs its own tag (RFC 9110, 8.8.3.3).
     let etag = match gzip {
         Some(_) => format!("{}-gzip\"", file.asset.etag.trim_end_matches('"')),
         None => file.asset.etag.clone(),

@@ -1,4 +1,4 @@
-//! The pages of `docs/errors`: what each code means and what to do about it, as Markdown or drawn.
+//! The pages of `docs/errors`: the meaning of each code and what to do about it, as Markdown or HTML.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ use super::frame;
 #[folder = "../../docs/errors/"]
 struct Pages;
 
-/// The Markdown of a code's page.
+/// Returns the Markdown of a code's page.
 pub(crate) fn page(code: Code) -> Option<String> {
     let file = Pages::get(&format!("{}.md", code.as_str()))?;
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-/// Every code by status, as Markdown.
+/// Returns a list of all codes by status, as Markdown.
 pub(crate) fn index() -> String {
     let mut text = "# Error codes\n".to_owned();
     let mut status = 0;
@@ -36,17 +36,17 @@ pub(crate) fn index() -> String {
     text
 }
 
-/// For programs.
+/// Returns the page as Markdown, for programs.
 pub(crate) fn raw(markdown: String) -> Response {
     ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
 }
 
-/// For browsers, with the way to the codes beside this one.
+/// Returns the page as HTML, for browsers, with links to the previous and the next code.
 pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     let values = context! {
-        // Our own words, not an agent's.
+        // The text is part of Holdshort and was not written by an agent.
         text => Value::from_safe_string(text),
         around => code.map(around),
     };

@@ -1,8 +1,9 @@
 //! The frame of every page without scripts: its templates, its style, its headers.
 //!
-//! A template prints no text as it came. Every text is made plain as prose and escaped here, and letters that pass for
-//! others are marked (`look_alikes`: the words that hold them). Exact values are made plain before, by the code that
-//! reads them. The text that a person edits is the one exception: the template names the filter `exact`.
+//! A template never prints text unchanged. All text is made plain as prose and escaped here, and letters that look like
+//! others are marked. `look_alikes` lists the words that contain such letters. Exact values are made plain earlier, by
+//! the code that reads them. The text that a person edits is the one exception: the template uses the filter `exact`
+//! for it.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -15,7 +16,7 @@ use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, State, UndefinedBehavior, Value, context, escape_formatter};
 
-/// No script, nothing from elsewhere, in no frame; forms come back to us alone.
+/// No scripts, no foreign content, no framing. Forms are sent to this server only.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -26,7 +27,7 @@ static STYLE: LazyLock<String> =
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
-    // Lines of tags leave no empty lines behind.
+    // Lines that hold only tags leave no empty lines.
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         environment.set_syntax(syntax);
     }
@@ -59,8 +60,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// A sentence of ours in which names stand between backquotes, as HTML: each of them as code. Where it is not plain which
-/// backquotes belong together, as around a command that has some of its own, they stay.
+/// Converts a sentence with names between backquotes to HTML, with each name as code. If the pairs of backquotes are
+/// ambiguous, as around a command with backquotes of its own, they stay.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -80,8 +81,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// The class of a line, behind others, by how far it is indented: where it breaks, it goes on below its beginning. Without scripts no
-/// style can be written at the line itself.
+/// Returns a second class for a line by its indentation, so that wrapped text starts below the first character. A page
+/// without scripts can not set the style of a single line.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -95,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// The text as HTML, with the foreign letters of those words marked.
+/// Returns the text as HTML, with the foreign letters of the words marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -111,7 +112,7 @@ fn marked(text: &str, words: &Value) -> String {
     out
 }
 
-/// A page: a template in the frame. A page that can not be drawn is a mistake of ours.
+/// Returns a page: a template in the frame. A failure is a bug and is answered with an internal error.
 pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Value) -> Response {
     let drawn = draw(template, values).and_then(|body| {
         let body = Value::from_safe_string(body);
@@ -126,9 +127,9 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     }
 }
 
-/// A page for a file: it holds its style, links to nothing, and is printed as it is read.
+/// Returns a page to save as a file. It contains its style, links to nothing, and prints as it reads.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
-    /// Nothing but the style in it.
+    /// Allows only the style in the page.
     const POLICY: &str =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
     let drawn = draw("decision.html", card).and_then(|body| {
@@ -155,13 +156,13 @@ fn headers(policy: &'static str) -> [(HeaderName, &'static str); 5] {
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
         (CONTENT_SECURITY_POLICY, policy),
-        // With none at all a browser would send its forms with the origin `null`.
+        // Without any referrer a browser would send forms with the origin `null`.
         (REFERRER_POLICY, "same-origin"),
         (X_ROBOTS_TAG, "noindex"),
     ]
 }
 
-/// A refusal as a page, for those who sent a form.
+/// Returns a refusal as a page, for a sent form.
 pub(super) fn refused(refused: &Refused) -> Response {
     let problem = &refused.0;
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -169,7 +170,7 @@ pub(super) fn refused(refused: &Refused) -> Response {
     page(status, &problem.title, "refused.html", values)
 }
 
-/// The style that these pages share with the app, and what is their own.
+/// Serves the style that these pages share with the app, and their own style.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

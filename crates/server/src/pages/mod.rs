@@ -1,8 +1,8 @@
-//! What browsers load: the app, and the pages that need no scripts.
+//! Pages for browsers: the app, and the pages that need no scripts.
 //!
-//! Only gives out and draws; what a form sends goes the way of the API. `app.rs` has the app's files, `frame.rs`
-//! what every other page stands in, `decision/` the page behind a decision link,
-//! `sign_in.rs` the way to the identity provider and back.
+//! Only serves and renders; the data of a form is handled like a request of the API. `app.rs` has the files of the app,
+//! `frame.rs` the frame of every other page, `decision/` the page behind a decision link, and `sign_in.rs` the
+//! redirects to the identity provider and back.
 
 mod app;
 pub(crate) mod decision;
@@ -22,7 +22,7 @@ use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
-/// A refusal that comes before any page.
+/// Page of a request that is refused before it reaches a page.
 pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {
@@ -45,7 +45,7 @@ pub(crate) fn router() -> Router<AuthState> {
     router
 }
 
-/// For a browser that looks for something that is not there.
+/// Returns the page for an address that does not exist.
 pub(crate) fn nothing(uri: &Uri) -> Response {
     frame::page(StatusCode::NOT_FOUND, "Nothing here", "nothing.html", context! { path => uri.path() })
 }

@@ -1,5 +1,5 @@
-//! The way of a browser to the identity provider and back. These pages only send it on: whoever comes back is signed in by
-//! the app, with a code, or stands before the page of a decision.
+//! Redirects of a browser to the identity provider and back. These pages only redirect. The app then signs the person
+//! in with a code, or the browser is sent to the page of a decision.
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -30,8 +30,8 @@ pub(super) async fn begin(
     go(&auth, &headers, to.as_deref()).await
 }
 
-/// The way of a link that many read to the page without scripts. Following it decides nothing and shows nothing: whoever
-/// does signs in first. Without a provider people sign in in the app.
+/// Redirects a link that many people read to the page without scripts. The link decides nothing and shows nothing
+/// before its reader has signed in. Without a provider people sign in in the app.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -50,8 +50,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// The browser keeps what it began until it is signed in by the code, and forgets it where nothing comes of it. The same
-/// answer does nothing a second time.
+/// Ends a sign-in at the provider. The browser keeps its cookies until the code has signed it in, and deletes them if
+/// the sign-in fails. A repeated answer of the provider has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -75,7 +75,7 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.sign_out_there().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Sends a browser on; the address it leaves, with a code in it, is told to nobody.
+/// Redirects a browser. The address that it leaves contains a code, so it is not sent as the referrer.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

@@ -1,8 +1,9 @@
-//! What people do in Slack: they press a button, a form shows them what is asked, and the form decides.
+//! Decisions in Slack: a person presses a button, a form shows the interrupt, and the form decides.
 //!
-//! Slack signs what it sends, and says which of its users it is; whose address that is says who decides. Whoever may not is told
-//! so, and nobody else is. A button decides nothing: what is decided was shown in the form to who decides it, and the decision
-//! is for its digest. `modal.rs` has the form. Slack sends things twice; a form counts once.
+//! Slack signs its requests and names the Slack user. The person with that Slack address is the one who decides. A
+//! person who may not decide gets a message that only they see. A button alone decides nothing. The form shows the
+//! person all of the interrupt, and the decision is bound to its digest. `modal.rs` builds the form. Slack may send a
+//! request twice; a form decides once.
 
 mod modal;
 
@@ -34,7 +35,7 @@ use serde_json::{Value, json};
 
 const TIMESTAMP: &str = "x-slack-request-timestamp";
 const SIGNATURE: &str = "x-slack-signature";
-/// What a person's addresses call it.
+/// Kind of a person's address at Slack.
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
@@ -42,27 +43,27 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
     Router::new().route("/integrations/slack/interactions", routes).layer(Extension(channels))
 }
 
-/// Whether an option can be taken here: whatever needs more than words is for the page.
+/// Returns true if the option can be taken in Slack. An option that needs more than text is left to the page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Whether the id of an option is a word of ours. Others, and all labels, are an agent's.
+/// Returns true if the id of an option is one of Holdshort's own. Other ids, and all labels, are written by an agent.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
 
-/// The option of a button, as Slack keeps it: no word of an agent.
+/// Returns the option of a button as Slack stores it. It holds no text of an agent.
 pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Label of the button for the nth option.
+/// Returns the label of the button for the nth option.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { word(option) } else { format!("Option {nth}") }
 }
 
-/// The name of an option as a word.
+/// Returns the id of an option as words: capitalized, with spaces, at most 24 characters.
 fn word(option: &str) -> String {
     let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -76,7 +77,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// The one field of what Slack sends.
+/// The only field of a request of Slack.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -111,12 +112,12 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
     match text(&payload, "/type") {
         "block_actions" => pressed(auth, channel, &payload).await,
         "view_submission" => Box::pin(submitted(auth, &payload, signature)).await,
-        // Nothing else is asked for.
+        // The server asks Slack for no other type.
         _ => Ok(StatusCode::OK.into_response()),
     }
 }
 
-/// Somebody has pressed a button: a form opens, or they are told why none does.
+/// Answers a pressed button: opens a form, or tells the person why none opens.
 async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer<Response> {
     let action = text(payload, "/actions/0/action_id");
     if !action.starts_with("decide-") {
@@ -141,7 +142,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// The form for whoever pressed a button, and their look at what is asked, where the form shows all of it.
+/// Returns the form for the person who pressed a button. Adds their look at the interrupt if the form shows all of it.
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
@@ -154,7 +155,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// Somebody whom a form shows what is asked.
+/// A person's look at an interrupt, in a form.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -162,7 +163,7 @@ struct Look {
 }
 
 impl Look {
-    /// Writes it down, as the browser app has it written down. The form is there also where that fails.
+    /// Records the look like the browser app does. The form stays open if this fails.
     async fn keep(self) {
         let Self { app, actor, asked: Asked { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -171,7 +172,8 @@ impl Look {
     }
 }
 
-/// Who it is, and what they would decide on. Refused where they may not, or nobody may any more.
+/// Returns the person and the interrupt that they want to decide on. Rejects a person who may not decide, and an
+/// interrupt with a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<Holder> {
     let shown = Shown { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -209,7 +211,7 @@ fn named<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
     interrupt.options.iter().find(is_it)
 }
 
-/// Slack's answer to a form: nothing more, what is wrong with a field, or another view.
+/// Answer to a form in Slack: close it, show errors of a field, or show another view.
 #[derive(Serialize)]
 #[serde(tag = "response_action", rename_all = "snake_case")]
 enum Reply {
@@ -218,7 +220,7 @@ enum Reply {
     Update { view: Value },
 }
 
-/// Somebody has sent the form.
+/// Answers a submitted form.
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
@@ -237,9 +239,9 @@ async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer
 async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
     let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
     let once = once(&actor, payload, signature);
-    // What the form did not show is not decided by it. Of what is resolved it is told how.
+    // A form decides only on what it showed. A resolved interrupt is answered with its resolution.
     if interrupt.status == InterruptStatus::Open {
-        // What it decided may have been taken back since: it is not decided again.
+        // The vote of this form may have been taken back since, so the form does not vote again.
         if app.is_used(&once).await? {
             return Ok(Reply::Clear);
         }
@@ -265,16 +267,16 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// What a form counts once by: the id that Slack gave it when it opened; where it has none, what was signed.
+/// Returns the idempotency key of a form: the id that Slack gave it when it opened, or else its signature.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
-    // Whatever it decided: it is used.
+    // The digest covers the form and not the decision, so a form is used up by any decision.
     let digest = Digest::of(form.as_bytes());
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
-/// Why something is refused, as a sentence.
+/// Returns the reason of a refusal as a sentence.
 fn words(refused: &Refused) -> String {
     let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
     let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };

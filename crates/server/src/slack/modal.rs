@@ -1,5 +1,5 @@
-//! The form in Slack: the card as the person who opened it may see it, and a field for their words. Plain text
-//! throughout, written by `plain` before it is split into blocks.
+//! The form in Slack: the card as its reader may see it, and a field for text. All of it is plain text, written by
+//! `plain` before it is split into blocks.
 
 use holdshort_protocol::{Interrupt, JudgedCall, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
@@ -7,20 +7,21 @@ use serde_json::{Value, json};
 use super::{is_ours, word};
 use crate::pages::card_text;
 
-/// The block of the field.
+/// Block id of the text field.
 pub(super) const FIELD: &str = "words";
-/// Where Slack says what was typed there.
+/// JSON pointer to the typed text.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
-/// What sends the form of an option that an agent thought of. Slack takes 24 characters, and none that is blank.
+/// Label of the submit button for an option of an agent. Slack takes at most 24 characters, and no blank label.
 const TAKE: &str = "Take this option";
-/// Characters of one block: Slack takes 3,000.
+/// Characters of one block. Slack takes 3,000.
 const BLOCK_CHARS: usize = 2_900;
-/// Blocks with what is asked: Slack takes 100 in all.
+/// Blocks of the card. Slack takes 100 in all.
 const BLOCKS: usize = 60;
-/// Characters of what a person types.
+/// Maximum characters of the typed text.
 const TYPED_CHARS: usize = 3_000;
 
-/// The form to take an option. `metadata`: what comes back with it. Where not all of what is asked fits, it only leads to the page.
+/// Returns the form for an option. Slack returns `metadata` with it. If the card does not fit, the form only links to
+/// the page.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -58,7 +59,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Whether the form holds all of what is decided.
+/// Returns true if the form shows all that the decision covers.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -68,7 +69,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
     card_text(interrupt, JudgedCall::of(interrupt).as_ref()).1
 }
 
-/// What is asked, in blocks of text.
+/// Returns the card in blocks of text.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, JudgedCall::of(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
@@ -79,7 +80,7 @@ fn split(text: &str) -> Vec<String> {
     chars.chunks(BLOCK_CHARS).map(|chunk| chunk.iter().collect()).collect()
 }
 
-/// A view that tells something and asks for nothing.
+/// Returns a view with a message and no input.
 pub(super) fn told(text: &str) -> Value {
     view(&[section(text)])
 }
@@ -102,12 +103,12 @@ fn plain_text(text: &str) -> Value {
     json!({"type": "plain_text", "text": plain::text(text), "emoji": false})
 }
 
-/// Whether the form had a field to say something at.
+/// Returns true if the form had a text field.
 pub(super) fn has_field(payload: &Value) -> bool {
     payload.pointer("/view/state/values/words").is_some()
 }
 
-/// How it was decided.
+/// Returns a sentence on how the interrupt was resolved.
 pub(super) fn standing(interrupt: &Interrupt) -> String {
     match &interrupt.resolution {
         Some(resolution) => format!("It is decided already. {}", end(resolution)),
@@ -136,8 +137,8 @@ mod tests {
 
     use super::*;
 
-    /// The table that the terminal, the app and the channels are tested with: each text as a title, a command, a path
-    /// and a message.
+    /// Hostile texts look the same as in the terminal, the app and the channels, which are tested with this table too.
+    /// Each text is a title, a command, a path and a message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

@@ -1,4 +1,4 @@
-//! How the end of a connection is said in a frame, before the socket is closed.
+//! The frame that tells a client why the server closes the connection.
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_protocol::frame::{Reason, ServerFrame};
@@ -6,7 +6,7 @@ use holdshort_web::websocket::End;
 
 use super::write;
 
-/// The last frame; none where the client has left, or speaks another language.
+/// Returns the last frame. Returns None if the client has left or does not speak this protocol.
 pub(super) fn frame(end: &End) -> Option<Utf8Bytes> {
     let frame = match end {
         End::Left | End::Broken | End::Evicted | End::Replaced | End::Unreadable => return None,

@@ -1,4 +1,4 @@
-//! The first frame: who is it?
+//! The first frame: authenticates the client.
 
 use axum::extract::ws::WebSocket;
 use axum::http::HeaderMap;
@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// What following needs; each other frame needs what its request would.
+/// Permission to subscribe. Each other frame needs the permission of its HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
-/// Somebody who comes over a socket: what it does is recorded with that channel.
+/// Authenticates a caller that comes over a socket. Its actions are recorded with the channel `ws`.
 pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
     let known = auth.known(headers, given).await?;
     let known = match given {
@@ -30,7 +30,7 @@ pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Creden
     known.may(NEEDS)
 }
 
-/// Waits for `hello`, and lets in whoever says it rightly.
+/// Waits for `hello` and authenticates the client with it.
 pub(super) async fn receive(
     incoming: &mut SplitStream<WebSocket>,
     auth: &AuthState,

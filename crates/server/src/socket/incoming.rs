@@ -1,4 +1,4 @@
-//! Frames in: from bytes to a frame, each step with its own refusal.
+//! Reads frames: from bytes to a frame, with an error for each step.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// What the client sent: a frame, or one that is refused, with the id that it has all the same.
+/// A frame that the client sent, or the error in it. The id is kept for a bad frame too.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// The next frame. Pings and pongs are signs of life and nothing else.
+/// Returns the next frame. Pings and pongs only prove that the client is alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
@@ -28,7 +28,7 @@ pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duratio
     }
 }
 
-/// A frame by itself, as whoever has no socket reads it.
+/// Parses a frame without a socket.
 pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
     match websocket::fits(text).and_then(|()| read(text)) {
         Ok(received) => received.frame,
@@ -61,7 +61,8 @@ fn read(text: &str) -> Result<Received, End> {
         }
         Err(error) => {
             let refused = Refused::new(Code::MalformedJson, error.to_string());
-            // JSON that two readers could understand differently is one mistake; no JSON at all is no client of ours.
+            // JSON that parsers could read in two ways, such as duplicate keys, is one bad frame. Text that is not JSON
+            // closes the connection.
             match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => Ok(Received { id: None, frame: Err(refused) }),
                 Err(_) => Err(End::NotJson(refused)),
@@ -70,7 +71,7 @@ fn read(text: &str) -> Result<Received, End> {
     }
 }
 
-/// Each type by itself, so that what does not fit is named by its pointer.
+/// Parses a frame by its type, so that each error has a pointer to its field.
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
         return Err(Refused::invalid_at("", "a frame is a JSON object"));

@@ -1,9 +1,9 @@
-//! One WebSocket: who it is, what it follows, what it wants done.
+//! One WebSocket: its authentication, its subscriptions and its commands.
 //!
-//! Three things go on at once and wait for each other only where a queue is full: `listen.rs` reads frames and
-//! carries them out in order, `deliver.rs` merges the answers with what the subscriptions bring, `write.rs`
-//! writes it out. A decision is never behind a long stream, a stream never behind a slow decision. Nothing is
-//! kept after a disconnect, and a disconnect changes nothing. When what let somebody in ends, so does the connection.
+//! Three tasks run at once and wait for each other only if a queue is full. `listen.rs` reads frames and carries them
+//! out in order. `deliver.rs` merges the answers with the events of the subscriptions. `write.rs` writes frames. A long
+//! stream never delays a decision, and a slow decision never delays a stream. The server keeps no state after a
+//! disconnect, and a disconnect changes nothing. The connection ends when its credential expires or is revoked.
 
 mod deliver;
 mod end;
@@ -34,7 +34,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Answers the request that a socket begins with. `known` is who it is, where the request said so.
+/// Answers the request that opens a socket. `known` is the caller, if the request had credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -42,10 +42,10 @@ pub(crate) fn open(
     known: Option<Caller>,
 ) -> Answer<Response> {
     let pace = auth.pace();
-    // Whoever has not said who it is takes no place among the streams yet.
+    // A connection takes a permit for a stream only after it has authenticated.
     let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
     let connection = connections::current();
-    // What it logs later has the id of this request.
+    // Log lines of the socket have the id of this request.
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let guest = Guest { known, permit, connection };
@@ -53,12 +53,12 @@ pub(crate) fn open(
     }))
 }
 
-/// Who it is and what it holds, as far as the request said.
+/// The client as far as the request authenticated it, and its resources.
 struct Guest {
     known: Option<Caller>,
-    /// Its place among the streams, once it has said who it is.
+    /// Permit for a stream, held once the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// Its connection, which may be evicted until then.
+    /// The connection, which may be evicted until the client has authenticated.
     connection: Option<Arc<Connection>>,
 }
 
@@ -68,7 +68,7 @@ async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut gues
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, drop));
     let end = tokio::select! {
         end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
-        // Only a broken connection ends it before the outbox is gone.
+        // Writing ends before the outbox is dropped only if the connection is broken.
         _ = &mut writing => return,
         () = auth.stopped() => End::Stopping,
     };
@@ -97,7 +97,7 @@ async fn converse(
         Ok(caller) => caller,
         Err(end) => return end,
     };
-    // It has said who it is: from here on it is a stream, and is not evicted.
+    // The client has authenticated. It is a stream from now on and is not evicted.
     if guest.permit.is_none() {
         match caller.app.place() {
             Ok(permit) => guest.permit = Some(permit),
@@ -105,7 +105,7 @@ async fn converse(
         }
     }
     guest.connection = None;
-    // They hold the buffer that they were read into.
+    // The headers hold the buffer that they were read into.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();
@@ -113,13 +113,13 @@ async fn converse(
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
-        // First of all: nothing more is carried out or told.
+        // Checked first, so that no frame is carried out or sent after access has ended.
         biased;
         end = End::of_access(&caller) => return end,
         end = listen::all(incoming, &caller, pace, orders) => end,
         Err(unsent) = &mut delivering => return unsent.into(),
     };
-    // What was answered is still said.
+    // Answers that are already queued are still sent.
     match delivering.await {
         Ok(()) => end,
         Err(unsent) => unsent.into(),

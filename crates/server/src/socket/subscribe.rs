@@ -1,5 +1,4 @@
-//! From a wish to the feed that fulfils it: what is named must be there, be the caller's to see, and belong to
-//! the topic.
+//! Converts a subscription to its feed. The target must exist, be visible to the caller, and belong to the topic.
 
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};

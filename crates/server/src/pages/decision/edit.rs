@@ -1,4 +1,5 @@
-//! What a person may replace: the arguments, the plan, the output, the input. As text to edit, and back.
+//! The value that a person may replace: the arguments, the plan, the output, the input. Converts it to text to edit,
+//! and back.
 
 use std::fmt::Write;
 
@@ -9,14 +10,14 @@ use serde_json::Value;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,
-    /// As it was asked about; empty for an answer, which nobody has given yet.
+    /// The value as it was asked about. Empty for a question, which has no answer yet.
     pub(super) text: String,
-    /// Plain text, not JSON.
+    /// True if the value is plain text. Otherwise it is JSON.
     pub(super) is_text: bool,
 }
 
 impl Edit {
-    /// Nothing where no option takes an edit.
+    /// Returns the value to edit. None if no option takes an edit.
     pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
         interrupt.editable()?;
         let label = match interrupt.kind {
@@ -32,7 +33,7 @@ impl Edit {
             _ => interrupt.draft(),
         };
         let text = readable(&value);
-        // A text with characters that no field shows is edited as JSON, where each has a name.
+        // A text with characters that no field shows is edited as JSON, in which each of them is escaped.
         let is_text = interrupt.edits_text() && plain::hidden(&text).is_none();
         let text = if is_text || text.is_empty() { text } else { visible(&value) };
         Some(Self { label, text, is_text })
@@ -53,7 +54,7 @@ impl Edit {
     }
 }
 
-/// JSON in which every character can be seen.
+/// Returns JSON in which all invisible characters are escaped.
 fn visible(value: &Value) -> String {
     let mut out = String::new();
     for c in serde_json::to_string_pretty(value).unwrap_or_default().chars() {

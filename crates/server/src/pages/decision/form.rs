@@ -1,4 +1,4 @@
-//! The form: what is asked of the person, and what came back. Nothing that was typed is lost when it does not fit.
+//! The form: its questions to the person, and its input. Input with errors is shown again and not lost.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,25 +20,25 @@ use super::edit::Edit;
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
     option: String,
-    /// The place of one of the suggested answers; empty for one's own words.
+    /// Index of the suggested answer. Empty if the person wrote their own text.
     choice: String,
     text: String,
     edit: String,
-    /// The members of an answer, by their places.
+    /// Members of an answer, by their index.
     members: BTreeMap<usize, String>,
-    /// The parts of the changes that are kept, one a line.
+    /// Parts of the changes that are kept, one per line.
     keep: Option<String>,
     /// Open interrupts that the person wants released with the grant.
     also: BTreeSet<String>,
     /// Open interrupts that the page listed, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// Of a link that was sent to somebody: the number that the page shows.
+    /// For a link that was sent to a person: the number that the page shows.
     number: String,
     version: Option<u64>,
 }
 
-/// What the names of the fields of an answer's members begin with; their places follow.
+/// Prefix of the fields for the members of an answer; the index follows.
 const MEMBER: &str = "answer-";
 
 /// Prefix of the check box of an open interrupt; its id follows.
@@ -81,7 +81,7 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// The decision that it means, and what is wrong with it.
+    /// Returns the decision in the form, and its errors.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -95,7 +95,7 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
-        // A link that was sent to somebody is for one interrupt.
+        // A link that was sent to a person is valid for one interrupt.
         if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
@@ -119,7 +119,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Whether nothing is filled in of an answer that is data.
+    /// Returns true if the answer is data and all its fields are empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -176,7 +176,7 @@ impl Typed {
                 Value::Null
             });
         }
-        // Whoever changed something and lets the work go on without it means something else.
+        // A person who changed the text and then took an option without an edit made a mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule = "is changed, and this option takes no change: choose the one that does, or undo it";
             problems.push(Problem::new("/edit", rule));
@@ -185,32 +185,32 @@ impl Typed {
     }
 }
 
-/// The members of an answer that is an object of plain values.
+/// Returns the members of an answer that is an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
 }
 
-/// The field of a member.
+/// Returns the name of the field of a member.
 fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
 
-/// What the template draws.
+/// Values of the template.
 #[derive(Serialize)]
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// What the words are for.
+    /// Hint at the purpose of the text.
     words_are: &'static str,
     text: Field<'a>,
-    /// Of an answer that is an object of plain values, in the place of `edit`.
+    /// Members of an answer that is an object of plain values. They replace `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
-    /// The changes are those that an undo would make.
+    /// True if the changes are those of an undo.
     is_undo: bool,
-    /// What the list of the parts has no room for.
+    /// Number of parts that the list has no room for, as text.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
     /// Ids of `also`, as the hidden field holds them.
@@ -221,7 +221,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// The check box of an open interrupt that the grant would cover.
+/// Check box of an open interrupt that the grant would cover.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -235,13 +235,13 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// One member of an answer. Nothing is chosen before the person chooses.
+/// One member of an answer. Its input has no default choice.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,
     label: String,
     description: Option<&'a str>,
-    /// The ids of what is said beside it.
+    /// Ids of the elements that describe the field.
     described_by: String,
     is_required: bool,
     /// `text`, `integer`, `number` or `choice`.
@@ -258,17 +258,17 @@ struct Choice {
 
 #[derive(Serialize)]
 struct Editor<'a> {
-    /// What opens it.
+    /// Text of the element that opens the editor.
     summary: &'static str,
     label: &'static str,
-    /// The form of an answer, where it has one.
+    /// Schema of an answer, if it has one.
     schema: Option<String>,
     is_text: bool,
     is_open: bool,
     field: Field<'a>,
 }
 
-/// One thing that does not fit, and the field that it is about.
+/// One error, and the field that it belongs to.
 #[derive(Serialize)]
 struct Wrong<'a> {
     field: Option<String>,
@@ -276,25 +276,25 @@ struct Wrong<'a> {
     message: &'a str,
 }
 
-/// The tick without which nothing is released.
+/// Check box that must be ticked before work is released.
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// What was looked at.
+    /// Name of the part that the person has looked at.
     what: &'static str,
-    /// What of the change is not shown.
+    /// Description of the parts of the change that the page does not show.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }
 
-/// A number to type: whatever sends forms by itself does not.
+/// A number to type. Programs that send forms by themselves do not type it.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
     field: Field<'a>,
 }
 
-/// What stands in a field, and what is wrong with it.
+/// Value of a field, and its error.
 #[derive(Serialize)]
 struct Field<'a> {
     value: String,
@@ -308,7 +308,7 @@ struct Offered<'a> {
     /// `go` lets the work go on, `stop` ends something.
     tone: &'static str,
     notes: Vec<&'a str>,
-    /// The browser lets it be sent without the tick.
+    /// True if the browser sends the form without the tick.
     holds: bool,
 }
 
@@ -318,7 +318,7 @@ impl<'a> Form<'a> {
         Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
-    /// With what was typed, and what is wrong with it.
+    /// Returns the form with the typed input and its errors.
     pub(super) fn again(
         interrupt: &'a Interrupt,
         typed: &Typed,
@@ -354,7 +354,7 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
-        // A link that was sent to somebody is for one interrupt.
+        // A link that was sent to a person is valid for one interrupt.
         let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
         let also = also_covers.iter().map(|each| Also {
             name: format!("{ALSO}{}", each.interrupt),
@@ -416,7 +416,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// `edit_field`: where the edit of the chosen option was typed.
+/// Returns the error with its field. `edit_field` is the field in which the edit of the chosen option was typed.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -473,7 +473,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// What whoever lets it go on says that they have looked at.
+/// Returns the part that a person who releases work confirms to have looked at.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -489,11 +489,11 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// `is_alone`: no check boxes of other open interrupts are there.
+/// Returns an option for the template. `is_alone` is true if the page has no check boxes of other open interrupts.
 fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
     let is_answer = option.id == "answer";
     let notes = [
-        // Its label is the agent's own.
+        // An agent wrote the label of an external option, so the page adds what the option does.
         (origin == Origin::External, option.does.as_str()),
         (option.gives_grant() && !is_alone, "releases the ticked calls as well"),
         (option.needs_text, "takes your words"),
@@ -502,7 +502,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         (option.needs_edit && !is_answer && !option.keeps_some(), "takes the changed version"),
         (option.needs_edit && is_answer && has_members, "takes the answer above"),
         (option.needs_edit && is_answer && !has_members, "takes the answer as JSON"),
-        // Beside a label of the agent's own this is said already.
+        // The note on an external option contains this already.
         (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
     Offered {
@@ -514,12 +514,12 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        // Whether what is kept of the changes was shown is known when it is sent.
+        // The server checks on arrival whether the kept parts were shown.
         holds: !option.releases() || option.keeps_some(),
     }
 }
 
-/// Why a tick is asked for before anything is released; `None` where none is.
+/// Returns why a tick is required before work is released. None if no tick is required.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
         (true, true) => Some("the risk is high, this page does not show all of the change"),
@@ -529,7 +529,7 @@ fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     }
 }
 
-/// Browsers send the line ends of another system.
+/// Converts the line ends of browsers (CRLF) to LF.
 fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

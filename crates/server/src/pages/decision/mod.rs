@@ -1,5 +1,6 @@
-//! The page behind a decision link. GET and HEAD only draw it: mail scanners follow links. POST decides, the way of
-//! every other decision. The card comes from `holdshort_presentation`; `form.rs` has what is asked and what came back.
+//! The page behind a decision link. GET and HEAD only render it, because mail scanners follow links. POST decides in
+//! the same way as every other decision. The card comes from `holdshort_presentation`. `form.rs` has the form and its
+//! input.
 
 mod edit;
 mod form;
@@ -45,7 +46,7 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
     }
 }
 
-/// Which model plays a run: the page says so where none does.
+/// Returns the model of a run. The page states it if the run is a rehearsal.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -54,7 +55,8 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// A link that was sent to somebody, or is made to be sent: a robot on the way that fills in forms does not read a number.
+/// Returns true if the link was sent to a person, or is made to be sent. The page then asks for a number, because a
+/// robot that fills in forms on the way does not read it.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
 }
@@ -71,7 +73,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
-    // What a form can get wrong counts only where there is still something to decide, and by whom.
+    // Errors in the form matter only while the interrupt is open and the person may act.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_act(&interrupt) && !problems.is_empty() {
@@ -80,7 +82,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the decision that the link is for"));
     }
-    // What is decided is told as to anybody: the same decision again is no other.
+    // On a resolved interrupt the link's key is not used, so the same decision again is answered with its result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
         Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),
@@ -96,23 +98,23 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
 }
 
-/// What has just come of a form.
+/// Result of the form that was just sent.
 #[derive(Clone, Copy)]
 enum News<'a> {
     None,
-    /// It does not fit.
+    /// The form has errors.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// Something else had been decided, or nobody in time.
+    /// Another decision was made before, or the interrupt has expired.
     TooLate,
 }
 
-/// Whether the reader has a decision to make, be it to stop their own work.
+/// Returns true if the reader may decide, or may at least stop their own work.
 fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Whether it is the reader's own work: they may not release it, and may stop it.
+/// Returns true if it is the reader's own work: they may not release it, but may stop it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())
@@ -127,7 +129,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// `number`: what a person types who came by a link that was sent to them. It counts once, so nothing is asked after that.
+/// Renders the page. `number` is the number that the reader of a sent link has to type. Such a link works once, so
+/// there is no form after the decision.
 fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
     let judged = JudgedCall::of(interrupt);
     let card = card(interrupt, judged.as_ref(), model);
@@ -156,18 +159,18 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Returns the card as the pages draw it. `model`: of the run.
+/// Returns the card as the pages render it. `model` is the model of the run.
 fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>, model: Option<&str>) -> Card<'a> {
     Card::of(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
 }
 
-/// Writes a time in UTC: `2026-01-31 09:30:00 UTC`.
+/// Formats a time in UTC: `2026-01-31 09:30:00 UTC`.
 fn time(at: &str) -> String {
     let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
     parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
 }
 
-/// Returns the card as plain text, part by part, and whether something of it is cut.
+/// Returns the card as plain text, part by part, and true if a part of it is cut.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&JudgedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None).text()
 }

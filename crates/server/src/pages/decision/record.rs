@@ -1,5 +1,5 @@
-//! The record of one interrupt as a page to keep: its card, what happened with who and when, the checkpoint that covers it, and
-//! what channels were told, which none covers.
+//! The record of one interrupt as a page to save: its card, its events with actors and times, the checkpoint that
+//! covers them, and the notifications of channels, which no checkpoint covers.
 
 use axum::response::Response;
 use holdshort_protocol::{
@@ -18,33 +18,33 @@ use super::{card, time};
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
-    /// What it said is kept no longer.
+    /// True if the content of the event is erased.
     pub(crate) is_erased: bool,
 }
 
-/// In the place of that.
+/// Text shown instead of erased content.
 const ERASED: &str = "(erased)";
 
-/// One event, for people.
+/// An event as the page shows it.
 #[derive(Serialize)]
 struct Step {
     at: String,
     when: String,
     what: String,
     by: String,
-    /// The channel that they came through.
+    /// Channel through which the actor came.
     via: String,
-    /// Whoever made the link that they signed in with, where that is somebody else.
+    /// Person who made the actor's sign-in link, if it was another person.
     let_in_by: String,
     option: String,
-    /// Of a decision: for whom it was made, as the client of whoever decided says.
+    /// For a decision: the person on whose behalf it was made, as the client of the approver reported.
     on_behalf_of: String,
-    /// Of a decision: how long its card was shown before, in seconds, as the client of whoever decided says.
+    /// For a decision: the seconds for which the card was shown before, as the client of the approver reported.
     viewed: String,
-    /// Of a look: the digest of what was shown.
+    /// For a look: the digest of the card that was shown.
     shown: String,
     text: String,
-    /// Where it stands in the journal, and its hash there.
+    /// Stream and sequence number in the journal. `hash` is the event's hash there.
     place: String,
     hash: String,
 }
@@ -72,12 +72,12 @@ impl Step {
     }
 }
 
-/// With one decimal.
+/// Formats seconds with one decimal.
 fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// What one channel was told, for people.
+/// A notification of one channel, as the page shows it.
 #[derive(Serialize)]
 struct Told {
     at: String,
@@ -86,12 +86,12 @@ struct Told {
     channel: String,
     to: String,
     state: &'static str,
-    /// Why it failed, or was not sent.
+    /// Reason why it failed or was not sent.
     error: String,
     tried: Vec<Tried>,
 }
 
-/// One attempt, which may have sent nothing.
+/// One delivery attempt, which may have sent nothing.
 #[derive(Serialize)]
 struct Tried {
     at: String,
@@ -132,7 +132,7 @@ impl Tried {
     }
 }
 
-/// What was carried out of the call that it asks about, as the last of these events about that says.
+/// Returns what was carried out of the call that the interrupt asks about. The last event about the call decides.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
