@@ -1,4 +1,4 @@
-//! What people do with an interrupt that resolves nothing: claim it, let it go, comment on it.
+//! Actions on an interrupt that do not resolve it: claim, release, reassign, delegate, snooze, comment, view.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 
 /// Claim an interrupt.
 ///
-/// Others see who is at it. It keeps nobody from deciding, and resolves nothing. Claiming twice is the same as once.
+/// Other people see who works on it. A claim does not prevent others from deciding. Claiming it twice has no further
+/// effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -31,9 +32,9 @@ pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body)
     plain(decider, &id, body, Input::Claim { interrupt: id.clone(), holder: None, over: None }).await
 }
 
-/// Let a claimed interrupt go.
+/// Release a claimed interrupt.
 ///
-/// Whoever claimed it does, or an admin. Letting go what nobody claimed changes nothing.
+/// For the person who claimed it, or an admin. Releasing an unclaimed interrupt has no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -47,11 +48,11 @@ pub(crate) async fn release(
     plain(decider, &id, body, Input::Release { interrupt: id.clone(), holder: None }).await
 }
 
-/// Have others decide.
+/// Reassign an interrupt to other approvers.
 ///
-/// Where only people and groups are named, they decide in the stage that it is at; how many of them have to agree stays as
-/// it is. Whoever is asked in that stage may hand it on like this. Admins and operators may also say stages and a quorum of
-/// their own, which ask for no less than the gate did. Votes that are in are withdrawn: each votes anew.
+/// If only people and groups are named, they decide in the current stage, and its quorum stays. Approvers of that stage
+/// may do this. Admins and operators may also set stages and a quorum that are at least as strict as those of the gate.
+/// Earlier votes are withdrawn, and each approver votes again.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -73,10 +74,10 @@ pub(crate) async fn reassign(
     done(caller, &asked, Input::Reassign { interrupt: id, to, text }).await
 }
 
-/// Have somebody decide in the place of somebody who is asked.
+/// Delegate an interrupt to another person.
 ///
-/// Who is asked names their own delegate; admins and operators name one for anybody. Whoever is stood in for may decide all
-/// the same.
+/// An approver names their own delegate. Admins and operators name one for any approver. The approver who is
+/// represented may still decide.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/delegate", tag = "interrupts", operation_id = "delegate_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -95,10 +96,11 @@ pub(crate) async fn delegate(
     done(caller, &asked, Input::Delegate { interrupt: id, delegation }).await
 }
 
-/// Put an interrupt off.
+/// Snooze an interrupt.
 ///
-/// For whoever sends it alone: until then it is left out of their list (`snoozed=false`), and they are not reminded; when it
-/// is over they are. For others nothing changes, and it expires when it would. `null` takes it back.
+/// Only for the caller: until that time it is left out of their list (`snoozed=false`), and they get no reminder. They
+/// are reminded when the time is over. It does not change for other people, and its deadline stays. `null` ends the
+/// snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -114,7 +116,7 @@ pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body
 
 /// Comment on an interrupt.
 ///
-/// Agents are not told. It may be said after the resolution too.
+/// Agents do not get comments. A comment is also possible after the resolution.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "comment_on_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -133,10 +135,11 @@ pub(crate) async fn comment(
     Ok(Json(List { items: view::interrupt::comments(&run, &asked.interrupt, &reader), next_cursor: None }))
 }
 
-/// Say that you look at an interrupt.
+/// Record that you look at an interrupt.
 ///
-/// An app says so when it shows the card: reading an interrupt is no look. Of each person the first look while it is open
-/// counts, and is in its record and in the receipt, with the digest of what it shows you; saying it again changes nothing.
+/// An app sends this when it shows the card; reading an interrupt is not recorded. The first look of each person at an
+/// open interrupt is in its record and in the receipt, with the digest of what it shows to that person. Later looks
+/// have no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -158,7 +161,7 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     Ok(Json(List { items: view::interrupt::comments(&run, &id, &reader), next_cursor: None }))
 }
 
-/// What is done with an interrupt by a request that says nothing else.
+/// Carries out an action whose request has no body.
 pub(super) async fn plain(
     decider: Decider,
     id: &InterruptId,
@@ -170,7 +173,7 @@ pub(super) async fn plain(
     done(caller, &asked, input).await
 }
 
-/// What came of it, for whoever did it.
+/// Carries out an action. Returns the interrupt as the caller sees it afterwards.
 pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<Json<Interrupt>> {
     let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
     let reader = caller.reader().await?;

@@ -1,4 +1,4 @@
-//! Answers that are kept per subject: list, correct, erase.
+//! Answers that are stored per subject: list, correct, erase.
 
 use axum::Json;
 use holdshort_core::history;
@@ -20,7 +20,8 @@ use crate::openapi::{CorrectsAnswer, ErasesAnswer, Lists};
 
 /// List the answers that people gave to questions, newest first.
 ///
-/// They are kept where the input of the run that asked has a `subject`. Erased ones are listed without their answer.
+/// An answer is stored if the input of the run that asked has a `subject`. Erased answers are listed without their
+/// content.
 #[utoipa::path(
     get, path = "/v1/answers", tag = "answers", operation_id = "list_answers",
     params(AnswersQuery),
@@ -47,7 +48,8 @@ pub(crate) async fn list(
 
 /// Correct an answer.
 ///
-/// It counts from here on. The run that asked has heard the one before: nothing of it is done again.
+/// The correction is used from now on. The run that asked received the earlier answer, and none of its work is
+/// repeated.
 #[utoipa::path(
     post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -61,7 +63,8 @@ pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body)
 
 /// Erase an answer.
 ///
-/// It is suggested and reused no longer, and its words are erased from the journal. Erasing it twice is the same as once.
+/// The answer is not suggested or reused any more, and its content is erased from the journal. Erasing it twice has no
+/// further effect.
 #[utoipa::path(
     delete, path = "/v1/answers/{interrupt}", tag = "answers", operation_id = "erase_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -83,7 +86,7 @@ async fn known(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
     app.journal().answer(id).await?.ok_or_else(|| Refused::not_found("answer"))
 }
 
-/// Adds what was answered before to a question that is open.
+/// Adds earlier answers to an open question as suggestions.
 pub(super) async fn suggest(app: &App, asked: &Asked, shown: &mut Interrupt) -> Answer<()> {
     let takes_one = shown.options.iter().any(|offer| offer.effect == "respond");
     if shown.kind != Kind::Question || shown.status != InterruptStatus::Open || !takes_one {

@@ -1,4 +1,4 @@
-//! What agents that run elsewhere do with what they asked: they read and follow the decisions on it, use an approval, and
+//! Requests of agents that run elsewhere, about their own questions: read and follow decisions, use an approval,
 //! withdraw a question.
 
 use axum::Json;
@@ -22,13 +22,13 @@ use super::runs::replayed;
 use super::steer::note;
 use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 
-/// Read or follow the decisions on what you asked.
+/// Read or follow the decisions on your own questions.
 ///
-/// Of the interrupts that the caller opened as an agent of another framework: those that were resolved, in the order in
-/// which they were. A page of JSON from the beginning, or, with `Accept: text/event-stream`, server-sent events (event name
-/// `decision`, data `AgentDecision`) from now on: the stream begins with where it starts (event name `position`). Each has
-/// its `position` as its id, so a client that connects again gets what follows without gap or duplicate, also after a
-/// restart of the server.
+/// Resolved interrupts that the caller opened as an agent of another framework, in the order of their resolution. The
+/// answer is a page of JSON from the beginning. With `Accept: text/event-stream` it is server-sent events from now on
+/// (event name `decision`, data `AgentDecision`). The stream begins with its start position (event name `position`).
+/// Each event has its `position` as its id, so a client that reconnects continues without gap or duplicate, also after
+/// a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
@@ -65,10 +65,10 @@ pub(crate) async fn list(
 
 /// Use an approval.
 ///
-/// An agent does so right before it does what was approved, with the digest of that. It is used once: the first answer is
-/// 200, and every later one 409 `approval_used`, which says when it was. The same request under the same idempotency key is
-/// answered as the first one was. Where a person edited, the digest is that of what they made of it: 409
-/// `approval_differs` holds it.
+/// Send it right before the approved action, with the action's digest. An approval can be used once: the first answer
+/// is 200, and every later one is 409 `approval_used` with the time of its use. A repeat under the same idempotency key
+/// gets the first answer. If a person edited the action, the digest is that of the edited action: 409
+/// `approval_differs` contains it.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
@@ -109,8 +109,9 @@ pub(crate) async fn consume(
 
 /// Withdraw a question.
 ///
-/// The agent that asked needs no decision any more: the interrupt is resolved as `cancelled`, with the cause `withdrawn`. A
-/// run that was made for it is cancelled. Withdrawing twice is the same as once; what was decided stays decided.
+/// The agent that asked needs no decision any more. The interrupt is resolved as `cancelled` with the cause
+/// `withdrawn`. A run that was started for it is cancelled. Withdrawing it twice has no further effect, and an earlier
+/// decision stays.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/cancel", tag = "interrupts", operation_id = "withdraw_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

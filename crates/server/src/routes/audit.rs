@@ -1,4 +1,4 @@
-//! Proof that the journal is as it was written, and the head that says how far it goes.
+//! Verification of the journal, and its head, which says how many events it has.
 
 use axum::Json;
 use holdshort_core::head::{Head, Noted};
@@ -13,8 +13,8 @@ use crate::openapi::Reads;
 
 /// Verify the journal.
 ///
-/// Walks all events and every stream in pages: hash chains, order, contents, and the rows that lists are made of.
-/// Takes as long as the journal is large; a client that goes away stops it.
+/// Reads all events and every stream in pages, and checks hash chains, order, contents, and the rows of lists. The time
+/// grows with the journal. A client that disconnects stops it.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
     params(AuditQuery),
@@ -26,10 +26,10 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
     Ok(Json(verification(report)))
 }
 
-/// The head of the journal.
+/// Read the head of the journal.
 ///
-/// The number of its events and a hash that covers all of them. Kept elsewhere, it shows whether a later journal is
-/// this one's continuation: `against` of the verification.
+/// The number of its events and a hash of all of them. Store it elsewhere: with `against` the verification shows
+/// whether a later journal continues this one.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)
@@ -50,7 +50,7 @@ fn heads(text: &str) -> Answer<Vec<Noted>> {
     }
 }
 
-/// A report as it goes over the wire.
+/// Converts a report to its wire type.
 pub fn verification(report: audit::Report) -> Verification {
     let damage = |problem: audit::Problem| Damage { stream: problem.stream, message: problem.message };
     let compared = |each: audit::Compared| ComparedHead { head: each.noted.to_string(), holds: each.holds };
@@ -65,7 +65,7 @@ pub fn verification(report: audit::Report) -> Verification {
     }
 }
 
-/// A head as it goes over the wire.
+/// Converts a head to its wire type.
 pub fn journal_head(head: Head) -> JournalHead {
     JournalHead { head: head.to_string(), events: head.events, hash: head.hash.to_string() }
 }

@@ -1,7 +1,7 @@
-//! The events of the journal for somebody who looks into it: the newest first, by stream, type, person and time; and one
-//! of them as it is stored, with the hashes that prove it.
+//! Events of the journal for an auditor: newest first, by stream, type, person and time; and a single event as stored,
+//! with the hashes that prove it.
 //!
-//! Nothing is indexed for this: the journal is walked back, so many events at a time and at most [`SCANNED_EVENTS`] a page.
+//! There is no index for this. The journal is read backwards in batches, at most [`SCANNED_EVENTS`] for a page.
 
 use axum::Json;
 use holdshort_core::digest::Digest;
@@ -21,9 +21,9 @@ use serde::Deserialize;
 
 use crate::openapi::{Reads, ReadsOne};
 
-/// List events of the journal, the newest first.
+/// List events of the journal, newest first.
 ///
-/// A page that had to look at very many which do not fit holds fewer than `limit`, or none; `next_cursor` goes on.
+/// If very many events do not match, a page has fewer items than `limit`, or none. `next_cursor` continues.
 #[utoipa::path(
     get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
     params(AuditEventsQuery),
@@ -70,8 +70,8 @@ pub(crate) async fn list(
                 return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
             }
         }
-        // Each stream is in the order of its times. All of them are nearly so: where there are gaps, a few events that
-        // are older say nothing of those before them.
+        // Each stream is in the order of its times. The journal is only nearly so, because of gaps: a few older events
+        // do not mean that all events before them are older.
         if older >= if stream.is_some() { 1 } else { READ_EVENTS } {
             return Ok(Json(List { items, next_cursor: None }));
         }
@@ -79,7 +79,7 @@ pub(crate) async fn list(
     Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
 }
 
-/// One that is misspelt would find nothing, and nobody would know why.
+/// Rejects an unknown type. A misspelt one would silently match nothing.
 fn known(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
     let known = event::types().concat();
@@ -93,7 +93,7 @@ fn known(kind: Option<&str>) -> Answer<()> {
 
 /// Read an event as it is stored.
 ///
-/// With its hash and the one before it in its stream: `hash = SHA-256(previous ‖ head)`.
+/// With its hash and the hash of the event before it in its stream: `hash = SHA-256(previous ‖ head)`.
 #[utoipa::path(
     get, path = "/v1/audit/events/{stream}/{seq}", tag = "system", operation_id = "read_audit_event",
     params(
@@ -125,18 +125,18 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
     }))
 }
 
-/// Walks back from a place: in a stream by `seq`, in the journal by position.
+/// Reads backwards from a place: in a stream by `seq`, in the journal by position.
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// What is still to be read is before it.
+    /// Exclusive upper end of the events that are still to be read.
     end: u64,
-    /// How far the next step goes. Positions have gaps, in a database wide ones.
+    /// Width of the next step. Positions have gaps, and in a database wide ones.
     width: u64,
 }
 
 impl Back<'_> {
-    /// The events before the end, in order, none of them left out; none where the step met a gap.
+    /// Returns all events of the next step before the end, in order. Returns none if the step was in a gap.
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
@@ -161,7 +161,7 @@ impl Back<'_> {
     }
 }
 
-/// What is looked for.
+/// Filter of the list.
 struct Wanted {
     kind: Option<String>,
     actor: Option<String>,
@@ -173,7 +173,7 @@ struct Wanted {
 enum Fit {
     Yes,
     No,
-    /// Before everything that is looked for.
+    /// Older than every event that the filter accepts.
     Older,
 }
 
@@ -191,7 +191,7 @@ struct Who {
 }
 
 impl Wanted {
-    /// By its head alone. One that can not be read is shown, for whoever decodes it to say what is wrong.
+    /// Compares the head of the event only. An unreadable event is accepted, so that the decoder reports its error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
         if self.from.is_some_and(|from| head.at < from) {

@@ -1,4 +1,4 @@
-//! The conversation of a session: say something in it, read what was said.
+//! The conversation of a session: send a message, read the messages.
 
 use axum::Json;
 use axum::response::Response;
@@ -23,11 +23,11 @@ use super::sessions::known;
 use crate::convert;
 use crate::openapi::{ReadsPart, Says};
 
-/// Say something in a session.
+/// Send a message in a session.
 ///
-/// It answers the question that `to` names. Without `to` it reaches the front run: the one that lives of those that
-/// were begun in this way. Where none lives it begins the next run, of the session's workflow and with its
-/// configuration, which is told what was said before. Words decide nothing.
+/// With `to` the message answers that question. Without `to` it goes to the front run, which is the live run that an
+/// earlier message started. If there is no front run, the message starts the next run of the session's workflow with
+/// the session's configuration. That run gets the earlier messages. A message never decides an interrupt.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
@@ -66,7 +66,7 @@ pub(crate) async fn say(
         None => None,
     };
     let Caller { app, actor, .. } = caller;
-    // Whoever answers, or is heard by a run that lives, needs no next one.
+    // An answer, or a message to a live run, needs no next run. The error is kept for the case that it does.
     let (next, why) = match next_run(&app, &row, trace).await {
         Ok(next) => (next, None),
         Err(refused) => (None, Some(refused)),
@@ -93,10 +93,10 @@ pub(crate) async fn say(
     Ok(replayed(said.is_replayed(), Json(delivered)))
 }
 
-/// Read what was said in a session, oldest first.
+/// Read the messages of a session, oldest first.
 ///
-/// People's words, agents' questions and agents' answers, in the order in which they were said. What was said in runs
-/// that were started in another way is with these runs.
+/// Messages of people, questions of agents and answers of agents, in their order. Messages of runs that were started in
+/// another way are part of those runs.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/conversation", tag = "sessions", operation_id = "read_conversation",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -112,7 +112,7 @@ pub(crate) async fn read(
     Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
 }
 
-/// What the session's next run begins with; `None`: it was opened for no workflow.
+/// Returns the values with which the session's next run starts. None if the session was opened without a workflow.
 async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
     let definition = workflow(app, name)?;
@@ -127,7 +127,7 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
     Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
-/// Edges keep the configuration of their sessions in the words of their own clients.
+/// Error for a session of an edge: the edge stores its configuration in the format of its own clients.
 fn of_another_wire() -> Refused {
     Refused::invalid_at("", "this session was opened by a client of another wire: say it there")
 }

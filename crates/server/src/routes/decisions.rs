@@ -15,9 +15,9 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and what follows from it are one transaction: when the answer is there, they
-/// are durable. The same decision by the same person again is answered with the standing result. A decision that
-/// does not fit leaves the interrupt open.
+/// The decision, the resolution and their effects are one transaction, which is durable when the answer arrives. The
+/// same decision by the same person again is answered with the existing result. An invalid decision leaves the
+/// interrupt open.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
     params(
@@ -33,9 +33,9 @@ pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body
     decide::decide(&caller.app, &asked, caller.actor, decision).await.map(Json)
 }
 
-/// Take a decision of yours back.
+/// Take back your decision.
 ///
-/// As long as the interrupt is open: others have to agree before it is settled.
+/// Possible as long as the interrupt is open, because other votes are still missing.
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

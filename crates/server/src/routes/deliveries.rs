@@ -1,4 +1,4 @@
-//! What people are told over channels: list it, look at one, retry one.
+//! Deliveries of notifications over channels: list, read, retry.
 
 use axum::Json;
 use holdshort_core::delivery::ChannelState;
@@ -13,7 +13,7 @@ use holdshort_web::view;
 
 use crate::openapi::{Lists, ReadsOne, RetriesDelivery};
 
-/// List what channels were told, or are to be told, newest first.
+/// List deliveries to channels, newest first.
 #[utoipa::path(
     get, path = "/v1/deliveries", tag = "channels", operation_id = "list_deliveries",
     params(DeliveriesQuery),
@@ -46,8 +46,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<
 
 /// Send a delivery again, now.
 ///
-/// It has the same id as before, and is tried once, or as often as it would have been. A channel that was disabled is tried
-/// again from here on. One that was delivered is not sent again.
+/// The delivery keeps its id. It is tried once, or as often as it would have been. A disabled channel is tried again
+/// from then on. A delivered one is not sent again.
 #[utoipa::path(
     post, path = "/v1/deliveries/{id}/retry", tag = "channels", operation_id = "retry_delivery",
     params(("id" = String, Path, example = "dlv_01k6f0000000000000000000dd")),
@@ -58,7 +58,7 @@ pub(crate) async fn retry(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json
     Ok(Json(view::delivery::delivery(&row, &caller.app.journal().attempts(&id).await?)))
 }
 
-/// List the channels of this server, and how they work.
+/// List the channels of this server and their states.
 #[utoipa::path(
     get, path = "/v1/channels", tag = "channels", operation_id = "list_channels",
     responses((status = 200, description = "All of them", body = List<Channel>), Lists)

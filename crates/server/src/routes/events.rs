@@ -1,4 +1,4 @@
-//! Events: of one run, to its end, or of everything that the caller may see. A page of JSON, or a stream.
+//! Events of one run up to its end, or of all that the caller may see, as a page of JSON or as a stream.
 
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode, header::ACCEPT};
@@ -17,12 +17,11 @@ pub(super) const STREAM: &str = "text/event-stream";
 
 /// Read or follow the events of a run.
 ///
-/// A page of JSON; or, with `Accept: text/event-stream`, server-sent events: each has the event's `seq` as its
-/// id, so a client that connects again gets what follows without gap or duplicate, also after a restart of the
-/// server. Between them come previews (event name `preview`, no id, schema `Preview`), and where an event can not
-/// be read the reason (event name `problem`, schema `Problem`). The stream ends after the event that ends the
-/// run; 204 says that everything has been read. What happens to a run after its end, such as
-/// a hold, is in pages alone.
+/// A page of JSON, or with `Accept: text/event-stream` server-sent events. Each has the event's `seq` as its id, so a
+/// client that reconnects continues without gap or duplicate, also after a restart of the server. Previews come between
+/// them (event name `preview`, no id, schema `Preview`). If an event can not be read, its error comes instead (event
+/// name `problem`, schema `Problem`). The stream ends after the event that ends the run. 204 means that all events have
+/// been read. Later events of an ended run, such as a legal hold, are only in pages.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -57,19 +56,19 @@ pub(crate) async fn read(
     if source.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // An event that can not be read is an error here, where it can still be said.
+    // An event that can not be read is reported here, while an error status can still be sent.
     feed::page(source.clone(), Sight::of(caller.clone()), 1).await?;
     sse::open(source, Sight::of(caller), Previews::Shown)
 }
 
-/// Follow or read the events of everything.
+/// Follow or read all events.
 ///
-/// Server-sent events in the order in which they were committed: all for the operator, those of its own runs for
-/// an agent. Each has its `position` as its id, so a client that connects again gets what follows without gap or
-/// duplicate, also after a restart of the server. Without a position the stream starts now. It begins with where
-/// it starts (event name `position`, data `{position}`): what is listed after that and followed from there has no
-/// gap. Previews and problems come between events as in the stream of a run. With `Accept: application/json`
-/// instead: a page, without a position from the beginning of the journal.
+/// Server-sent events in the order of their commits: all for the operator, those of its own runs for an agent. Each has
+/// its `position` as its id, so a client that reconnects continues without gap or duplicate, also after a restart of
+/// the server. Without a position the stream starts now. It begins with its start position (event name `position`, data
+/// `{position}`): a client that lists after that and follows from there misses no event. Previews and problems come
+/// between events as in the stream of a run. With `Accept: application/json` the answer is a page, which without a
+/// position starts at the beginning of the journal.
 #[utoipa::path(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(

@@ -1,4 +1,4 @@
-//! What people outside can check: signed checkpoints, receipts, and that one checkpoint continues another.
+//! Proofs that people outside can check: signed checkpoints, receipts, and the consistency of two checkpoints.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -18,8 +18,8 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// Sign a checkpoint.
 ///
-/// Says how many events the journal has and what the root of their tree is. Kept where nobody can write who can write the
-/// journal, it shows every later change of what it covers: `against` of the verification.
+/// States how many events the journal has, and the root of their tree. Store it where the writers of the journal can
+/// not write. With `against` the verification then shows every later change of the covered events.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)
@@ -53,9 +53,9 @@ pub(crate) async fn consistency(
 
 /// Read the receipt of an interrupt.
 ///
-/// What was asked, who decided what, and what was carried out, as stored, each with the proof that a checkpoint signed now
-/// covers it. `docs/verify_receipt.py` checks one without Holdshort. Beside them, and not covered, stands what channels were
-/// told, with the digest of what each was sent.
+/// The question, the decisions with their people, and the result, as stored. Each event has the proof that a checkpoint
+/// signed now covers it. `docs/verify_receipt.py` checks a receipt without Holdshort. The notifications of channels are
+/// included with the digest of each message, but no checkpoint covers them.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

@@ -1,4 +1,4 @@
-//! Groups of people: list them, and say when somebody of one is at work.
+//! Groups of people: list them, and set their working hours.
 
 use axum::Json;
 use axum::extract::Path;
@@ -15,7 +15,7 @@ use super::people::change;
 use crate::convert;
 use crate::openapi::{Lists, SetsPerson};
 
-/// List the groups that somebody is in, or whose hours are known.
+/// List the groups that have members or working hours.
 #[utoipa::path(
     get, path = "/v1/groups", tag = "people", operation_id = "list_groups",
     params(PageQuery),
@@ -27,10 +27,10 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
     Ok(Json(view::group::page(&system.people, query.cursor.as_deref(), limit)))
 }
 
-/// Say when somebody of a group is at work.
+/// Set the working hours of a group.
 ///
-/// Working time is counted in these hours where an assignment asks the group. What is due already stays due when it is; a
-/// change counts for what is set from then on. Hours that were read from the people file are changed there.
+/// If an assignment names the group, working time is counted in these hours. Existing deadlines stay; only later ones
+/// use the change. Hours from the people file are changed in that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),
@@ -43,7 +43,7 @@ pub(crate) async fn set(caller: Caller, Path(group): Path<String>, body: Body) -
     view::group::one(&system.people, &group).map(Json).ok_or_else(|| Refused::not_found("group"))
 }
 
-/// Forget the hours of a group: time is counted by the clock alone.
+/// Remove the hours of a group. Time is counted by the clock afterwards.
 #[utoipa::path(
     delete, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "unset_hours",
     params(("group" = String, Path, example = "legal")),

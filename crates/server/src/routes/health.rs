@@ -1,4 +1,4 @@
-//! What anybody on this machine may ask: is it alive, is it ready, what does it speak.
+//! Requests without authentication: liveness, readiness, and the documents of the API.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::openapi::{Open, OpenReady, openapi};
 static OPENAPI: LazyLock<Value> = LazyLock::new(openapi);
 static ASYNCAPI: LazyLock<Value> = LazyLock::new(asyncapi);
 
-/// Whether the process runs.
+/// Check that the process runs.
 #[utoipa::path(
     get, path = "/healthz", tag = "health", operation_id = "alive",
     responses((status = 200, description = "It runs", body = Health), Open)
@@ -24,7 +24,9 @@ pub(crate) async fn alive() -> Json<Health> {
     Json(Health { status: "ok".to_owned() })
 }
 
-/// Returns 200 if the server can serve: it can write to its journal, and is not stopping.
+/// Check that the server can serve.
+///
+/// Returns 200 if the server can write to its journal and is not stopping.
 #[utoipa::path(
     get, path = "/readyz", tag = "health", operation_id = "ready",
     responses((status = 200, description = "It can serve", body = Health), OpenReady)
@@ -34,7 +36,7 @@ pub(crate) async fn ready(State(auth): State<AuthState>) -> Answer<Json<Health>>
     Ok(Json(Health { status: "ok".to_owned() }))
 }
 
-/// This document.
+/// Read this document.
 #[utoipa::path(
     get, path = "/v1/openapi.json", tag = "health", operation_id = "read_openapi",
     responses((status = 200, description = "OpenAPI 3.1", body = Object), Open)
@@ -43,7 +45,7 @@ pub(crate) async fn document() -> Json<&'static Value> {
     Json(&OPENAPI)
 }
 
-/// The document of the WebSocket.
+/// Read the document of the WebSocket.
 #[utoipa::path(
     get, path = "/v1/asyncapi.json", tag = "health", operation_id = "read_asyncapi",
     responses((status = 200, description = "AsyncAPI 3.1", body = Object), Open)

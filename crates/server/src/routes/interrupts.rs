@@ -32,8 +32,8 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 
 /// Ask a person.
 ///
-/// For agents of other frameworks. Without `run` a run of the workflow `external` starts that completes with the
-/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`, or name a `callback`, to which it is sent.
+/// For agents of other frameworks. Without `run`, a run of the workflow `external` starts, which completes with the
+/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`, or name a `callback` to which it is sent.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -67,7 +67,7 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
-    // What a repeat would be refused for by now does not count: it opens nothing.
+    // A repeated request opens no interrupt, so its callback is not checked against rules that have changed since.
     let is_repeat = match (&callback, &key) {
         (Some(_), Some(key)) => caller.app.is_used(key).await?,
         _ => false,
@@ -102,12 +102,12 @@ pub(crate) async fn ask(
             None => None,
         };
         let ask = run::Ask { callback: kept.clone(), ..ask };
-        // Large.
+        // Boxed because the futures are large.
         let started = match run {
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // One that can not be forgotten now is forgotten when it is looked for: no interrupt has it.
+        // No interrupt uses this callback. If it can not be forgotten now, the sweep removes it.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
@@ -125,7 +125,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Whether the request has opened no interrupt of its own.
+/// Returns true if the request opened no interrupt of its own.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -135,7 +135,7 @@ fn opened_nothing(started: &Answer<StartedRun>) -> bool {
 
 /// List interrupts.
 ///
-/// Open ones first, the riskiest and oldest before the others; then resolved ones, newest first. An agent names
+/// Open ones first, the riskiest and oldest of them at the top; then resolved ones, newest first. An agent must name
 /// one of its runs.
 #[utoipa::path(
     get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
@@ -173,8 +173,8 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// The marks of what a list is to hold; `None`: of everything. Whoever is shown only what is assigned to them is shown of
-/// what they ask for that part.
+/// Returns the marks that the list is filtered by. None stands for all interrupts. A caller who sees only their
+/// assigned interrupts gets the intersection of these and the wanted ones.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -222,8 +222,8 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Whether a row is shown for its marks alone. Of whoever is shown only what is assigned to them the marks are looked at by
-/// the store; where more decides than these, the interrupt itself is asked.
+/// Returns a predicate that is true for rows that the caller may see by their marks alone. The store has filtered by
+/// the marks of a caller who sees only assigned interrupts. If more than marks decides, the interrupt itself is read.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;
@@ -233,7 +233,7 @@ async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
 }
 
 async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
-    // Large.
+    // Boxed because the future is large.
     match Box::pin(caller.interrupt(&row.interrupt)).await {
         Ok(_) => Ok(true),
         Err(refused) if refused.code() == Code::ForbiddenRole => Ok(false),
@@ -243,7 +243,7 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 
 /// Read an interrupt, or wait for its resolution.
 ///
-/// With `wait` the answer comes once it is resolved, or as it is when that many seconds are over: ask again.
+/// With `wait` the answer comes when it is resolved, or after that many seconds with its current state: ask again then.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
@@ -257,7 +257,7 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
-    // What others were asked about the subject is nothing that an agent may read.
+    // An agent may not read the answers to earlier questions about the subject.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;
     }

@@ -1,4 +1,4 @@
-//! How long what runs said is kept: holds, and erasing on request.
+//! Retention of the content of runs: legal holds, and erasure on request.
 
 use axum::Json;
 use holdshort_core::history::SUBJECT_BYTES;
@@ -16,7 +16,7 @@ use holdshort_web::view::erased;
 
 use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 
-/// Read what is kept of what a run said.
+/// Read the legal hold of a run, and what of its content is erased.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "read_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -27,10 +27,10 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
     Ok(shown(&*caller.app.driver.load(&id).await?))
 }
 
-/// Hold a run: nothing of what it said is erased until that is lifted.
+/// Place a legal hold on a run.
 ///
-/// What is held already keeps its reason: another one is refused, with 409 `legal_hold`. Whoever needs it held for both says
-/// so in one reason.
+/// None of its content is erased until the hold is lifted. A run that is held keeps its reason, and another one is
+/// refused with 409 `legal_hold`. To hold it for two reasons, name both in one hold.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -42,7 +42,7 @@ pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answe
     change(caller, id, Input::LegalHold { reason }).await
 }
 
-/// Lift the hold of a run.
+/// Lift the legal hold of a run.
 #[utoipa::path(
     delete, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "lift_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -71,11 +71,12 @@ fn shown(run: &run::Run) -> Json<Keeping> {
     })
 }
 
-/// Erase what a run said, or what all runs about a subject said.
+/// Erase the content of a run, or of all runs about a subject.
 ///
-/// The content of their events is erased: inputs, messages, plans, arguments, results, decisions in words, answers. That
-/// they happened, when, by whom, and the digests that chain them stays, and the journal can be verified as before. Runs that
-/// have not ended, and runs that somebody holds, are named and left as they are; one run alone is refused then.
+/// Erases the content of their events: inputs, messages, plans, arguments, results, texts of decisions, answers. The
+/// events stay, with their times, actors and the digests that chain them, and the journal can still be verified. Runs
+/// that have not ended and runs under a legal hold are listed and not changed. If such a run is named by itself, the
+/// request is refused.
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,
@@ -103,7 +104,7 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
     };
-    // They are erased, whatever becomes of this: nothing is told of them, and what is left is found when it is looked for.
+    // The runs are erased even if this fails: no callback is sent for them, and the sweep removes the rest.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
         tracing::warn!(why, "where agents were told of runs that are erased can not be forgotten yet");

@@ -1,4 +1,4 @@
-//! Keys of agents and services. A secret is in the answer to the request that drew it, and nowhere else.
+//! Keys of agents and services. A secret is only in the answer to the request that made it.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -21,7 +21,8 @@ use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
 
 /// Make a key for an agent or a service.
 ///
-/// The answer holds its secret, which is shown this once. Whatever is done with it is recorded under the key's name.
+/// The answer contains the secret, which is shown only once. All actions with it are recorded under the name of the
+/// key.
 #[utoipa::path(
     post, path = "/v1/keys", tag = "keys", operation_id = "make_key",
     request_body = MakeKey,
@@ -46,9 +47,9 @@ pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json
     Ok((StatusCode::CREATED, Json(KeyWithSecret { key, secret })))
 }
 
-/// List the keys, the oldest first.
+/// List the keys, oldest first.
 ///
-/// Those that were revoked or have expired are among them, at most the last 1,000 of the revoked ones.
+/// Includes expired keys, and the last 1,000 revoked ones.
 #[utoipa::path(
     get, path = "/v1/keys", tag = "keys", operation_id = "list_keys",
     responses((status = 200, description = "All of them", body = List<Key>), Reads)
@@ -71,8 +72,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 
 /// Replace the secret of a key.
 ///
-/// The answer holds the new one. The one before counts no more, or for as long as `overlap_ms` says; what is open with
-/// it ends then.
+/// The answer contains the new secret. The old one becomes invalid at once, or after `overlap_ms`. Its open streams and
+/// sockets end then.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -90,7 +91,8 @@ pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Ans
 
 /// Revoke a key.
 ///
-/// It counts no more, on every server of the journal, and what is open with it ends. Once more changes nothing.
+/// It becomes invalid on every server of the journal, and its open streams and sockets end. Revoking it twice has no
+/// further effect.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -100,7 +102,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// The key after a change. Whatever is open at this server has heard of it by then.
+/// Changes a key. Returns it after the open streams and sockets of this server have been told.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
@@ -135,7 +137,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
     }
 }
 
-/// As the journal has it. Which ones a key may have is for the core to say.
+/// Converts a role to the type of the core, which checks whether a key may have it.
 fn as_stored(role: Role) -> actor::Role {
     match role {
         Role::Admin => actor::Role::Admin,

@@ -1,4 +1,4 @@
-//! Links that let one person decide on one interrupt, without signing in.
+//! Links with which one person decides on one interrupt without signing in.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -17,8 +17,8 @@ use crate::openapi::Links;
 
 /// Make a link for a decision.
 ///
-/// It leads to a page that shows the interrupt and changes nothing until its form is sent. Whoever has the link
-/// decides in the name of who made it. It is bound to the interrupt and to what will run, and is spent when the
+/// It leads to a page that shows the interrupt and changes nothing until its form is sent. The holder of the link
+/// decides in the name of its maker. It is bound to the interrupt and to what will run, and becomes invalid when the
 /// interrupt is resolved.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",

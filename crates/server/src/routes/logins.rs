@@ -1,4 +1,4 @@
-//! Logins of browsers: a link to get in, getting in, who am I, getting out.
+//! Logins of browsers: make a login link, sign in, read the caller, sign out.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -16,10 +16,10 @@ use holdshort_web::{access, logins, view};
 
 use crate::openapi::{Enters, Invites, Leaves, Reads};
 
-/// Make a link that signs one browser in.
+/// Make a link that signs in one browser.
 ///
-/// It works once, and for 15 minutes. The code stands behind the `#`, so it is sent to nobody before the page
-/// that it leads to redeems it. Without a `person` it signs in whoever makes it.
+/// It works once, within 15 minutes. The code is after the `#`, so a browser sends it only when the page behind the
+/// link redeems it. Without a `person` the link signs in its maker.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
     request_body(content = Option<LoginLinkRequest>, description = "May be left out"),
@@ -31,7 +31,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let person = request.person.unwrap_or_else(|| actor.id.clone());
     let let_in_by = Some(actor.hand()).filter(|by| *by != person).map(str::to_owned);
-    // Before there is a code.
+    // Recorded before the code exists.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
     let invited = logins::Invited { let_in_by, ..logins::Invited::of(&person, system.seq) };
@@ -42,7 +42,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
 
 /// Sign in with the code of a login link.
 ///
-/// The answer sets a cookie that scripts can not read, and holds a secret. Both together are a login of 30 days:
+/// The answer sets a cookie that scripts can not read, and contains a secret. Together they are a login of 30 days:
 /// send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
 #[utoipa::path(
     post, path = "/v1/login", tag = "logins", operation_id = "sign_in",
@@ -62,7 +62,7 @@ pub(crate) async fn enter(State(auth): State<AuthState>, headers: HeaderMap, bod
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Json(login)).into_response())
 }
 
-/// Read who asks.
+/// Read who the caller is.
 #[utoipa::path(
     get, path = "/v1/login", tag = "logins", operation_id = "read_login",
     responses((status = 200, description = "Who asks", body = Identity), Reads)
@@ -78,7 +78,7 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 
 /// Sign out.
 ///
-/// Ends this login alone, a browser's or a terminal's. Of another token there is none to end.
+/// Ends this login only, of a browser or a terminal. Other tokens have no login to end.
 #[utoipa::path(
     delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -93,8 +93,8 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
 
 /// Sign out everywhere.
 ///
-/// All your logins end, of browsers and of terminals, at every node, and what is open with one; login links that were made
-/// for you, too. Tokens of an issuer, keys, and links to decide by go on to count.
+/// Ends all your logins, of browsers and of terminals, at every node, with their open streams and sockets. Login links
+/// that were made for you become invalid too. Tokens of an issuer, keys and decision links stay valid.
 #[utoipa::path(
     delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -106,10 +106,9 @@ pub(crate) async fn leave_everywhere(caller: Caller) -> Answer<Response> {
     Ok((StatusCode::NO_CONTENT, AppendHeaders([(SET_COOKIE, forget)])).into_response())
 }
 
-/// Sign a person out everywhere.
+/// Sign out another person everywhere.
 ///
-/// The same for somebody else, whose browser or terminal has fallen into other hands. They stay who they are, and sign in
-/// again.
+/// For a person whose browser or terminal is in the wrong hands. They keep their roles and can sign in again.
 #[utoipa::path(
     delete, path = "/v1/people/{person}/logins", tag = "people", operation_id = "sign_person_out",
     params(("person" = String, Path, example = "anna")),
@@ -120,7 +119,7 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whatever is open at this server has heard of it by then.
+/// Ends all logins of a person. Returns after the open streams and sockets of this server have been told.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

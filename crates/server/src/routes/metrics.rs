@@ -1,4 +1,4 @@
-//! `/metrics`: what this server did, and how the journal stands now, as OpenMetrics 1.0.
+//! `/metrics`: counters of this server, and the current state of the journal, as OpenMetrics 1.0.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -23,9 +23,8 @@ type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
 /// Measure the server.
 ///
-/// Counters are of this server since it was started; the sum over all nodes is the whole. Gauges tell how the journal
-/// stands now, and are the same on each node. Of open interrupts, of runs that live and of deliveries at most 10,000 are
-/// counted.
+/// Counters are of this server since its start; add them up over all nodes. Gauges describe the journal now, and are
+/// the same on each node. At most 10,000 open interrupts, live runs and deliveries are counted.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",
     responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)
@@ -51,7 +50,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     now.register("long_polls", "Long polls that wait at this server", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
-    // Before anything is read here: as it stood when this was asked.
+    // Measured before this request reads the journal itself.
     if let Some(waiting) = journal.writes_waiting() {
         let writes = Gauge::<i64>::default();
         writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));
@@ -113,7 +112,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     polls.set(taken(POLLS, app.polls.available_permits()));
 
     let mut told = String::new();
-    // A string takes whatever is written.
+    // Writing to a string never fails.
     let _ = text::encode_registry(&mut told, app.driver.metrics().registry());
     let _ = text::encode_registry(&mut told, &now);
     if let Some(traces) = &app.traces {

@@ -171,7 +171,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(limited(RouteLimit::None, routes!(docs::explain)))
 }
 
-/// Routes that anybody may call, with the rate that their requests count against: enforced, and told in the document.
+/// Sets the rate limit of routes without authentication. It is enforced and listed in the document.
 fn limited(
     limit: RouteLimit,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -182,7 +182,7 @@ fn limited(
     (schemas, paths, limit.on(routes))
 }
 
-/// Routes that need this: enforced, and told in the document.
+/// Sets the permission that routes need. It is enforced and listed in the document.
 fn needs(
     needs: Needs,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -193,7 +193,7 @@ fn needs(
     (schemas, paths, needs.on(routes))
 }
 
-/// The whole service, guards included.
+/// Returns the whole service, including its guards.
 pub(crate) fn service(
     auth: AuthState,
     names: Arc<Names>,
@@ -216,7 +216,7 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
     if prefers_html(&headers) { pages::nothing(&uri) } else { Refused::not_found("address").into_response() }
 }
 
-/// What a panic says may hold anything, and its place is in the log by then.
+/// The message of a panic may contain any data, so it is not sent. The panic hook has logged its place.
 fn panicked(_panic: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked");
     Refused::of(Code::Internal).into_response()

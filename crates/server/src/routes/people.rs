@@ -1,4 +1,4 @@
-//! People: list, set, remove; out of the office and back.
+//! People: list, read, set, remove; and their absence.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::steer::nothing;
 use crate::convert;
 use crate::openapi::{Lists, ReadsOne, SetsPerson};
 
-/// List the people of the installation: the operator of this machine, then the others by their ids.
+/// List the people of the installation: the operator of this machine, then the others by id.
 #[utoipa::path(
     get, path = "/v1/people", tag = "people", operation_id = "list_people",
     params(PageQuery),
@@ -35,7 +35,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Read a person.
 ///
-/// Somebody who may not read everybody reads themselves: for them nobody else is there.
+/// A caller without the right to read everybody can read only themselves. Other people are not found for them.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
@@ -48,10 +48,10 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
     shown(&*caller.app.driver.system().await?, &id)
 }
 
-/// Set a person: make them, or change them.
+/// Set a person: add or replace them.
 ///
-/// What is not said is nothing: send the whole person. One who was read from the people file is changed there; of one whom
-/// an identity provider has brought its tokens say nothing any more.
+/// Send the whole person, because a missing field is cleared. A person from the people file is changed in that file.
+/// After this, tokens of an identity provider no longer change a person that they have added.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -66,8 +66,9 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// They are let in nowhere and decide nothing from here on, whatever a token of an identity provider says. Votes of theirs on what is open count no more, and what those who are left can not
-/// settle goes to admins and operators. The answer tells which open interrupts named them.
+/// They can not sign in or decide any more, even with a token of an identity provider. Their votes on open interrupts
+/// are void. An interrupt that the remaining approvers can not settle goes to admins and operators. The answer lists
+/// the open interrupts that named them.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
@@ -75,15 +76,15 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
-    // Nothing is read after the change: what was done is never told as having failed.
+    // The list is read before the change. A read that fails afterwards would report a successful change as failed.
     let named = view::left::named(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.left_to(&system.people)))
 }
 
-/// Say that a person is out of the office.
+/// Set a person's absence.
 ///
-/// They say so themselves, or an admin does. Their delegate decides in their place meanwhile; they may all the same.
+/// By the person, or by an admin. Their delegate decides for them until they are back. They may still decide.
 #[utoipa::path(
     put, path = "/v1/people/{person}/away", tag = "people", operation_id = "set_away",
     params(("person" = String, Path, example = "anna")),
@@ -98,7 +99,7 @@ pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) ->
     shown(&system, &id)
 }
 
-/// Say that a person is back.
+/// End a person's absence.
 #[utoipa::path(
     delete, path = "/v1/people/{person}/away", tag = "people", operation_id = "end_away",
     params(("person" = String, Path, example = "anna")),
@@ -110,7 +111,7 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
     shown(&system, &id)
 }
 
-/// Of others an admin says it, in that role.
+/// Returns the caller with the role of an admin if they act for another person.
 fn about(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id { caller } else { caller.may(all(Permission::Administer)).unwrap_or(caller) }
 }
@@ -125,7 +126,7 @@ fn shown(system: &System, id: &str) -> Answer<Json<Person>> {
     view::person::one(&system.people, id).map(Json).ok_or_else(|| Refused::not_found("person"))
 }
 
-/// A time of a body.
+/// Parses a time in a body.
 pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
     text.parse().map_err(|_| {
         let rule = "is no time: write RFC 3339, `2026-02-07T00:00:00Z`, at the latest 9999-12-30T22:00:00Z";

@@ -1,4 +1,4 @@
-//! Plans: what was planned, what became of it, another plan on the way; and what a model was sent.
+//! Plans: read them with their progress, replace a part, lay them out; and read the requests to models.
 
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
@@ -17,7 +17,7 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 
 /// List the plans of a run.
 ///
-/// One for each planning phase that has brought one, with the status of every subtask and its place in the graph.
+/// One for each planning phase that has produced a plan, with the status of every subtask and its place in the graph.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -31,7 +31,7 @@ pub(crate) async fn of_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Lis
 
 /// List the plans of a session, those of its newest run first.
 ///
-/// A page holds the plans of up to `limit` runs; most runs have none or one.
+/// A page has the plans of up to `limit` runs. Most runs have one plan or none.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -53,10 +53,10 @@ pub(crate) async fn of_session(
     Ok(Json(List { items, next_cursor: page.next }))
 }
 
-/// Write the part of a plan anew that has not started.
+/// Replace the part of a plan that has not started.
 ///
-/// Subtasks that have started stay as they are. Where plans are asked about, the new version is too, and nothing
-/// more of the old one starts meanwhile.
+/// Subtasks that have started stay as they are. If plans need approval, the new version does too, and no more of the
+/// old version starts until it is decided.
 #[utoipa::path(
     put, path = "/v1/runs/{id}/plans/{phase}", tag = "plans", operation_id = "replace_plan",
     params(
@@ -80,8 +80,8 @@ pub(crate) async fn replace(
 
 /// Lay out a plan.
 ///
-/// Where each subtask of a draft is drawn, so that every client draws the same graph. Nothing is kept, and nothing is
-/// checked but the form: a subtask in a cycle stands in the first column.
+/// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not stored,
+/// and only its form is checked. A subtask in a cycle is in the first column.
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,
@@ -95,9 +95,9 @@ pub(crate) async fn layout(_: Caller, body: Body) -> Answer<Json<PlanLayout>> {
     Ok(Json(view::plan::layout(draft)))
 }
 
-/// List the calls of models of a run.
+/// List the model calls of a run.
 ///
-/// In their order, with what each used and cost. Each page is one replay of the run.
+/// In their order, with the usage and cost of each. Each page replays the run once.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests", tag = "runs", operation_id = "list_model_requests",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa"), PageQuery),
@@ -118,9 +118,9 @@ pub(crate) async fn model_calls(
     Ok(Json(List { items: calls.into_iter().map(view::usage::model_call).collect(), next_cursor }))
 }
 
-/// Read what a model was sent.
+/// Read the request of a model call.
 ///
-/// Rebuilt from the journal as it was at that moment; `n` counts the model calls of the run from 1.
+/// Rebuilt from the journal as it was then. `n` counts the model calls of the run from 1.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests/{n}", tag = "runs", operation_id = "read_model_request",
     params(

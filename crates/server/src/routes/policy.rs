@@ -1,4 +1,4 @@
-//! What the gates would say of a call of an agent that runs elsewhere.
+//! The verdict of the gates on a call of an agent that runs elsewhere.
 
 use axum::Json;
 use holdshort_core::definition::EXTERNAL;
@@ -16,10 +16,11 @@ use holdshort_web::view;
 use crate::convert;
 use crate::openapi::ChecksPolicy;
 
-/// Ask what the gates say of a call.
+/// Check the verdict of the gates on a call.
 ///
-/// By the rules of the installation, the reader of commands and the grants of a session: `allow`, `ask` with the reasons, or
-/// `forbid`. Nothing is opened and nothing is journalled; when the call is asked about, the rules of then count.
+/// The rules of the installation, the classification of commands and the grants of a session decide: `allow`, `ask`
+/// with the reasons, or `forbid`. No interrupt is opened, and the journal does not record the check. If the agent asks
+/// about the call later, the rules of that time apply.
 #[utoipa::path(
     post, path = "/v1/policy/check", tag = "interrupts", operation_id = "check_policy",
     request_body = PolicyCheck,
@@ -57,7 +58,7 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
     let (verdict, allowed_by) = match &gated.verdict {
         Verdict::Forbid(_) => (VerdictWord::Forbid, None),
         Verdict::Ask { .. } => (VerdictWord::Ask, None),
-        // Nothing is released meanwhile, by nobody.
+        // While the part is frozen, neither a rule nor a person releases a call.
         Verdict::Allow(_) if is_frozen => (VerdictWord::Ask, None),
         Verdict::Allow(release) => {
             let by = match release {

@@ -1,4 +1,5 @@
-//! Browsers that tell whoever asks, over channels of the type `push`. Nobody reads or changes those of somebody else.
+//! Browsers that get notifications over channels of the type `push`. Each caller reads and changes only their own
+//! browsers.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -14,12 +15,12 @@ use holdshort_web::query::Id;
 
 use crate::openapi::{Invites, Leaves, Reads};
 
-/// Be told in a browser.
+/// Subscribe a browser to notifications.
 ///
-/// It tells you of what is asked of you, as the channels of the type `push` say, and of what became of it. The same
-/// endpoint once more changes its keys alone; it tells whoever subscribed last. Of more than ten browsers the oldest tells
-/// no more. What is kept of it ends when its push service says that it is gone, when you sign out everywhere, and when you
-/// leave.
+/// It notifies you of questions to you, as the channels of the type `push` define, and of their results. Subscribing
+/// the same endpoint again only changes its keys; the endpoint then belongs to the last subscriber. If you have more
+/// than ten browsers, the oldest is dropped. A subscription ends when its push service reports it as gone, when you
+/// sign out everywhere, and when you are removed.
 #[utoipa::path(
     post, path = "/v1/me/push", tag = "channels", operation_id = "subscribe_push",
     request_body = SubscribePush,
@@ -45,7 +46,7 @@ pub(crate) async fn list(caller: Caller) -> Answer<Json<PushSubscriptions>> {
     Ok(Json(PushSubscriptions { key, items: all(&system, &actor.id) }))
 }
 
-/// Be told in a browser no more.
+/// Unsubscribe a browser from notifications.
 #[utoipa::path(
     delete, path = "/v1/me/push/{id}", tag = "channels", operation_id = "unsubscribe_push",
     params(("id" = String, Path, example = "psh_01k6f0000000000000000000aa")),

@@ -1,4 +1,4 @@
-//! The record of an interrupt as a page to keep, for people: what a receipt proves.
+//! The record of an interrupt as a page to save, for people. It shows what a receipt proves.
 
 use axum::response::Response;
 use holdshort_core::envelope::{self, Sealed};
@@ -15,10 +15,11 @@ use super::evidence::checkpoint;
 use crate::openapi::ReadsOne;
 use crate::pages::decision::{self, Recorded};
 
-/// Read the record of an interrupt as a page to keep.
+/// Read the record of an interrupt as a page to save.
 ///
-/// One HTML file that needs nothing else and can be printed: the card, what happened with who and when, the checkpoint that
-/// covers it, and, not covered by that, what channels were told. The receipt proves what is covered.
+/// One HTML file that needs no other file and can be printed: the card, the events with actors and times, and the
+/// checkpoint that covers them. The notifications of channels are listed too, but no checkpoint covers them. The
+/// receipt proves the covered part.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

@@ -25,8 +25,8 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 
 /// Start a run.
 ///
-/// Agents may start runs of the workflow `external`: Holdshort executes nothing for these; they ask through
-/// `POST /v1/interrupts` and end by `POST /v1/runs/{id}/finish`.
+/// Agents may start runs of the workflow `external`, for which Holdshort executes nothing. They ask with `POST
+/// /v1/interrupts` and end with `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(
@@ -72,13 +72,13 @@ pub(crate) async fn start(
     Ok(created(started.is_replayed(), Json(shown)))
 }
 
-/// The workflow as a run with this config has it.
+/// Returns the workflow with the changes of the run's config.
 pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
     let own = config.adapts(Definition::clone(&definition));
     if own == *definition { definition } else { Arc::new(own) }
 }
 
-/// The workflow of this name; a refusal names those that there are.
+/// Returns the workflow of this name. The error lists the known workflows.
 pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     app.library.get(name).ok_or_else(|| {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// The engine finds nothing where a new run names a session that is not there.
+/// Converts the error of a new run whose session does not exist. The engine reports it as not found.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::of(Code::UnknownSession),
@@ -101,7 +101,7 @@ pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
     replayed(is_replay, (StatusCode::CREATED, body))
 }
 
-/// The answer, which says where it is that of an earlier request.
+/// Returns the answer. Marks it with a header if it is the answer to an earlier request.
 pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if is_replay {
@@ -112,7 +112,7 @@ pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
 
 /// List runs, newest first.
 ///
-/// An agent sees those that it started itself.
+/// An agent sees only runs that it started.
 #[utoipa::path(
     get, path = "/v1/runs", tag = "runs", operation_id = "list_runs",
     params(RunsQuery),
@@ -149,8 +149,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 
 /// Read who works on a run.
 ///
-/// Every step that is at work or waits, and every phase that has not begun: who works, who waits for whom, and since when.
-/// Of a run that has ended, and of one that is carried out elsewhere, there is nothing to tell.
+/// Lists every step that runs or waits, and every phase that has not started. Each entry says who works or waits, what
+/// it waits for, and since when. The list is empty for a run that has ended, and for a run that is executed elsewhere.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -1,4 +1,4 @@
-//! Sessions: open, list, read, suspend, resume, close; what is open in them, and the grants that people gave in them.
+//! Sessions: open, list, read, suspend, resume, close; their interrupts, grants and refusals.
 
 use axum::Json;
 use axum::extract::Path;
@@ -25,8 +25,8 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 
 /// Open a session.
 ///
-/// A run that names no session makes one of its own. A session that is opened by itself has a name, and may expire.
-/// Where it is opened for a workflow, what is said in it begins runs (`POST /v1/sessions/{id}/messages`).
+/// A run that names no session opens its own. A session that is opened with this request has a name and may expire. If
+/// it is opened for a workflow, messages in it start runs (`POST /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
     params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key opens one session")),
@@ -103,7 +103,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// Its runs rest, and none starts or resumes in it until it is resumed. Deadlines of interrupts go on.
+/// Its runs are suspended, and no run starts or resumes in it until the session is resumed. Deadlines of interrupts
+/// continue.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -118,9 +119,9 @@ pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -
     show(&app, &id).await
 }
 
-/// Let a suspended session go on.
+/// Resume a suspended session.
 ///
-/// Its runs go on. One that was paused by itself stays paused.
+/// Its runs continue. A run that was paused on its own stays paused.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -135,9 +136,9 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
     show(&app, &id).await
 }
 
-/// Close a session for good.
+/// Close a session.
 ///
-/// Its runs that have not ended are cancelled, and none starts in it any more.
+/// Its open runs are cancelled, and no run starts in it any more. A closed session can not be opened again.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -168,7 +169,7 @@ pub(crate) async fn interrupts(
     Ok(Json(page(&caller, &filter, query.cursor, limit(query.limit)?).await?))
 }
 
-/// List the grants of a session, revoked ones too.
+/// List the grants of a session, including revoked ones.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/grants", tag = "sessions", operation_id = "list_session_grants",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -182,7 +183,7 @@ pub(crate) async fn grants(
     known(&caller.app, &id).await?;
     let after: Option<GrantId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
     let session = caller.app.driver.session(&id).await?;
-    // By id, and so by age.
+    // Sorted by id, which is also the order of their creation.
     let following =
         session.grants.values().filter(|grant| after.as_ref().is_none_or(|after| grant.id > *after));
     let limit = limit(query.limit)?;
@@ -194,9 +195,9 @@ pub(crate) async fn grants(
     Ok(Json(List { items, next_cursor }))
 }
 
-/// List the refusals of a session, revoked ones too.
+/// List the refusals of a session, including revoked ones.
 ///
-/// A refused call asks again in its session, whatever grant or rule allows it. Its card says `refused_before`.
+/// A refused call asks again in its session, even if a grant or a rule allows it. Its card has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -225,7 +226,7 @@ pub(crate) async fn refusals(
 
 /// Revoke a refusal.
 ///
-/// From the next start on grants and rules allow the call again. Revoking it twice is the same as once.
+/// From the next start of a call on, grants and rules allow it again. Revoking a refusal twice has no further effect.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}/refusals/{interrupt}", tag = "sessions", operation_id = "revoke_refusal",
     params(
@@ -270,9 +271,9 @@ pub(crate) async fn all_grants(
     Ok(Json(list.await?))
 }
 
-/// Take a grant back.
+/// Revoke a grant.
 ///
-/// From the next start on it holds no longer. Taking it back twice is the same as once.
+/// It is invalid from the next start of a call on. Revoking a grant twice has no further effect.
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),
@@ -293,7 +294,7 @@ async fn show(app: &App, id: &SessionId) -> Answer<Json<Session>> {
     Ok(Json(view::session::session(app, &row).await?))
 }
 
-/// The session, if there is one.
+/// Returns the session, or an error if it does not exist.
 pub(super) async fn known(app: &App, id: &SessionId) -> Answer<SessionRow> {
     app.journal().session(id).await?.ok_or_else(|| Refused::not_found("session"))
 }

@@ -1,4 +1,4 @@
-//! Signing in at the identity provider: which one it is, and terminals (RFC 8628). Browsers do it with pages
+//! Sign-in at the identity provider: its name, and the sign-in of terminals (RFC 8628). Browsers sign in with pages
 //! (`pages/sign_in.rs`).
 
 use axum::Json;
@@ -27,11 +27,11 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
     Ok(Json(LoginProvider { name, sign_in: auth.address(BEGIN), sign_out: auth.address(SIGN_OUT) }))
 }
 
-/// Take a notice that somebody has signed out at the identity provider.
+/// Receive a logout notice of the identity provider.
 ///
-/// Back-channel logout of OpenID Connect, for the provider alone: it is registered there as `backchannel_logout_uri`. The
-/// logins that came from the session that the token names end, at every node, and what is open with one; without a session,
-/// all of its subject. The same notice once more changes nothing.
+/// Back-channel logout of OpenID Connect, for the provider only: register it there as `backchannel_logout_uri`. Ends
+/// all logins of the session that the token names, at every node, and their open streams and sockets. Without a session
+/// all logins of the subject end. A repeated notice has no effect.
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
@@ -45,8 +45,8 @@ pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> A
 
 /// Begin the sign-in of a terminal.
 ///
-/// The person signs in at the page of the provider, with any browser, and types the code. The terminal asks meanwhile what
-/// has become of it.
+/// The person signs in at the page of the provider, with any browser, and types the code. The terminal polls for the
+/// result.
 #[utoipa::path(
     post, path = "/v1/device-logins", tag = "logins", operation_id = "begin_device_login",
     responses((status = 201, description = "It has begun", body = DeviceLogin), EntersByProvider)
@@ -69,9 +69,9 @@ pub(crate) async fn begin(
     Ok((StatusCode::CREATED, Json(told)))
 }
 
-/// Ask what has become of the sign-in of a terminal.
+/// Poll the sign-in of a terminal.
 ///
-/// Within a minute the same answer comes again: whoever missed it asks once more.
+/// An answer is repeated within a minute, so a client that missed it can ask again.
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,
@@ -79,7 +79,7 @@ pub(crate) async fn begin(
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
-    // Whoever hangs up meanwhile comes back: the provider gives its token once.
+    // Detached from the request: the provider issues its token once, and a client that disconnects asks again.
     Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
         Progress::Pending { wait_ms, handle } => {
             DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }

@@ -1,4 +1,4 @@
-//! The WebSocket: where it begins. What is said on it is in `socket/`.
+//! The request that opens a WebSocket. The frames are handled in `socket/`.
 
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
@@ -13,10 +13,10 @@ use holdshort_web::problem::{Answer, Refused};
 use crate::openapi::Opens;
 use crate::socket;
 
-/// Open a WebSocket: follow, decide, tell, over one connection.
+/// Open a WebSocket: follow, decide and send messages over one connection.
 ///
-/// Its frames are described in `/v1/asyncapi.json`. Whoever opens it says who it is with the first frame, or has
-/// said so with `Authorization`; a page must be one of ours. It counts as one stream.
+/// `/v1/asyncapi.json` describes its frames. The client authenticates with the first frame, or earlier with
+/// `Authorization`. A web page must come from this server. The connection takes one of the streams of the server.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "system", operation_id = "open_socket",
     responses((status = 101, description = "The connection is a WebSocket from here on"), Opens)

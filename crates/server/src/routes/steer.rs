@@ -23,9 +23,9 @@ use serde_json::{Value, json};
 use super::runs::{created, replayed};
 use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
 
-/// Tell a run something.
+/// Send a message to a run.
 ///
-/// Every step at work hears it with its next model request.
+/// Every running step gets it with its next model request.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
     params(
@@ -60,14 +60,14 @@ async fn send_once(caller: Caller, id: RunId, input: Input, key: Option<Idempote
     Ok(replayed(sent.is_replayed(), Json(shown)))
 }
 
-/// Tells a run something, whichever way it came.
+/// Sends a message to a run, for any transport.
 pub(crate) async fn tell(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
     send(caller, id, Input::Message { text }).await
 }
 
 /// Pause a run.
 ///
-/// What is under way comes to its end; nothing else starts. Deadlines of interrupts go on.
+/// Work that has started finishes, and no other work starts. Deadlines of interrupts continue.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -79,7 +79,7 @@ pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answ
     send(caller, &id, Input::Pause).await.map(Json)
 }
 
-/// Let a paused run go on.
+/// Resume a paused run.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/resume", tag = "runs", operation_id = "resume_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -93,7 +93,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 
 /// Cancel a run.
 ///
-/// Its open interrupts are resolved as cancelled; what is under way is stopped.
+/// Its open interrupts are resolved as cancelled, and its running work is stopped.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -119,12 +119,12 @@ fn short(note: Note) -> Answer<Note> {
 
 /// Interrupt a run.
 ///
-/// What is at work stops now: a reply of a model, of which what was said is kept (`model_stopped`), and a command, of which
-/// what it printed is kept (`tool_stopped`). Calls that have not begun do not begin, what was asked about them is asked no
-/// more, and their agent is told (code `interrupted`). Changes that are being written are written to their end. Then the run
-/// waits for a person's turn (`turn`, position `interruption`): `submit` with words, `continue`, or `done`; a message to the
-/// run is `submit`. With a `text` these words count at once, and the run goes on with them. Interrupting a run that waits for
-/// its person's turn changes nothing without a `text`, and with one is `submit`.
+/// Stops the current work. The text that a model has produced is kept (`model_stopped`), and so is the output of a
+/// command (`tool_stopped`). Calls that have not started are dropped, with the questions about them, and their agent
+/// gets the code `interrupted`. File changes that are being written are finished. Then the run waits for a person
+/// (`turn`, position `interruption`): `submit` with a text, `continue`, or `done`. A message to the run has the effect
+/// of `submit`. With a `text` the run continues with it at once. If the run already waits for such a turn, a request
+/// without `text` has no effect, and one with `text` is a `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(
@@ -153,9 +153,9 @@ pub(crate) async fn interrupt(
 
 /// Stop a command of a run.
 ///
-/// Its processes are ended, and the run goes on: its agent reads what was printed until then, that a person stopped it, and
-/// the `text`. Of a command that is tried nothing has changed; one that runs in the workspace may have done a part of its
-/// work. Stopping twice is the same as once.
+/// Its processes are ended, and the run continues. The agent gets the output so far, the fact that a person stopped the
+/// command, and the `text`. A tried command has changed nothing. A command in the workspace may have done a part of its
+/// work. Stopping it twice has no further effect.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
     params(
@@ -171,10 +171,10 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
     send(caller, &id, Input::StopCall { call, text }).await.map(Json)
 }
 
-/// Take back what a run changed.
+/// Undo the changes of a run.
 ///
-/// A run of its own works out which of the changes still stand, shows them, and waits until a person releases them. What
-/// somebody else has changed since is left as it is, path by path, and told.
+/// A separate run finds which of the changes are still in place, shows them, and waits until a person releases them.
+/// Paths that were changed again since are left as they are and listed.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
@@ -203,10 +203,10 @@ pub(crate) async fn undo(
     follow_up(caller, id, "undo", (idempotency, trace), body, read).await
 }
 
-/// Put ignored files that a run has written into its workspace.
+/// Merge ignored files that a run has written into its workspace.
 ///
-/// New ignored files of a tried command are kept for the run, apart from the workspace. A run of its own works out
-/// how these files differ from the workspace, shows them, and waits until a person releases them.
+/// New ignored files of a tried command are stored for the run, apart from the workspace. A separate run compares these
+/// files with the workspace, shows the differences, and waits until a person releases them.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -273,7 +273,7 @@ async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     view::run::of_run(&run)
 }
 
-/// No body, or an empty object: a field that is sent must mean something.
+/// Accepts no body, or an empty object. Rejects all fields, because a field that is sent must have a meaning.
 pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {
         None => Ok(()),

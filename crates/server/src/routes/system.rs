@@ -1,4 +1,4 @@
-//! The installation: the freeze, what runs here, and which servers share the journal.
+//! The installation: freezes, the running version, and the servers that share the journal.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,12 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
     Ok(show(&*caller.app.driver.system().await?))
 }
 
-/// Stop everything, or a part of it, from starting.
+/// Freeze the whole installation, or a part of it.
 ///
-/// Without `run`, `workflow` or `agent` it is the whole installation. No tool and no model call of it starts, and no deadline
-/// of it runs out, until it is unfrozen. What is under way comes to its end; decisions are taken and wait. To an agent that
-/// runs elsewhere nothing is released meanwhile: a decision that would is refused. What is frozen already keeps its
-/// reason: another one is refused, with 409 `frozen`.
+/// Without `run`, `workflow` or `agent` the whole installation is frozen. None of its tool calls and model calls
+/// starts, and none of its deadlines expires, until it is unfrozen. Work that has started finishes. Decisions are
+/// accepted, and take effect later. A decision that would release work to an agent that runs elsewhere is refused. A
+/// part that is frozen keeps its reason, and another one is refused with 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
@@ -46,10 +46,10 @@ pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
     change(caller, Input::Freeze { part, reason }).await
 }
 
-/// Let it go on.
+/// Unfreeze the installation, or a part of it.
 ///
-/// What was frozen on its own is unfrozen on its own: a run of a frozen workflow in a frozen installation goes on once neither
-/// is frozen any more.
+/// Each part is unfrozen separately: a run of a frozen workflow in a frozen installation continues after both are
+/// unfrozen.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
     request_body = wire::FreezeOf,
@@ -60,7 +60,8 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
     change(caller, Input::Unfreeze { part }).await
 }
 
-/// A run has to be there. Workflows and agents are taken by name: one that does not run yet is kept from running.
+/// Returns the named part. A run must exist. A workflow or an agent is only a name, so that one can be frozen before it
+/// runs.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
@@ -97,7 +98,7 @@ fn show(system: &system::System) -> Json<System> {
     })
 }
 
-/// Read what runs here: version, model, sandbox.
+/// Read the version, the model and the sandbox of this server.
 #[utoipa::path(
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
     responses((status = 200, description = "What runs here", body = Info), Reads)
