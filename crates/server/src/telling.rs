@@ -108,8 +108,8 @@ impl Pages for Telling {
 }
 
 /// Returns the link with which one person decides without signing in, and its expiry. Every attempt of a delivery gets
-/// the same link. Returns None if the risk is high, because another person may read the mail, or if the link has
-/// expired by the time of the attempt. The person signs in then.
+/// the same link. Returns None if the risk is high, because another person may read the mail. Returns None too if the
+/// link would have expired by this attempt. The person signs in then.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.asked(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Converts the configuration of a run. Rejects a rule that can match no call, or that matches every call by mistake: a
+//! Converts the configuration of a run. Rejects a rule that can match no call, or that matches every call by mistake. A
 //! misspelt name in a `forbid` would let the call through.
 
 use holdshort_core::definition::{self, Definition};

@@ -1,7 +1,7 @@
 //! Pages for browsers: the app, and the pages that need no scripts.
 //!
 //! Only serves and renders; the data of a form is handled like a request of the API. `app.rs` has the files of the app,
-//! `frame.rs` the frame of every other page, `decision/` the page behind a decision link, and `sign_in.rs` the
+//! and `frame.rs` the frame of every other page. `decision/` has the page behind a decision link, and `sign_in.rs` the
 //! redirects to the identity provider and back.
 
 mod app;

@@ -138,8 +138,8 @@ pub(crate) async fn comment(
 /// Record that you look at an interrupt.
 ///
 /// An app sends this when it shows the card; reading an interrupt is not recorded. The first look of each person at an
-/// open interrupt is in its record and in the receipt, with the digest of what it shows to that person. Later looks
-/// have no effect.
+/// open interrupt is in its record and in the receipt. It has the digest of the card that this person was shown. Later
+/// looks have no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -1,5 +1,5 @@
-//! Events of the journal for an auditor: newest first, by stream, type, person and time; and a single event as stored,
-//! with the hashes that prove it.
+//! Events of the journal for an auditor, newest first, by stream, type, person and time. A single event is shown as
+//! stored, with the hashes that prove it.
 //!
 //! There is no index for this. The journal is read backwards in batches, at most [`SCANNED_EVENTS`] for a page.
 

@@ -26,8 +26,8 @@ use crate::openapi::{ReadsPart, Says};
 /// Send a message in a session.
 ///
 /// With `to` the message answers that question. Without `to` it goes to the front run, which is the live run that an
-/// earlier message started. If there is no front run, the message starts the next run of the session's workflow with
-/// the session's configuration. That run gets the earlier messages. A message never decides an interrupt.
+/// earlier message started. Without a front run the message starts the next run of the session's workflow, with the
+/// session's configuration. The next run gets the earlier messages. A message never decides an interrupt.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(

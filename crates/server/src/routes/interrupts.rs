@@ -173,8 +173,8 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the marks that the list is filtered by. None stands for all interrupts. A caller who sees only their
-/// assigned interrupts gets the intersection of these and the wanted ones.
+/// Returns the marks that the list is filtered by, or None for all interrupts. A caller who sees only their assigned
+/// interrupts gets the intersection of these and the wanted ones.
 fn marks(
     caller: &Caller,
     people: &People,

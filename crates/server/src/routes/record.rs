@@ -17,8 +17,8 @@ use crate::pages::decision::{self, Recorded};
 
 /// Read the record of an interrupt as a page to save.
 ///
-/// One HTML file that needs no other file and can be printed: the card, the events with actors and times, and the
-/// checkpoint that covers them. The notifications of channels are listed too, but no checkpoint covers them. The
+/// One HTML file that needs no other file and can be printed. It has the card, the events with actors and times, and
+/// the checkpoint that covers them. The notifications of channels are listed too, but no checkpoint covers them. The
 /// receipt proves the covered part.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",

@@ -1,4 +1,4 @@
-//! Who may do what, from where.
+//! Permissions of callers, and the hosts and origins that are accepted.
 
 use std::io::{Read, Write};
 
@@ -50,7 +50,7 @@ async fn without_a_token_nothing_is_told() {
         let request = stranger.request(Method::GET, "/v1/runs").header("authorization", wrong);
         assert_eq!(refusal(&said(request).await), (401, "unauthenticated", vec![]), "{wrong}");
     }
-    // Neither as a parameter nor as a cookie.
+    // A token is accepted neither as a parameter nor as a cookie.
     let bare = right.trim_start_matches("Bearer ");
     assert_eq!(stranger.get(&format!("/v1/runs?token={bare}")).await.0, 401);
     let cookie = stranger.request(Method::GET, "/v1/runs").header("cookie", format!("token={bare}"));
@@ -113,7 +113,7 @@ async fn an_agent_asks_and_reads_its_own() {
     for path in ["/v1/info", "/v1/system", "/v1/workflows", "/v1/audit/verify", "/v1/grants"] {
         assert_eq!(refusal(&agent.get(path).await), (403, "forbidden_role", vec![]), "{path}");
     }
-    // Into a session that it has a run in, and into no other.
+    // An agent may ask in a session in which it has a run, and in no other.
     let asks_in = |session: &str| json!({"kind": "question", "title": "t", "message": "", "payload": {}, "session": session});
     let said = agent.post("/v1/interrupts", &asks_in(text(&others, "session"))).await;
     assert_eq!(refusal(&said), (422, "unknown_session", vec![]));
@@ -135,7 +135,7 @@ async fn only_this_host_and_its_own_pages() {
             assert_eq!(refusal(&said(request).await), (421, "wrong_host", vec![]), "{host} {path}");
         }
     }
-    // A target in absolute form names a host as well.
+    // A target in absolute form also names a host.
     let address = served.address();
     let status = tokio::task::spawn_blocking(move || {
         let mut socket = std::net::TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! What people do with an interrupt that resolves nothing, over REST.
+//! Actions on an interrupt that do not resolve it, over REST.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn a_claim_says_who_is_at_it_and_keeps_nobody_from_deciding() {
     }
     let refused = admin.post(&path(&asked, "claim"), &nothing).await;
     assert_eq!(refusal(&refused), (409, "already_claimed", vec![]));
-    // Everybody sees it, in the list too, and after a restart.
+    // The claim is visible to all, also in the list and after a restart.
     let served = served.restart().await;
     let operator = served.operator();
     let path_of = format!("/v1/interrupts/{}", text(&asked, "id"));
@@ -66,7 +66,7 @@ async fn comments_stand_beside_the_decision() {
     let served = served.restart().await;
     let read = ok(served.operator().get(&path(&asked, "comments")).await);
     assert_eq!(read, said);
-    // Whoever asked may read what is said about it, and says nothing.
+    // The agent that asked may read the comments, but may not comment.
     let refused = served.agent().post(&path(&asked, "comments"), &json!({"text": "x"})).await;
     assert_eq!(refusal(&refused), (403, "forbidden_role", vec![]));
 }

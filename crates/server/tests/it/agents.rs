@@ -1,4 +1,4 @@
-//! A run of our own with a scripted model: what a client sees while an agent works.
+//! A native run with a scripted model: the view of a client while an agent works.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn until(stream: &mut Stream, kind: &str) -> Vec<Frame> {
     }
 }
 
-/// The text of all previews.
+/// Returns the text of all previews.
 fn previewed(frames: &[Frame]) -> String {
     let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
     previews.map(|frame| text(&frame.data, "text")).collect()
@@ -73,7 +73,7 @@ async fn an_agent_works_asks_and_is_told() {
     );
     model.hold();
     ok(operator.decide(&open, &json!({"option": "answer", "text": "the second"})).await);
-    // The reply ends once all of it was seen: its event takes the place of previews that are late.
+    // The reply ends only after all its previews were seen, because its event replaces late previews.
     let mut frames = Vec::new();
     while previewed(&frames) != "the second one it is" {
         frames.push(stream.next().await.unwrap());
@@ -128,7 +128,7 @@ async fn previews_come_where_they_are_wanted() {
     while previewed(&streamed) != REPLY {
         streamed.push(shown.next().await.unwrap());
     }
-    // The reply ends once all of it was seen: its event takes the place of previews that are late.
+    // The reply ends only after all its previews were seen, because its event replaces late previews.
     model.release();
     let is_last = |frame: &Value| frame["event"]["type"] == "run_completed";
     while frames.iter().filter(|frame| is_last(frame)).count() < 3 {

@@ -1,4 +1,5 @@
-//! What browsers load: the app at its places, its files, the pages without scripts; and what each is sealed with.
+//! Pages for browsers: the app at its addresses, its files, the pages without scripts; and the security headers of
+//! each.
 
 use reqwest::Method;
 use reqwest::header::ACCEPT;
@@ -77,7 +78,7 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     for path in paths {
         let file = get(&served, &path, &[]).await;
         let etag = file.header("etag");
-        // What stands under the name of its build never changes there.
+        // The content at a path with the name of its build never changes.
         let cached =
             if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
         assert_eq!(
@@ -93,7 +94,7 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
-/// A service worker has the pages at and below its own address.
+/// A service worker controls only pages at and below its own address.
 #[tokio::test]
 async fn the_service_worker_is_at_the_root() {
     let served = Served::new().await;

@@ -1,4 +1,4 @@
-//! What an agent that runs elsewhere does with what it asked: it reads and follows its decisions, uses approvals, and
+//! Requests of an agent that runs elsewhere about its questions: it reads and follows decisions, uses approvals, and
 //! withdraws questions.
 
 use holdshort_core::digest::Digest;
@@ -15,7 +15,7 @@ async fn ask(agent: &Api, more: Value) -> Value {
     created(agent.post("/v1/interrupts", &body).await)
 }
 
-/// Uses an approval for what has this digest.
+/// Uses an approval with the digest of `what`.
 async fn consume(agent: &Api, interrupt: &Value, what: &Value, key: Option<&str>) -> (u16, Value) {
     let path = format!("/v1/interrupts/{}/consume", text(interrupt, "id"));
     let request =
@@ -49,7 +49,7 @@ async fn an_approval_is_used_once() {
         (&used["approved"], &used["by"], &used["digest"]),
         (&payload, &json!("agent"), &open["action_digest"])
     );
-    // The same request is answered alike, another one is not; also after a restart.
+    // A repeated request gets the same answer, also after a restart. Another request is refused.
     assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
     let (status, refused) = consume(&agent, &open, &payload, None).await;
     assert_eq!((status, &refused["code"]), (409, &json!("approval_used")));
@@ -59,7 +59,7 @@ async fn an_approval_is_used_once() {
     assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
     assert_eq!(consume(&agent, &open, &payload, Some("other")).await.0, 409);
 
-    // It is on the card, also in lists.
+    // The use is on the card, also in lists.
     let id = text(&open, "id");
     let read = ok(operator.get(&format!("/v1/interrupts/{id}")).await);
     assert_eq!(read["approval"]["used"], json!({"at": used["used_at"], "by": "agent"}));
@@ -67,7 +67,7 @@ async fn an_approval_is_used_once() {
     assert_eq!(listed["items"][0]["approval"], read["approval"]);
 }
 
-/// At the same time, and one of them is told that it may.
+/// If several requests arrive at once, exactly one of them uses the approval.
 #[tokio::test]
 async fn of_many_at_once_one_uses_it() {
     let served = Served::new().await;
@@ -80,7 +80,7 @@ async fn of_many_at_once_one_uses_it() {
     assert_eq!(used.len(), 1);
     assert!(refused.iter().all(|(status, body)| (*status, &body["code"]) == (409, &json!("approval_used"))));
 
-    // One request that is sent again before it is answered is no other use.
+    // A request that is repeated before its answer arrives is not a second use.
     for _ in 0..4 {
         let open = ask(&agent, json!({})).await;
         ok(served.operator().decide(&open, &json!({"option": "approve"})).await);
@@ -148,7 +148,7 @@ async fn a_question_is_withdrawn() {
     let (status, refused) = operator.decide(&open, &json!({"option": "approve"})).await;
     assert_eq!((status, &refused["code"]), (409, &json!("already_resolved")));
 
-    // In a run of several questions the others stay open.
+    // The other questions of the run stay open.
     let run = agent.start_external().await;
     let [first, second] =
         [ask(&agent, json!({"run": run["id"]})).await, ask(&agent, json!({"run": run["id"]})).await];
@@ -193,7 +193,7 @@ async fn an_agent_reads_and_follows_its_own_decisions() {
     assert_eq!(rest["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>(), expected[2..]);
     assert_eq!(rest.get("next_cursor"), None);
     assert_eq!(ok(other.get("/v1/agent/decisions").await)["items"].as_array().unwrap().len(), 3);
-    // Whoever decides has asked nothing.
+    // The operator has asked no question.
     assert_eq!(ok(operator.get("/v1/agent/decisions").await)["items"], json!([]));
 
     let mut frames = Vec::new();
@@ -204,7 +204,7 @@ async fn an_agent_reads_and_follows_its_own_decisions() {
     }
     assert_eq!(frames.iter().map(told).collect::<Vec<_>>(), expected);
     drop(stream);
-    // What follows the first one, also after a restart.
+    // A reconnecting client gets the decisions after the first one, also after a restart.
     let seen = text(&frames[0], "position").to_owned();
     let served = served.restart().await;
     let mut again = Stream::at(&served.agent(), "/v1/agent/decisions", Some(&seen)).await;

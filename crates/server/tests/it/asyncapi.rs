@@ -1,4 +1,4 @@
-//! The document of the WebSocket describes every frame that there is, and its examples are frames.
+//! The document of the WebSocket describes every frame, and its examples are valid frames.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::openapi::collect;
 
-/// What a type says that it knows.
+/// Returns the frame types that the enum accepts.
 fn kinds<T: DeserializeOwned + std::fmt::Debug>() -> Vec<String> {
     let refused = serde_json::from_value::<T>(json!({"type": "nonsense"})).unwrap_err().to_string();
     let (_, known) = refused.split_once("expected one of").unwrap();
@@ -41,7 +41,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
             assert_eq!(again.unwrap(), *frame);
             let errors: Vec<String> = validator.iter_errors(frame).map(|error| error.to_string()).collect();
             assert_eq!(errors, Vec::<String>::new(), "{kind}");
-            // A client's frame with a field too many is none; a server's may grow.
+            // A client's frame with an unknown field is invalid. A server's frame may have more fields.
             let mut grown = frame.clone();
             grown["colour"] = "red".into();
             assert_eq!(validator.is_valid(&grown), server.contains(kind), "{kind}");
@@ -49,7 +49,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
     }
 }
 
-/// Every reference leads somewhere, and every frame has an operation in its direction.
+/// Every reference has a target, and every frame has an operation in its direction.
 #[test]
 fn the_document_is_whole() {
     let document = holdshort_server::asyncapi();

@@ -1,4 +1,4 @@
-//! What a decision page shows, by kind; and that nothing an agent writes is more than text.
+//! Content of a decision page by kind. Text of an agent is never more than text.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn each_kind_shows_what_is_decided() {
     }
 }
 
-/// The call stands there as one of ours; what the agent says beside it is data, and makes it no safer.
+/// The call is shown like a native one. Other fields of the agent are data and do not make the call look safer.
 #[tokio::test]
 async fn a_call_of_another_agent_shows_what_would_run() {
     let served = Served::new().await;
@@ -77,7 +77,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
 }
 
-/// An agent that names a call says of it nothing beside it, under no name under which cards show it.
+/// An agent that names a call can not add a payload field with a name that cards use for calls.
 #[tokio::test]
 async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     let served = Served::new().await;
@@ -91,12 +91,12 @@ async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
         assert_eq!((status, code), (422, "invalid_request"), "{name}");
         assert!(at.iter().all(|at| at.starts_with("/payload")), "{name}: {at:?}");
     }
-    // The browser reads the same ones.
+    // The browser uses the same names.
     let listed = holdshort_protocol::OF_CALLS.map(|name| format!("{name:?}")).join(", ");
     assert!(include_str!("../../../../ui/src/views/card/judged.ts").contains(&listed));
 }
 
-/// Where a line breaks it goes on below its beginning: its class says how far that is indented.
+/// A wrapped line continues below its first character: its class has the indentation.
 #[tokio::test]
 async fn a_line_of_a_change_keeps_its_indentation_where_it_breaks() {
     let served = Served::new().await;

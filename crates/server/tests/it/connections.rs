@@ -1,5 +1,4 @@
-//! Connections that are slow, silent or too many, and agents that ask too often: closed or told to wait, while
-//! people are served.
+//! Slow, silent and excess connections are closed, and agents that send too many requests must wait. People are served.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -19,7 +18,7 @@ async fn connect(served: &Served, words: &str) -> TcpStream {
     stream
 }
 
-/// What the server says until it closes the connection.
+/// Returns the bytes from the server until it closes the connection.
 async fn until_closed(stream: &mut TcpStream) -> String {
     let mut said = Vec::new();
     match timeout(SOON, stream.read_to_end(&mut said)).await.expect("the server closes it") {
@@ -49,7 +48,7 @@ async fn headers_come_in_time_and_nobody_is_idle_for_ever() {
         let said = until_closed(&mut stream).await;
         assert!(said.starts_with(answer) && said.matches("HTTP/1.1").count() <= 1, "{what}: {said}");
     }
-    // What is served may take its time.
+    // A request that is being served may take longer.
     let asked = served.operator().ask().await;
     let path = format!("/v1/interrupts/{}?wait=1", asked["id"].as_str().unwrap());
     assert_eq!(ok(served.operator().get(&path).await), asked);
@@ -67,19 +66,19 @@ async fn a_flood_of_strangers_locks_nobody_out() {
     for n in 0..10 * STRANGERS {
         let words = if n % 2 == 0 { String::new() } else { format!("GET / HTTP/1.1\r\nHost: {host}\r\n") };
         flood.push(connect(&served, &words).await);
-        // Somebody who is new gets in at any moment.
+        // A new client can connect at any moment.
         if n % 40 == 39 {
             ok(served.operator().get("/v1/runs").await);
         }
     }
-    // The oldest have given way; whoever was signed in has not.
+    // The oldest connections were evicted. An authenticated one was not.
     for stream in &mut flood[..8 * STRANGERS] {
         assert_eq!(until_closed(stream).await, "");
     }
     ok(known.get("/v1/info").await);
 }
 
-/// The page of a decision link says who comes: its connection outlives the flood.
+/// A valid decision link authenticates its connection, which outlives the flood.
 #[tokio::test]
 async fn whoever_holds_a_link_is_no_stranger() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
@@ -113,7 +112,7 @@ async fn whoever_holds_a_link_is_no_stranger() {
     }
 }
 
-/// Sockets that do not say who they are count as strangers, and take no place among the streams.
+/// Sockets that have not authenticated share the quota of unauthenticated connections, and take no permit for a stream.
 #[tokio::test]
 async fn sockets_that_say_nothing_give_way_too() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
@@ -136,7 +135,7 @@ async fn sockets_that_say_nothing_give_way_too() {
     assert!(String::from_utf8_lossy(&rest).contains("have not said who they are"));
 }
 
-/// Agents have a share of the connections: sockets, and those that are kept for the next request.
+/// Agents have a quota of connections, for sockets and for idle ones alike.
 #[tokio::test]
 async fn a_flood_of_agents_connections_locks_nobody_out() {
     const SHARE: usize = 4;
@@ -163,7 +162,7 @@ async fn a_flood_of_agents_connections_locks_nobody_out() {
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"1".parse().unwrap()));
     assert_eq!(refused.json::<Value>().await.unwrap()["code"], "too_many_connections");
     ok(served.operator().get("/v1/runs").await);
-    // A socket that is closed makes room, as any other.
+    // A closed socket frees its place like any other connection.
     drop(open.remove(2));
     let room = async {
         while agent.get("/v1/info").await.0 == 429 {
@@ -178,7 +177,7 @@ async fn agents_that_ask_too_often_are_told_to_wait_and_people_are_not() {
     let served = Served::with(|options| options.agent_requests = 1).await;
     let agent = served.agent();
     let mut refused = None;
-    // Five seconds' worth at once.
+    // Enough for the burst of five seconds.
     for _ in 0..100 {
         let response = agent.request(Method::GET, "/v1/info").send().await.unwrap();
         if response.status() == 429 {

@@ -1,11 +1,12 @@
-//! A session's conversation over REST: what is said answers, reaches or begins, once; and can be read again.
+//! The conversation of a session over REST. A message answers a question, reaches a run or starts one, exactly once,
+//! and can be read again.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, read, refusal, text};
 
-/// Each run asks, and then says what came of it.
+/// Each run asks a question and then says that it is done.
 const SCRIPT: &str = "    - calls:
         - {tool: ask_human, arguments: {question: Which page?}}
     - {text: It is done.}
@@ -25,12 +26,12 @@ async fn say(api: &Api, session: &Value, body: &Value) -> Value {
     ok(api.post(&path(session, "messages"), body).await)
 }
 
-/// `[(by, text)]`.
+/// Returns the conversation as `[(by, text)]`.
 async fn conversation(api: &Api, session: &Value) -> Vec<(String, String)> {
     let mut said = Vec::new();
     let mut cursor = String::new();
     loop {
-        // A page at a time, so that the cursor is tried too.
+        // Small pages, so that the cursor is tested too.
         let page = ok(api.get(&format!("{}?limit=2{cursor}", path(session, "conversation"))).await);
         for item in page["items"].as_array().unwrap() {
             said.push((text(item, "by").to_owned(), text(item, "text").to_owned()));
@@ -56,7 +57,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     let run = text(&begun, "run").to_owned();
     let question = served.next_of(&run).await;
 
-    // Words that name no question answer none: the run hears them.
+    // A message that names no question answers none. It goes to the run.
     let told = say(&api, &session, &json!({"text": "And quickly."})).await;
     assert_eq!(told, json!({"session": session["id"], "run": run}));
     assert_eq!(served.next_of(&run).await["id"], question["id"]);
@@ -68,7 +69,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     assert_ne!(next["run"], begun["run"]);
     let read = ok(api.get(&format!("/v1/sessions/{}", text(&session, "id"))).await);
     assert_eq!((&read["front_run"], &read["runs"]), (&next["run"], &json!([next["run"], begun["run"]])));
-    // It is told what was said before, and keeps none of it.
+    // The model of the next run gets the earlier messages, but they are not in the input of that run.
     let second = text(&next, "run").to_owned();
     let asked = served.next_of(&second).await;
     let request = ok(api.get(&format!("/v1/runs/{second}/model-requests/1")).await);
@@ -79,7 +80,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     let started = ok(api.get(&format!("/v1/runs/{second}")).await);
     assert_eq!(started["input"], json!({"task": "And the next one."}));
 
-    // The same after a restart, as the run goes on.
+    // A restart does not change this for a run that continues.
     let served = served.restart().await;
     let api = served.operator();
     say(&api, &session, &json!({"text": "The second.", "to": asked["id"]})).await;
@@ -122,7 +123,7 @@ async fn the_same_key_says_it_once() {
     let run = text(&begun.1, "run").to_owned();
     let question = served.next_of(&run).await;
 
-    // One that reaches the run, to the session or to the run itself, and an answer.
+    // A message to the session, a message to the run itself, and an answer.
     for path in [messages.clone(), format!("/v1/runs/{run}/messages")] {
         for replayed in [false, true] {
             let (was, said) = keyed(path.clone(), "k 2", json!({"text": "Quickly."})).await;
@@ -138,7 +139,7 @@ async fn the_same_key_says_it_once() {
     assert_eq!(said.iter().filter(|(_, text)| text == "Quickly.").count(), 2, "{said:?}");
     assert_eq!(ok(api.get("/v1/runs").await)["items"].as_array().unwrap().len(), 1);
 
-    // All at once: one begins it, and the others hear of that.
+    // Several requests at once: one starts the run, and the others get its answer.
     let session = opened(&served).await;
     let at_once = (0..6).map(|_| keyed(path(&session, "messages"), "k 4", json!({"text": "Go."})));
     let said = futures::future::join_all(at_once).await;
@@ -184,7 +185,7 @@ async fn what_can_not_be_said() {
     }
     let refused = served.agent().post(&path(&session, "messages"), &json!({"text": "x"})).await;
     assert_eq!(refusal(&refused), (403, "forbidden_role", vec![]));
-    // What decides is not decided in words.
+    // An approval can not be decided by a message.
     let of_it = json!({"id": asked["session"]});
     let refused = api.post(&path(&of_it, "messages"), &json!({"text": "yes", "to": asked["id"]})).await;
     assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/to"]), "{}", asked["kind"]);
@@ -200,13 +201,13 @@ async fn what_can_not_be_said() {
         let refused = api.post("/v1/sessions", &body).await;
         assert_eq!(refusal(&refused), (422, "invalid_request", vec![pointer]), "{body}");
     }
-    // A session that is not open begins nothing.
+    // A session that is not open starts no run.
     ok(api.post(&path(&session, "suspend"), &json!({})).await);
     let refused = api.post(&path(&session, "messages"), &json!({"text": "x"})).await;
     assert_eq!(refusal(&refused), (409, "session_suspended", vec![]));
 }
 
-/// Another agent is asked for: what the one in front was at is given up, and that agent stays in front.
+/// A message to another agent cancels the run of the front agent. The other agent stays in front.
 #[tokio::test]
 async fn another_agent_takes_the_front() {
     let workflow = "name: own

@@ -12,22 +12,22 @@ async fn refusals_come_in_one_order() {
     let (agent, operator) = (served.agent(), served.operator());
     let nonsense = json!({"option": "nonsense", "version": 9, "colour": "red"});
 
-    // Not known, whoever asks and whatever the body says.
+    // An unknown interrupt is refused first, for every caller and every body.
     for (api, body) in [(&operator, &nonsense), (&agent, &nonsense)] {
         assert_eq!(refusal(&api.post(UNKNOWN, body).await), (404, "not_found", vec![]));
     }
-    // The role, whatever the body says.
+    // The role is checked before the body.
     let asked = operator.ask().await;
     assert_eq!(refusal(&agent.decide(&asked, &nonsense).await), (403, "forbidden_role", vec![]));
 
-    // Stale before wrong.
+    // A stale version is refused before an invalid option.
     let stale = operator.decide(&asked, &json!({"option": "nonsense", "version": 9})).await;
     assert_eq!((refusal(&stale), &stale.1["version"]), ((409, "stale", vec![]), &json!(1)));
     let wrong = operator.decide(&asked, &json!({"option": "nonsense", "version": 1})).await;
     assert_eq!(refusal(&wrong), (422, "invalid_request", vec!["/option"]));
     assert!(text(&wrong.1, "detail").contains("approve, edit, respond, reject"), "{}", wrong.1);
 
-    // What does not fit leaves it open.
+    // An invalid decision leaves the interrupt open.
     let table = [
         (json!({"option": "respond"}), "/text"),
         (json!({"option": "edit"}), "/edit"),
@@ -44,7 +44,7 @@ async fn refusals_come_in_one_order() {
 
     let decision = json!({"option": "approve", "text": "go", "version": 1});
     let decided = ok(operator.decide(&asked, &decision).await);
-    // The same again: the standing result. Another one: what stands.
+    // A repeated decision returns the existing result. Another decision is refused with it.
     assert_eq!(ok(operator.decide(&asked, &decision).await), decided);
     let other = operator.decide(&asked, &json!({"option": "reject", "version": 9})).await;
     assert_eq!(refusal(&other), (409, "already_resolved", vec![]));
@@ -71,7 +71,7 @@ async fn an_edit_must_fit_the_schema_that_was_asked_for() {
     );
 }
 
-/// Schemas as libraries print them, asked with by an agent and answered by a person.
+/// An agent asks with schemas that libraries print, and a person answers in their form.
 #[tokio::test]
 async fn a_question_is_answered_in_the_form_that_was_asked_for() {
     let served = Served::new().await;
@@ -142,7 +142,7 @@ async fn the_channel_is_recorded_and_only_known_ones_are() {
     }
 }
 
-/// The interrupt of one call, and the server that it waits on.
+/// Returns the interrupt of one call, and its server.
 async fn held(call: &str) -> (Served, Value) {
     let served = Served::playing(&format!("    - calls:\n        - {call}\n    - {{text: done}}\n")).await;
     std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
@@ -150,7 +150,8 @@ async fn held(call: &str) -> (Served, Value) {
     (served, held)
 }
 
-/// As with an edit of a plan, it is refused before it closes anything, with the argument that is to blame.
+/// An edit that no tool can carry out is refused with a pointer to the invalid argument, like an edit of a plan. The
+/// interrupt stays open.
 #[tokio::test]
 async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     let path = |path: &str| json!({"path": path, "content": "x"});
@@ -205,7 +206,8 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     }
 }
 
-/// A call before it makes the file: whether the edit fits is told when its turn comes. What no file makes fit is refused.
+/// An edit may need a file that an earlier call creates, and is then checked in its turn. An edit that no file could
+/// make valid is refused.
 #[tokio::test]
 async fn an_edit_may_need_what_an_earlier_call_makes() {
     let calls = "    - calls:\n        - {tool: write_file, arguments: {path: new.md, content: one}}\n        \
@@ -222,12 +224,12 @@ async fn an_edit_may_need_what_an_earlier_call_makes() {
     let decided = ok(operator.decide(&of("edit_file"), &edit("new.md")).await);
     assert_eq!(decided["resolution"]["effect"], "proceed_with_edit");
     ok(operator.decide(&of("write_file"), &json!({"option": "approve"})).await);
-    // Looked at in its turn, it fits: the person has edited it, and is asked no second time.
+    // The edit is valid in its turn, so the person who made it is not asked again.
     assert_eq!(served.ended(&run).await["status"], "completed");
     assert_eq!(std::fs::read_to_string(served.workspace().join("new.md")).unwrap(), "two");
 }
 
-/// That a call before it still waits is a reason to take an edit only where that call may mend what the edit lacks.
+/// An invalid edit is accepted only if an earlier open call could make it valid.
 #[tokio::test]
 async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
     let edit = |path: &str, old: &str| json!({"path": path, "old": old, "new": "two"});
@@ -284,7 +286,7 @@ async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
     }
 }
 
-/// A link to what is not there yet is no obstacle: the folder is made where it leads.
+/// A symbolic link to a missing folder does not prevent a write: the target folder is created.
 #[tokio::test]
 async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;
@@ -296,7 +298,7 @@ async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     assert_eq!(std::fs::read_to_string(served.workspace().join("missing/x")).unwrap(), "x");
 }
 
-/// What an edit replaces of an agent that runs elsewhere is all that it sent, where no part of it is named.
+/// An edit for an agent that runs elsewhere replaces the whole payload, unless the agent named a part of it.
 #[tokio::test]
 async fn sending_back_what_another_agent_showed_is_an_approval() {
     let served = Served::new().await;

@@ -1,4 +1,4 @@
-//! The events of everything, in the order in which they were committed.
+//! All events, in the order of their commits.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ async fn read(api: &Api, query: &str) -> Value {
     ok(said(api.request(Method::GET, &format!("{PATH}{query}")).header("accept", "application/json")).await)
 }
 
-/// The events of a stream, as many as that.
+/// Returns the next `count` events of a stream.
 async fn take(stream: &mut Stream, count: usize) -> Vec<Frame> {
     let mut frames = Vec::new();
     while frames.len() < count {
@@ -23,7 +23,7 @@ async fn take(stream: &mut Stream, count: usize) -> Vec<Frame> {
     frames
 }
 
-/// A stream that starts now, and the place where it does.
+/// Opens a stream that starts now. Returns it with its start position.
 async fn start(api: &Api) -> (Stream, String) {
     let mut stream = Stream::at(api, PATH, None).await;
     let first = stream.next().await.unwrap();
@@ -55,7 +55,7 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     assert_eq!(seen, expected);
     drop(stream);
 
-    // The same again from where it started, and the rest from any of them: the later of two places counts.
+    // A stream from the first position repeats the events. With two positions, the later one is used.
     let served = served.restart().await;
     let operator = served.operator();
     let mut again = Stream::at(&operator, &format!("{PATH}?position={position}"), None).await;
@@ -69,7 +69,7 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     operator.ask().await;
     followed = take(&mut rest, 2).await;
     assert_eq!(types(&followed), ["run_started", "interrupt_opened"]);
-    // Except for their positions they are the events of the run.
+    // They are the events of the run, apart from their positions.
     let page = ok(operator.get(&format!("/v1/runs/{first}/events")).await);
     let mut last = frames[10].data.clone();
     last.as_object_mut().unwrap().remove("position");

@@ -1,4 +1,4 @@
-//! A server on a temporary folder, and a client that speaks to it with one token.
+//! A server on a temporary folder, and an HTTP client with one token.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Everything in these tests happens at once or never.
+/// Time limit of a wait. Everything in these tests happens at once or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 const ISSUER: &str = "https://issuer.example";
@@ -58,7 +58,7 @@ impl Served {
         Self::with(|_| ()).await
     }
 
-    /// With a workflow of one checkpoint, which needs no model.
+    /// Starts a server with a workflow of one checkpoint, which needs no model.
     pub(crate) async fn with_checkpoint() -> Self {
         let workflow = "name: look\n\
              description: A person looks\n\
@@ -66,7 +66,7 @@ impl Served {
         Self::with_workflow(workflow, |_| ()).await
     }
 
-    /// With a workflow of its own.
+    /// Starts a server with its own workflow.
     pub(crate) async fn with_workflow(workflow: &str, change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
@@ -80,8 +80,8 @@ impl Served {
         .unwrap()
     }
 
-    /// With a workflow `own` of one agent that plays this script in the folder `workspace`, and is asked about all
-    /// that it does.
+    /// Starts a server with the workflow `own`. Its one agent plays the script in the folder `workspace`, and all its
+    /// calls ask for approval.
     pub(crate) async fn playing(steps: &str) -> Self {
         let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
              write_file, edit_file, run_command, create_plan, request_review]\n\
@@ -89,7 +89,7 @@ impl Served {
         Self::with_workflow_and_rehearsal(workflow, &format!("agents:\n  ada:\n{steps}")).await
     }
 
-    /// With a workflow `own`, its script, and the folder `workspace`.
+    /// Starts a server with the workflow `own`, its script, and the folder `workspace`.
     pub(crate) async fn with_workflow_and_rehearsal(workflow: &str, rehearsal: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("workflows/own");
@@ -105,7 +105,7 @@ impl Served {
         self.folder.path().join("workspace")
     }
 
-    /// Starts the run of `playing`, and gives its first interrupt.
+    /// Starts a run of `playing`. Returns its first interrupt.
     pub(crate) async fn held(&self) -> Value {
         let workspace = self.workspace();
         let config = json!({"workspace": workspace, "model": "rehearsal"});
@@ -114,12 +114,12 @@ impl Served {
         self.next_of(text(&run, "id")).await
     }
 
-    /// The interrupt that a run waits for next.
+    /// Returns the next interrupt that a run waits for.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
         self.open_of(run, 1).await.swap_remove(0)
     }
 
-    /// The open interrupts of a run, once there are so many.
+    /// Returns the open interrupts of a run, once there are `count` of them.
     pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
@@ -137,7 +137,7 @@ impl Served {
         open
     }
 
-    /// A run, once it has ended.
+    /// Returns a run, once it has ended.
     pub(crate) async fn ended(&self, run: &str) -> Value {
         let waited = tokio::time::timeout(SOON, async {
             loop {
@@ -154,7 +154,7 @@ impl Served {
         run
     }
 
-    /// With an issuer of tokens for every role.
+    /// Starts a server with an issuer of tokens for every role.
     pub(crate) async fn with_issuer() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("issuer.secret");
@@ -169,7 +169,7 @@ impl Served {
         Self::on(folder, |options| options.issuers = vec![issuer]).await.unwrap()
     }
 
-    /// A caller with one role, authenticated by a token of the issuer.
+    /// Returns a caller with one role, authenticated by a token of the issuer.
     pub(crate) fn issued(&self, id: &str, role: Role) -> Api {
         let header = json!({"alg": "HS256", "typ": "JWT"});
         let claims = json!({
@@ -183,7 +183,7 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
-    /// One that is sooner out of patience.
+    /// Starts a server with other time limits for slow clients.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -193,7 +193,7 @@ impl Served {
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
     }
 
-    /// One whose followers soon fall behind what they share.
+    /// Starts a server that shares few recent events, so that its followers soon fall behind.
     pub(crate) async fn remembering(recent_events: usize) -> Self {
         let tuning = Tuning { recent_events: Some(recent_events), ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -213,12 +213,12 @@ impl Served {
         Ok(Self { server: Box::pin(start_tuned(options.clone(), tuning)).await?, options, tuning, folder })
     }
 
-    /// On a folder that another one has left.
+    /// Starts a server on the folder of a stopped one.
     pub(crate) async fn again(folder: TempDir) -> Self {
         Self::on(folder, |_| ()).await.unwrap()
     }
 
-    /// The operator of a server that was started by hand.
+    /// Returns the operator of a server that the test started itself.
     pub(crate) fn client(server: &Server) -> Api {
         Api {
             base: format!("http://{}", server.address()),
@@ -228,7 +228,7 @@ impl Served {
         }
     }
 
-    /// Stops, and starts again on the same folder. The port is another one.
+    /// Restarts the server on the same folder. It gets another port.
     pub(crate) async fn restart(self) -> Self {
         let Self { server, options, tuning, folder } = self;
         server.stop().await;
@@ -240,13 +240,13 @@ impl Served {
         }
     }
 
-    /// The same with other options.
+    /// Restarts the server with other options.
     pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         change(&mut self.options);
         self.restart().await
     }
 
-    /// Stops, and does not start again: why.
+    /// Stops the server and expects that it does not start again. Returns the error.
     pub(crate) async fn restart_refused(self) -> String {
         let Self { server, options, tuning, folder: _folder } = self;
         server.stop().await;
@@ -262,20 +262,20 @@ impl Served {
         &self.options.data
     }
 
-    /// Stops, and starts again on the same folder, at the same address.
+    /// Restarts the server on the same folder and the same address.
     pub(crate) async fn restart_here(mut self) -> Self {
         self.options.listen = self.address();
         self.restart().await
     }
 
-    /// The code of a fresh login link.
+    /// Returns the code of a new login link.
     pub(crate) fn code(&self) -> String {
         let link = self.server.login_link().unwrap();
         let start = format!("http://{}/login#", self.address());
         link.strip_prefix(&start).unwrap().to_owned()
     }
 
-    /// A browser that is signed in.
+    /// Returns a signed-in browser.
     pub(crate) async fn browser(&self) -> Api {
         let response = self.api(None).redeem(&self.code()).await;
         assert_eq!(response.status(), 200);
@@ -297,7 +297,7 @@ impl Served {
         self.server.token()
     }
 
-    /// Number of long polls that wait, as the metrics have it.
+    /// Returns the number of waiting long polls, from the metrics.
     pub(crate) async fn polls(&self) -> u32 {
         let told = shown(self.operator().request(Method::GET, "/metrics")).await.text;
         let polls = told.lines().find_map(|line| line.strip_prefix("holdshort_long_polls "));
@@ -334,12 +334,12 @@ pub(crate) struct Api {
     client: reqwest::Client,
 }
 
-/// One that takes answers as they come, compressed or not.
+/// Returns a client that does not decompress answers.
 fn client() -> reqwest::Client {
     holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
 
-/// What a browser that is signed in shows.
+/// Credentials of a signed-in browser.
 #[derive(Clone)]
 pub(crate) struct Login {
     /// `holdshort_PORT=VALUE`.
@@ -347,7 +347,7 @@ pub(crate) struct Login {
     pub(crate) secret: String,
 }
 
-/// What an answer comes to.
+/// Status and body of an answer.
 pub(crate) type Said = (u16, Value);
 
 impl Api {
@@ -365,12 +365,12 @@ impl Api {
         }
     }
 
-    /// The token that it shows.
+    /// Returns the token of the caller.
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().unwrap_or_default()
     }
 
-    /// A page where others would be given a stream.
+    /// Requests a page from a route that could also answer with a stream.
     pub(crate) async fn get_json(&self, path: &str) -> Said {
         said(self.request(Method::GET, path).header("accept", "application/json")).await
     }
@@ -395,13 +395,13 @@ impl Api {
         said(self.request(Method::POST, path).json(body)).await
     }
 
-    /// A body that may be no JSON.
+    /// Posts a body that may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> Said {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         said(request.body(body)).await
     }
 
-    /// Asks a yes-or-no question, and gives the interrupt.
+    /// Asks for an approval. Returns the interrupt.
     pub(crate) async fn ask(&self) -> Value {
         created(self.post("/v1/interrupts", &question()).await)
     }
@@ -411,13 +411,13 @@ impl Api {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// Starts a run of the workflow `external`, and gives it.
+    /// Starts a run of the workflow `external`. Returns the run.
     pub(crate) async fn start_external(&self) -> Value {
         created(self.post("/v1/runs", &json!({"workflow": "external", "input": {"task": "t"}})).await)
     }
 }
 
-/// What a browser is shown.
+/// An answer as a browser receives it.
 pub(crate) struct Shown {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
@@ -436,7 +436,7 @@ impl Shown {
     }
 }
 
-/// An approval that an agent of another framework asks for.
+/// Returns a request for an approval by an agent of another framework.
 pub(crate) fn question() -> Value {
     json!({
         "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",
@@ -451,7 +451,7 @@ pub(crate) async fn said(request: RequestBuilder) -> Said {
 pub(crate) async fn read(response: Response) -> Said {
     let status = response.status().as_u16();
     let bytes = response.bytes().await.unwrap();
-    // What is no JSON is a text, as metrics are.
+    // A body that is not JSON is returned as text. Metrics are an example.
     let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = if bytes.is_empty() {
         Value::Null
@@ -471,7 +471,7 @@ pub(crate) fn ok(said: Said) -> Value {
     said.1
 }
 
-/// Status, code and pointers of a problem.
+/// Returns the status, code and pointers of a problem.
 pub(crate) fn refusal(said: &Said) -> (u16, &str, Vec<&str>) {
     let errors = said.1["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let pointers = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The same request under the same key is carried out once.
+//! A request that is repeated under the same key is carried out once.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -31,14 +31,14 @@ async fn a_repeated_question_is_asked_once() {
     let (status, _, said) = keyed(&agent, "/v1/interrupts", "k 1", &other).await;
     assert_eq!((status, &said["code"]), (422, &json!("idempotency_key_reused")));
 
-    // Another actor, another route, another key: another request.
+    // Another actor, route or key makes another request.
     let (status, replayed, _) = keyed(&served.operator(), "/v1/interrupts", "k 1", &body).await;
     assert_eq!((status, replayed), (201, None));
     let run = json!({"workflow": "external"}).to_string();
     let (status, replayed, started) = keyed(&agent, "/v1/runs", "k 1", &run).await;
     assert_eq!((status, replayed), (201, None));
 
-    // Both survive a restart, and the answer is the resource as it is now.
+    // Keys survive a restart. The answer is the current state of the resource.
     ok(served.operator().decide(&first, &json!({"option": "approve"})).await);
     let served = served.restart().await;
     let (status, replayed, third) = keyed(&served.agent(), "/v1/interrupts", "k 1", &body).await;

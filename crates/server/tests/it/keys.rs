@@ -1,4 +1,4 @@
-//! Keys of agents and services: what each is let in to, and when it is over.
+//! Keys of agents and services: their rights, and how they end.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, question, refusal, said, text};
 use crate::socket::{Came, Socket};
 use crate::streams::Stream;
 
-/// A key and its secret.
+/// Makes a key. Returns it with a client that uses its secret.
 async fn key(served: &Served, body: Value) -> (Value, Api) {
     let made = created(served.operator().post("/v1/keys", &body).await);
     let api = served.api(Some(text(&made, "secret")));
@@ -60,7 +60,7 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     assert_eq!(ok(again.api(Some(&secret)).get("/v1/login").await)["person"], "build-bot");
 }
 
-/// Two agents have names of their own on cards, see nothing of each other, and share no idempotency key.
+/// Two agents have separate names on cards, can not read each other's interrupts, and do not share idempotency keys.
 #[tokio::test]
 async fn two_agents_are_two() {
     let served = Served::new().await;
@@ -84,7 +84,7 @@ async fn two_agents_are_two() {
     let run = text(&shown, "run");
     let events = ok(served.operator().get(&format!("/v1/runs/{run}/events")).await);
     assert_eq!(events["items"][0]["actor"], json!({"id": "one", "role": "agent", "via": "rest"}));
-    // The agents' token of the data folder is somebody else again.
+    // The agent token of the data folder is a third agent.
     assert_eq!(served.agent().get(&format!("/v1/interrupts/{of_one}")).await.0, 403);
 }
 
@@ -101,7 +101,7 @@ async fn each_role_may_what_its_column_says() {
     for (role, path, reads, decides) in table {
         let (_, api) = key(&served, json!({"name": format!("the-{role}"), "role": role})).await;
         assert_eq!(api.get(path).await.0, reads, "{role}");
-        // None of them makes keys or signs a browser in: that would be more than it has.
+        // No key makes keys or login links, because these could give more rights than it has.
         assert_eq!(refusal(&api.get("/v1/keys").await), (403, "forbidden_role", vec![]), "{role}");
         let made = api.post("/v1/keys", &json!({"name": "mine"})).await;
         assert_eq!(refusal(&made), (403, "forbidden_role", vec![]), "{role}");
@@ -157,7 +157,7 @@ async fn what_is_refused() {
     }
     assert_eq!(refusal(&operator.get("/v1/keys/key_01k6f0000000000000000000aa").await).0, 404);
     assert_eq!(refusal(&operator.delete("/v1/keys/key_01k6f0000000000000000000aa").await).0, 404);
-    // An answer tells nothing of why a secret is none.
+    // The answer does not say why a secret is invalid.
     let unknown = format!("hs_key_{}", "0".repeat(64));
     let bodies: Vec<Value> = {
         let mut bodies = Vec::new();
@@ -191,7 +191,7 @@ async fn a_rotated_secret_counts_no_more_or_for_a_while() {
     for api in [&second, &third] {
         assert_eq!(ok(api.get("/v1/login").await)["person"], "bot");
     }
-    // What the first one began is the third one's.
+    // A further rotation ends the overlap of the second secret.
     ok(operator.post(&rotate, &json!({})).await);
     assert_eq!(refused(&second).await["code"], "unauthenticated");
 }
@@ -207,7 +207,7 @@ async fn a_revocation_is_one_and_final() {
     assert_eq!(ok(operator.delete(&path(&made)).await)["revoked_at"], revoked["revoked_at"]);
     let rotated = operator.post(&format!("{}/rotate", path(&made)), &json!({})).await;
     assert_eq!(refusal(&rotated), (409, "key_ended", vec![]));
-    // The name is free, and whoever has it next is no holder of the old secret.
+    // The name is free, but the old secret does not authenticate its next holder.
     agent(&served, "bot").await;
     assert_eq!(refused(&bot).await["code"], "unauthenticated");
 }
@@ -220,14 +220,14 @@ async fn an_expired_key_says_so() {
     let opened = bot.get("/v1/login").await;
     assert!(opened.1["expires_at"].is_string(), "{opened:?}");
     socket.say(&json!({"type": "hello", "token": bot.token()})).await;
-    // It is closed when the time is over, if it was let in before.
+    // A socket that authenticated before the expiry is closed then.
     let (_, close) = last(&mut socket).await;
     assert_eq!(close, Some(4401));
     let expired = bot.get("/v1/runs").await;
     assert_eq!(refusal(&expired), (401, "credential_expired", vec![]));
 }
 
-/// The last frame of a socket, and the code that it is closed with.
+/// Returns the last frame of a socket, and its close code.
 async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut frame = Value::Null;
     loop {
@@ -238,7 +238,7 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// Whatever ends a key ends what is open with it: a socket, streams, a long poll. What others have open stays.
+/// Every way to end a key closes its open connections: a socket, streams, a long poll. Connections of other keys stay open.
 #[tokio::test]
 async fn what_is_open_ends_with_the_key() {
     let served = Served::new().await;
@@ -258,7 +258,7 @@ async fn what_is_open_ends_with_the_key() {
             let (bot, id) = (bot.clone(), id.clone());
             async move { bot.get(&format!("/v1/interrupts/{id}?wait=20")).await }
         });
-        // Until it waits.
+        // The long poll has started to wait.
         while served.polls().await == 0 {
             tokio::task::yield_now().await;
         }
@@ -267,7 +267,7 @@ async fn what_is_open_ends_with_the_key() {
         } else {
             ok(operator.post(&format!("{}/rotate", path(&made)), &json!({})).await);
         }
-        // Committed after the answer, so told to nobody who came with the key.
+        // Committed after the key has ended, so no connection of the key gets it.
         ok(operator.decide(&json!({"id": id}), &json!({"option": "approve"})).await);
         let (frame, code) = last(&mut socket).await;
         assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)), "{end}");
@@ -290,7 +290,7 @@ async fn what_is_open_ends_with_the_key() {
     }
 }
 
-/// A browser that signs out closes its sockets, wherever they are.
+/// Signing out closes the sockets of the browser, on every connection.
 #[tokio::test]
 async fn what_is_open_ends_with_the_login() {
     let served = Served::new().await;
@@ -304,7 +304,7 @@ async fn what_is_open_ends_with_the_login() {
     assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)));
 }
 
-/// A link to decide by ends with the key that it was made with.
+/// A decision link ends with the key that made it.
 #[tokio::test]
 async fn a_decision_link_ends_with_its_key() {
     let served = Served::new().await;

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::harness::{Api, Served, Shown, created, ok, refusal, said, shown, text};
 use crate::people::{approve, peopled};
 
-/// The names of fields, and what was typed in each.
+/// Names of fields with the typed values.
 type Typed = &'static [(&'static str, &'static str)];
 
-/// Makes a link, and gives its path.
+/// Makes a link. Returns its path.
 async fn link(served: &Served, interrupt: &Value) -> String {
     link_for(served, interrupt, &json!({})).await
 }
@@ -74,10 +74,10 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     let made = events["items"].as_array().unwrap().iter().find(|event| event["type"] == "decision_made");
     assert_eq!(made.unwrap()["actor"], json!({"id": "operator", "role": "operator", "via": "link"}));
 
-    // Sent twice, as by a button that is pressed twice: the standing result.
+    // A form that is sent twice gets the existing result.
     let again = send(&served, &path, &[("option", "approve"), ("text", "only\r\nmerged ones")]).await;
     assert_eq!(again.status, 200, "{}", again.text);
-    // Another decision: what stands, by whom, when.
+    // Another decision is refused with the existing result, its people and its time.
     let other = send(&served, &path, &[("option", "reject")]).await;
     assert_eq!(other.status, 409);
     for part in ["Already decided", "Approved", "Approve", "operator", text(resolution, "at"), "merged ones"]
@@ -91,7 +91,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     assert_eq!((refusal(&late), &late.1["resolution"]), ((409, "already_resolved", vec![]), resolution));
 }
 
-/// An agent words its options as it likes: what each really does stands beside it.
+/// An agent can label its options freely, so the page adds the real effect of each.
 #[tokio::test]
 async fn a_label_does_not_hide_what_its_option_does() {
     let served = Served::new().await;
@@ -138,7 +138,7 @@ async fn no_other_token_says_anything() {
             assert!(!page.text.contains("branches"), "{}", page.text);
         }
     }
-    // It outlives the process, and not the token that it was made with.
+    // A link stays valid after a restart, but not after its token is replaced.
     let served = served.restart().await;
     assert_eq!(get(&served, &path).await.status, 200);
     std::fs::remove_file(served.data().join("tokens.json")).unwrap();
@@ -148,7 +148,8 @@ async fn no_other_token_says_anything() {
     assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
 }
 
-/// It has the digest of what it was made for: of anything else it decides nothing, also where this server has sealed it.
+/// A link decides only on content with the digest that it was made for. A link with another digest is rejected, even
+/// with the server's own seal.
 #[tokio::test]
 async fn a_link_is_for_what_it_was_made_for() {
     let served = Served::new().await;
@@ -173,7 +174,7 @@ async fn links_and_interrupts_expire() {
     let served = Served::new().await;
     let asked = served.operator().ask().await;
     let path = link_for(&served, &asked, &json!({"expires_in_ms": 1})).await;
-    // A millisecond is over sooner or later.
+    // A millisecond passes sooner or later.
     while get(&served, &path).await.status == 200 {}
     for page in [get(&served, &path).await, send(&served, &path, &[("option", "approve")]).await] {
         assert_eq!(page.status, 410);
@@ -311,7 +312,8 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
-/// A question whose schema no form can be made of: its field is open and empty, and what does not fit stays there.
+/// An answer whose schema can not be a form is typed as JSON. The field is open and empty, and an invalid answer is
+/// kept in it.
 #[tokio::test]
 async fn an_answer_of_data_is_typed_as_json() {
     let served = Served::new().await;
@@ -354,7 +356,7 @@ fn felt() -> Value {
             "rpe": {"type": "integer", "maximum": 10}, "hours": {"type": "number"}, "note": {"type": "string"}}}})
 }
 
-/// Members of plain values are fields, and none of them is filled in before somebody fills it in.
+/// An answer of plain values has a field for each member, and no field has a default.
 #[tokio::test]
 async fn an_answer_that_nobody_gave_is_never_sent() {
     let served = Served::new().await;
@@ -366,7 +368,7 @@ async fn an_answer_that_nobody_gave_is_never_sent() {
     }
     assert!(!page.contains(" selected") && !page.contains(" checked") && !page.contains("as JSON"), "{page}");
 
-    // The fields in their order: those that are required, in that of the schema.
+    // Fields of required members come first, in the order of the schema.
     let table: &[(Typed, &[&str])] = &[
         (&[("text", "It felt really hard")], &["#answer-0", "#answer-1", "#text", "is required"]),
         (&[], &["#answer-0", "#answer-1"]),
@@ -396,7 +398,7 @@ async fn an_answer_is_built_by_the_types_of_its_schema_and_shown_whole() {
     let asked = created(served.agent().post("/v1/interrupts", &felt()).await);
     let path = link(&served, &asked).await;
     let page = get(&served, &path).await.text;
-    // The order of what may be left out is that of the schema as it is kept.
+    // Optional members come in the order of the stored schema.
     let field = |label: &str| {
         let before = page.split(&format!("<bdi>{label}</bdi>")).next().unwrap();
         before.rsplit("<label for=\"").next().unwrap().split('"').next().unwrap().to_owned()
@@ -451,17 +453,17 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
         send(&served, &path, &[("option", "approve"), ("confirm", "yes"), ("edit", "The output")]).await;
     assert_eq!(page.status, 200, "{}", page.text);
 
-    // What stops needs none.
+    // An option that stops work needs no tick.
     let asked = served.held().await;
     let path = link(&served, &asked).await;
     assert_eq!(send(&served, &path, &[("option", "reject"), ("edit", "The output")]).await.status, 200);
 }
 
-/// What the page cut of a change is allowed only by a tick that says so; letters that pass for others are marked in it.
+/// A change that the page does not show completely needs a tick to confirm this. Look-alike letters are marked.
 #[tokio::test]
 async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     const LINES: usize = 4_000;
-    // Every other line stays, so that the card draws lines of both.
+    // Every other line is unchanged, so that the card shows lines of both kinds.
     let line =
         |n: usize, word: &str| if n % 2 == 1 { format!("{word} {n}\n") } else { format!("line {n}\n") };
     let new = |n: usize| if n == 1 { "p\u{430}ypal\n".to_owned() } else { line(n, "new") };
@@ -489,7 +491,7 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.text.contains("this page does not show all of the change"), "{}", refused.text.len());
-    // To refuse needs no tick.
+    // A refusal needs no tick.
     assert_eq!(send(&served, &path, &[("option", "reject")]).await.status, 200);
 
     let asked = served.next_of(text(&asked, "run")).await;
@@ -498,7 +500,7 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     assert!(allowed.status == 200 && allowed.text.contains("<strong>Approved</strong>"));
 }
 
-/// Who is asked, who has decided and who is missing stands on the page, and whether whoever holds the link may.
+/// The page lists the approvers, the votes and the missing votes. It says whether the holder of the link may decide.
 #[tokio::test]
 async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     let served = peopled().await;
@@ -517,7 +519,7 @@ async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 403, "{}", refused.text);
 
-    // Where any one operator decides there is nothing to say.
+    // The page says none of this if any single operator may decide.
     let usual = served.agent().ask().await;
     let page = get(&served, &link(&served, &usual).await).await.text;
     assert!(!page.contains("Approvers") && !page.contains("may not decide"), "{page}");

@@ -1,4 +1,4 @@
-//! `/metrics`: what a scraper reads.
+//! `/metrics` as a scraper reads it.
 
 use holdshort_core::actor::Role;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Served, created, ok, shown, text};
 
-/// The value of a line, by its name and labels.
+/// Returns the value of a line by its name and labels.
 fn value(told: &str, name: &str) -> f64 {
     let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
@@ -38,14 +38,14 @@ async fn what_waits_and_what_was_decided_is_counted() {
     ] {
         assert!((value(&told, name) - expected).abs() < f64::EPSILON, "{name} in\n{told}");
     }
-    // Something may be written at any moment.
+    // A write may be queued at any moment.
     assert!(value(&told, "holdshort_writes_waiting") >= 0.0, "{told}");
     assert!(value(&told, "holdshort_appends_total") >= 3.0, "{told}");
     assert!(value(&told, "holdshort_runs_started_total") >= 1.0, "{told}");
     assert!(told.ends_with("# EOF\n"), "{told}");
 }
 
-/// It tells of what is everybody's: who reads it sees no text of anybody, and may be a service that changes nothing.
+/// Auditors may read the metrics, because these contain no text of any person. Agents may not.
 #[tokio::test]
 async fn an_auditor_may_scrape_and_an_agent_may_not() {
     let served = Served::with_issuer().await;
@@ -55,7 +55,7 @@ async fn an_auditor_may_scrape_and_an_agent_may_not() {
     assert_eq!(status(served.api(None)).await, 401);
 }
 
-/// What a run costs: its calls of a model, and the tokens that the model read and wrote.
+/// Model calls of a run and their tokens are counted.
 #[tokio::test]
 async fn calls_of_models_and_their_tokens_are_counted() {
     let model = ScriptedModel::start().await;
@@ -65,7 +65,7 @@ async fn calls_of_models_and_their_tokens_are_counted() {
     let start = json!({"workflow": "ask", "input": {"task": "t"}});
     let run = created(operator.post("/v1/runs", &start).await);
     assert_eq!(served.ended(text(&run, "id")).await["status"], "completed");
-    // Counted a moment after it is written.
+    // The metric changes a moment after the event is written.
     let ended = "holdshort_runs_ended_total{outcome=\"completed\"} 1";
     let told = eventually("the run is counted", async || {
         let told = shown(operator.request(Method::GET, "/metrics")).await.text;

@@ -1,4 +1,4 @@
-//! The committed document is the one that the server gives out, and it describes what is there.
+//! The committed document is the one that the server serves, and it describes the real routes.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ async fn is_up_to_date(name: &str) {
     );
 }
 
-/// Every reference leads somewhere, and every operation has an answer, its refusals and its rights.
+/// Every reference has a target. Every operation has a success response, its error responses and its rights.
 #[test]
 fn the_document_is_complete() {
     let document = holdshort_server::openapi();
@@ -72,7 +72,7 @@ fn the_document_is_complete() {
     }
     let text = document["components"]["responses"].to_string();
     for code in Code::ALL {
-        // Of addresses and pages that are not described at all.
+        // Codes of addresses and pages that the document does not describe.
         let is_elsewhere =
             [Code::MethodNotAllowed, Code::NotAwaited, Code::Frozen, Code::LinkExpired].contains(code);
         if !is_elsewhere {
@@ -81,7 +81,7 @@ fn the_document_is_complete() {
     }
 }
 
-/// Every `$ref` in a document.
+/// Collects every `$ref` of a document.
 pub(crate) fn collect(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(map) => {

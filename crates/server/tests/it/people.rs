@@ -1,4 +1,4 @@
-//! People over HTTP: who is set, who signs in, what reviewers see, and how several of them decide.
+//! People over HTTP: setting them, signing in, lists of reviewers, and decisions of several people.
 
 use holdshort_web::limits::LEFT_INTERRUPTS;
 use reqwest::Method;
@@ -14,12 +14,12 @@ impl Served {
         ok(said(request).await)
     }
 
-    /// A browser that is signed in as somebody.
+    /// Returns a browser that is signed in as this person.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
         self.let_in_by(&self.operator(), person).await
     }
 
-    /// The same with a link that somebody else made.
+    /// Returns a browser that is signed in as this person with a link that `by` made.
     pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
         let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
@@ -45,7 +45,7 @@ pub(crate) async fn approve(api: &Api, asked: &Value) -> Said {
     api.decide(asked, &json!({"option": "approve"})).await
 }
 
-/// A server with a people file, and with a workflow `own` whose one checkpoint is assigned like this.
+/// Starts a server with a people file, and with a workflow `own` whose one checkpoint has this assignment.
 pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfile::TempDir) {
     let gate = format!("        assignment: {assignment}");
     let workflow = [
@@ -65,7 +65,7 @@ pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfi
     (Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await, folder)
 }
 
-/// `anna` and `ben` are of legal, `cleo` of finance.
+/// Starts a server with three people: `anna` and `ben` are in legal, `cleo` is in finance.
 pub(crate) async fn peopled() -> Served {
     let served = Served::new().await;
     served.set("anna", &["reviewer"], &["legal"]).await;
@@ -115,7 +115,7 @@ async fn people_are_set_listed_changed_and_removed() {
     assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
 }
 
-/// Two of five; a quorum is reached by different people, each with their own login.
+/// A quorum needs different people, each with their own login.
 #[tokio::test]
 async fn two_of_a_group_release_it() {
     let served = peopled().await;
@@ -182,7 +182,7 @@ async fn stages_come_one_after_the_other() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "cleo"]));
 }
 
-/// An agent names who decides; whoever does not exist, or can not, is refused with the place.
+/// An assignment by an agent is refused with a pointer if an approver does not exist or may not decide.
 #[tokio::test]
 async fn who_is_named_has_to_be_there() {
     let served = peopled().await;
@@ -271,7 +271,7 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(code(&stale), (409, "stale"));
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 
-    // What is nobody's is theirs, too, who stand in for an operator.
+    // A delegate of an operator also sees interrupts that are assigned to nobody.
     let anybodys = served.agent().ask().await;
     let open = async || ok(cleo.get("/v1/interrupts?status=open").await)["items"].clone();
     assert_eq!(open().await, json!([]));
@@ -282,7 +282,7 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!((&seen[0]["id"], &seen[0]["you"]["in_place_of"]), (&anybodys["id"], &json!("olga")));
 }
 
-/// A grant of theirs would cover nothing.
+/// A delegate is offered no grant, because their grant would cover no call.
 #[tokio::test]
 async fn whoever_stands_in_is_offered_no_grant() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\
@@ -311,7 +311,7 @@ async fn whoever_stands_in_is_offered_no_grant() {
     assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// A browser's socket that follows the inbox as somebody.
+/// Opens a browser's socket that follows the inbox as this person.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;
     let origin = format!("http://localhost:{}", served.address().port());
@@ -323,7 +323,7 @@ async fn inbox_of(served: &Served, who: &str) -> Socket {
     socket
 }
 
-/// A reviewer's socket tells of what is theirs, and of nothing else.
+/// A reviewer's inbox contains events of their own interrupts and of no others.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     let served = peopled().await;
@@ -338,7 +338,8 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
 }
 
-/// Whoever is told that it is theirs by now is told each time: the event is there before the run in memory is as it says.
+/// A reviewer is always told of an interrupt that is delegated to them. The event may be read before the run in memory
+/// has changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     const TIMES: usize = 60;
@@ -349,7 +350,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
         let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
         let path = format!("/v1/interrupts/{}/delegate", text(&asked, "id"));
         ok(anna.post(&path, &json!({"to": "cleo"})).await);
-        // That it opened is told as well where it was theirs by the time that was read.
+        // `interrupt_opened` comes too if the interrupt was already delegated when that event was read.
         let mut told = socket.events("in", 1).await;
         if types(&told) == ["interrupt_opened"] {
             told = socket.events("in", 1).await;
@@ -359,7 +360,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     }
 }
 
-/// Whoever was asked is told that others are instead, and nothing of what these do then.
+/// Earlier approvers get the event of a reassignment, and no later events of the interrupt.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     let served = peopled().await;
@@ -379,7 +380,7 @@ async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     }
 }
 
-/// Whoever would agree with an edit is shown it, and sends the same.
+/// The edit of a vote is visible, so that another approver can agree by sending the same edit.
 #[tokio::test]
 async fn an_edit_to_agree_with_stands_in_its_vote() {
     let served = peopled().await;
@@ -397,7 +398,7 @@ async fn an_edit_to_agree_with_stands_in_its_vote() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
 }
 
-/// Whoever follows the inbox hears of each change of who is asked.
+/// The inbox contains each change of votes and approvers.
 #[tokio::test]
 async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     let served = peopled().await;
@@ -428,7 +429,7 @@ async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     );
 }
 
-/// The last approver is removed while votes are in: what is left of the vote escalates to admins and operators.
+/// When approvers are removed and the rest can not settle a vote, it escalates to admins and operators.
 #[tokio::test]
 async fn what_leaving_empties_escalates() {
     let served = peopled().await;
@@ -448,7 +449,8 @@ async fn what_leaving_empties_escalates() {
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
 }
 
-/// Whoever removes somebody is told what named them, and whether others can settle it; and so it is.
+/// The answer to a removal lists the interrupts that named the person, and whether other approvers can settle each.
+/// This matches the later state.
 #[tokio::test]
 async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let served = peopled().await;
@@ -457,7 +459,7 @@ async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let either = served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
     let both = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
     let or_group = served.ask_of(json!({"approvers": ["anna"], "groups": ["finance"]})).await;
-    // None of these names her: a group of hers, what is decided, and what somebody else gave her.
+    // None of these names her: an interrupt of her group, a resolved one, and one that another person delegated to her.
     served.ask_of(json!({"groups": ["legal"]})).await;
     let settled = served.ask_of(json!({"approvers": ["anna"]})).await;
     ok(approve(&anna, &settled).await);
@@ -529,7 +531,7 @@ async fn out_of_office_with_a_delegate() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// 20 reviewers vote ten times each, at once, on what two of them have to release: it is released once, by two.
+/// 20 reviewers vote ten times each, at once, with a quorum of two. The work is released once, by two of them.
 #[tokio::test]
 async fn many_vote_at_once() {
     let served = Served::new().await;
@@ -572,14 +574,14 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
         said(served.operator().request(Method::PUT, "/v1/people/anna").json(&json!({"roles": ["admin"]})))
             .await;
     assert_eq!(code(&changed), (409, "other_source"));
-    // Ben leaves the file: a run that needs two of legal does not start, nor does a server with such a workflow.
+    // Ben is removed from the file. A server with a workflow that needs two people of legal does not start.
     let file = folder.path().join("people.yaml");
     std::fs::write(file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
     let refused = served.restart_refused().await;
     assert!(refused.contains("needs 2, and 1"), "{refused}");
 }
 
-/// What a person may not do any more ends what they have open.
+/// Removing a person ends their open connections.
 #[tokio::test]
 async fn a_person_who_leaves_is_signed_out() {
     let served = peopled().await;

@@ -1,4 +1,4 @@
-//! What people are let in to, and when it ends: sign-ins, links, lists, and what is open.
+//! Access of people and its end: sign-ins, links, lists, and open connections.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::people::{approve, code, looked_at, peopled};
 use crate::socket::{Came, Socket};
 
 impl Served {
-    /// A socket of a browser that is signed in.
+    /// Opens a socket of a signed-in browser.
     async fn socket_of(&self, api: &Api) -> Socket {
         let origin = format!("http://localhost:{}", self.address().port());
         let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
@@ -24,7 +24,7 @@ impl Served {
     }
 }
 
-/// Why a socket ended, and the code that it was closed with.
+/// Returns the code of the last problem of a socket, and its close code.
 async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
@@ -35,7 +35,7 @@ async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// A socket ends when its person leaves, and when they may do something else. Those of others stay.
+/// A socket is closed when its person is removed or gets other rights. Sockets of other people stay open.
 #[tokio::test]
 async fn what_is_open_ends_with_what_somebody_was() {
     let served = peopled().await;
@@ -57,7 +57,7 @@ async fn what_is_open_ends_with_what_somebody_was() {
     assert_eq!(others.ask(&json!({"type": "ping", "id": "1"})).await["type"], "pong");
 }
 
-/// Whoever comes back under the same name signs in anew: neither an old login nor an old link counts.
+/// A person who is added again under the same name has to sign in again. Old logins and old links are invalid.
 #[tokio::test]
 async fn sign_ins_and_links_end_when_somebody_leaves() {
     let served = peopled().await;
@@ -81,7 +81,7 @@ async fn sign_ins_and_links_end_when_somebody_leaves() {
     assert_eq!(ok(anew.get("/v1/login").await)["role"], "admin");
 }
 
-/// A link to decide by is no way back in for whoever has left.
+/// Decision links of a removed person stay invalid, even if the person is added again.
 #[tokio::test]
 async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_back() {
     let served = Served::new().await;
@@ -101,12 +101,12 @@ async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_ba
     let anna = served.signed_in_as("anna").await;
     let second = created(anna.post(&path, &json!({})).await);
     assert_eq!(shows(&second).await, 200);
-    // Signed out everywhere is not gone.
+    // Signing out everywhere does not end decision links.
     assert_eq!(anna.delete("/v1/logins").await.0, 204);
     assert_eq!(shows(&second).await, 200);
 }
 
-/// All logins of one person end, and nobody else's; an admin does it for others.
+/// Signing out everywhere ends all logins of one person and of no other. An admin can do it for other people.
 #[tokio::test]
 async fn somebody_is_signed_out_everywhere() {
     let served = peopled().await;
@@ -137,7 +137,7 @@ async fn somebody_is_signed_out_everywhere() {
     assert_eq!(by, ["anna", "operator"]);
 }
 
-/// Only for people who are there. That one was made is in the journal, with who made it and without its code.
+/// Login links exist only for people of the installation. The journal records who made one, without its code.
 #[tokio::test]
 async fn login_links_are_of_people_and_in_the_journal() {
     let served = peopled().await;
@@ -173,7 +173,7 @@ async fn people_come_in_pages() {
         seen.extend(page["items"].as_array().expect("a list").iter().map(|one| text(one, "id").to_owned()));
         let Some(next) = page["next_cursor"].as_str() else { break };
         cursor = format!("&cursor={next}");
-        // Also where whoever it names has left.
+        // The cursor also works if its person was removed.
         if next == "ben" {
             assert_eq!(served.operator().delete("/v1/people/ben").await.0, 200);
         }
@@ -182,7 +182,7 @@ async fn people_come_in_pages() {
     assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
 }
 
-/// Four eyes: whoever started it does not release it, and may stop it.
+/// Four eyes: the person who started a run may not release its work, but may stop it.
 #[tokio::test]
 async fn own_work_is_refused() {
     let people = "people:\n  anna: {roles: [operator]}\n";
@@ -202,7 +202,7 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
-/// An admin who signs in as others is one person with each of them, and the record says so.
+/// An admin who signs in as other people is treated as one person with all of them. The record shows this.
 #[tokio::test]
 async fn whoever_signs_in_as_others_is_one_person() {
     let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
@@ -213,7 +213,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     let dora = served.signed_in_as("dora").await;
     let (anna, ben) = (served.let_in_by(&dora, "anna").await, served.let_in_by(&dora, "ben").await);
     let start = json!({"workflow": "own", "input": {"task": "t"}});
-    // Also what she began as somebody else.
+    // A run that she started as another person is her own work too.
     for starter in [&dora, &served.let_in_by(&dora, "otto").await] {
         let run = created(starter.post("/v1/runs", &start).await);
         let own = served.next_of(text(&run, "id")).await;
@@ -237,7 +237,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     assert!(page.contains("signed in with a link of <bdi>dora</bdi>"), "{page}");
 }
 
-/// A row names somebody in whose place the reader stands, who decides nothing any more: it is not the reader's either.
+/// A delegate's list leaves out interrupts of an approver who may not decide any more.
 #[tokio::test]
 async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     let served = peopled().await;
@@ -253,7 +253,7 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
 }
 
-/// Somebody with two roles reads as the one that sees more says, and is told whether the other one decides.
+/// A person with two roles reads with the role that sees more, and is shown whether the other role may decide.
 #[tokio::test]
 async fn an_auditor_who_reviews_is_told_what_they_decide() {
     let served = peopled().await;
@@ -285,7 +285,7 @@ async fn a_people_file_that_others_may_write_is_refused() {
     assert!(refused.contains("mode 664") && refused.contains("chmod go-w"), "{refused}");
 }
 
-/// As many people as an installation may have, each with what is usually said of one.
+/// A people file may contain as many people as an installation may have, with all common fields.
 #[tokio::test]
 async fn a_people_file_holds_everybody() {
     let mut text = "people:\n".to_owned();
@@ -308,7 +308,7 @@ fn text_of(page: &Value) -> Vec<&str> {
     page["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect()
 }
 
-/// Facts that are times are told as times, wherever they stand.
+/// Times in facts of events are formatted as times in every place.
 #[tokio::test]
 async fn times_of_people_and_keys_are_told_as_times() {
     let served = peopled().await;
@@ -332,7 +332,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }
 
-/// What is left is told with each decision and each sign-in; somebody else has their own.
+/// Each decision and each sign-in returns the rest of the caller's quota. Each caller has their own quota.
 #[tokio::test]
 async fn rates_are_told_and_kept() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
@@ -354,15 +354,15 @@ async fn rates_are_told_and_kept() {
     }
     let expected = [(422, "r=1", true), (422, "r=0", true), (429, "r=0", false)];
     assert_eq!(came, expected.map(|(status, left, retry)| (status, left.to_owned(), retry)));
-    // An agent never decides, and has a quota of its own all the same.
+    // An agent may not decide, but has its own quota.
     assert_eq!(told(decide(served.agent())).await.0, 403);
 
-    // Over a socket they count as well.
+    // Decisions over a socket share the quota.
     let mut socket = Socket::operator(&served).await;
     let frame = json!({"type": "decide", "id": "d", "interrupt": asked["id"], "option": "nothing"});
     let over = socket.ask(&frame).await;
     assert_eq!((&over["type"], &over["problem"]["code"]), (&json!("error"), &json!("too_many_requests")));
-    // A browser shows it as a page.
+    // A browser gets the error as a page.
     let form =
         || served.api(None).request(Method::POST, "/d/x").header("accept", "text/html,*/*;q=0.8").body("");
     let mut pages = Vec::new();
@@ -371,7 +371,7 @@ async fn rates_are_told_and_kept() {
         pages.push((page.status, page.header("content-type").starts_with("text/html")));
     }
     assert_eq!(pages.last(), Some(&(429, true)), "{pages:?}");
-    // Callbacks that nobody has to sign in for come out of the same.
+    // Callbacks without authentication share the same quota.
     for path in ["/v1/login/backchannel", "/integrations/slack/interactions"] {
         assert_eq!(told(served.api(None).request(Method::POST, path).body("")).await.0, 429, "{path}");
     }
@@ -386,7 +386,7 @@ async fn rates_are_told_and_kept() {
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
 
-/// Limits are declared with the route, in the document too.
+/// Each route declares its rate limit, also in the document.
 #[test]
 fn each_route_declares_the_rate_that_it_counts_against() {
     let document = holdshort_server::openapi();
@@ -411,7 +411,7 @@ fn each_route_declares_the_rate_that_it_counts_against() {
     assert_eq!(limited, expected);
 }
 
-/// Decisions of one person count together, by whatever way they come. Reading counts nothing.
+/// Decisions of one person share a quota over all routes. Reads are not limited.
 #[tokio::test]
 async fn decisions_count_on_every_way_that_they_come() {
     const NONE: &str = "int_01k6f0000000000000000000aa";
@@ -445,7 +445,7 @@ async fn decisions_count_on_every_way_that_they_come() {
     }
 }
 
-/// Decisions with links and decisions with a token share one rate.
+/// Decisions with links and decisions with a token share one quota.
 #[tokio::test]
 async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 4 };

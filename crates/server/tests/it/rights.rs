@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, said, text};
 
-/// Whether a role may: what is asked about is an agent's own, and assigned to nobody.
+/// Returns true if the role has the permission for an item that belongs to an agent and is assigned to nobody.
 fn may(role: Role, needs: &Value) -> bool {
     let named = |name: &Value| TABLE.iter().find(|(permission, _)| permission.name() == *name);
     let (permission, _) = named(&needs["permission"]).expect("a permission of the table");
     match (extent(role, *permission), needs["of"] == "all") {
         (Extent::All, _) | (Extent::Unassigned, false) => true,
         (Extent::Own, false) => role == Role::Agent,
-        // Looked at where an interrupt is named: none is assigned to the reviewer here.
+        // Assignments are checked when an interrupt is named. None is assigned to the reviewer here.
         (Extent::Nothing | Extent::Own | Extent::Assigned | Extent::Unassigned, _) => false,
     }
 }
 
-/// Routes that name nothing: who has the permission for some may ask, and sees those.
+/// Routes that name no item. A role with the permission for some items may call them, and sees these items only.
 const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/policy/check",
     "get /v1/agent/decisions",
@@ -35,7 +35,7 @@ const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/me/push",
     "delete /v1/me/push/{id}",
     "get /v1/interrupts",
-    // Nobody of that name is there: whoever is let in is told so.
+    // The person does not exist. An authorized caller gets that answer.
     "get /v1/people/{person}",
     "put /v1/people/{person}/away",
     "delete /v1/people/{person}/away",
@@ -52,12 +52,12 @@ async fn each_route_lets_in_whom_the_table_says() {
         for (method, operation) in item.as_object().expect("operations") {
             let name = format!("{method} {path}");
             let Some(needs) = operation.get("x-needs") else { continue };
-            // It says who it is in a frame.
+            // The WebSocket authenticates in a frame.
             if path == "/v1/ws" {
                 continue;
             }
             for role in ROLES {
-                // The operator of a local start is an admin, too.
+                // The operator of a local start is also an admin, so another token is needed for each single role.
                 let api = match role {
                     Role::Agent => served.agent(),
                     role => served.issued(&format!("one-{}", role.word()), role),
@@ -95,7 +95,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                 };
                 let request = api.request(method, &path).header("accept", "application/json").json(&body);
                 let (status, refusal) = said(request).await;
-                // Some routes end it.
+                // Some routes end the interrupt, so a new one is needed.
                 if status >= 400 || name.starts_with("get ") {
                     asked = Some(own);
                 }
@@ -119,7 +119,7 @@ async fn each_route_lets_in_whom_the_table_says() {
     assert!(met > 5 * 35, "{met}");
 }
 
-/// What each route needs, once more and by hand: a permission that is changed by mistake shows here.
+/// The permission of each route, written out again. A permission that is changed by mistake shows here.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("get /metrics", "audit", "all"),
     ("get /v1/agent/decisions", "ask", "any"),
@@ -227,7 +227,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/ws", "read", "any"),
 ];
 
-/// Every route under `/v1` names what it needs, or is for anybody.
+/// Every route under `/v1` declares the permission that it needs, or is listed as open to everybody.
 #[test]
 fn each_route_names_what_it_needs() {
     let document = holdshort_server::openapi();
@@ -259,7 +259,7 @@ fn each_route_names_what_it_needs() {
     assert_eq!(named, by_hand);
 }
 
-/// `docs/reference/rights.md` holds the table. `UPDATE_SNAPSHOTS=1` writes it there.
+/// `docs/reference/rights.md` contains the table. `UPDATE_SNAPSHOTS=1` writes it.
 #[test]
 fn the_page_holds_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rights.md");

@@ -1,4 +1,4 @@
-//! What keeps a server from starting, and says so.
+//! Reasons why a server does not start, and their errors.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -47,7 +47,7 @@ async fn tokens_that_others_can_read_are_not_used() {
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let error = start(options(&data)).await.err().unwrap();
     assert!(matches!(error, StartError::Secrets(_)), "{error}");
-    // The folder is free again.
+    // The failed start has released the folder.
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     start(options(&data)).await.unwrap().stop().await;
 }

@@ -1,11 +1,12 @@
-//! Votes of several people over HTTP: what an edit does to them, who has to be among them, who counts twice, and who is asked.
+//! Votes of several people over HTTP: the effect of an edit on votes, required members, votes that count twice, and the
+//! approvers.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, refusal, text};
 use crate::people::{approve, code, looked_at, peopled};
 
-/// `anna`, `ben` and `dirk` are of legal, `cleo` of finance.
+/// Starts a server with four people: `anna`, `ben` and `dirk` are in legal, `cleo` is in finance.
 async fn team() -> (Served, [Api; 4]) {
     let served = peopled().await;
     served.set("dirk", &["reviewer"], &["legal"]).await;
@@ -18,7 +19,7 @@ async fn team() -> (Served, [Api; 4]) {
     (served, people)
 }
 
-/// A text that two of legal have to agree on, with more said of its assignment.
+/// Asks for a review by two people of legal. `more` extends the assignment.
 async fn text_of_two(served: &Served, more: &Value) -> Value {
     let mut assignment = json!({"groups": ["legal"], "quorum": {"required": 2}});
     assignment.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -31,19 +32,19 @@ async fn edit(api: &Api, asked: &Value) -> Value {
     ok(api.decide(asked, &json!({"option": "edit", "edit": "sent"})).await)
 }
 
-/// Who has a vote that counts.
+/// Returns the people with a valid vote.
 fn voters(shown: &Value) -> Vec<&str> {
     shown["votes"].as_array().into_iter().flatten().map(|vote| text(vote, "by")).collect()
 }
 
-/// Who approved before has approved something else.
+/// An edit withdraws earlier votes, because these were for another text.
 #[tokio::test]
 async fn an_edit_takes_back_what_others_had_voted() {
     let (served, [anna, ben, _, dirk]) = team().await;
     let asked = text_of_two(&served, &json!({})).await;
     assert_eq!(voters(&ok(approve(&anna, &asked).await)), ["anna"]);
     assert_eq!(voters(&edit(&ben, &asked).await), ["ben"]);
-    // One more for the text as it was is the only one for it.
+    // A vote for the original text is now the only one for it.
     let seen = ok(approve(&dirk, &asked).await);
     assert_eq!((&seen["status"], voters(&seen)), (&json!("open"), vec!["ben", "dirk"]));
     let settled = edit(&anna, &asked).await;
@@ -58,7 +59,7 @@ async fn whoever_wrote_the_edit_does_not_release_it() {
     let (served, [anna, ben, _, dirk]) = team().await;
     let asked = text_of_two(&served, &json!({"self_approval": false})).await;
     edit(&anna, &asked).await;
-    // Anna and ben are two, and one of them wrote it.
+    // Anna and Ben are two people, but Anna wrote the edit.
     assert_eq!(edit(&ben, &asked).await["status"], "open");
     assert_eq!(edit(&dirk, &asked).await["resolution"]["option"], "edit");
 }
@@ -87,7 +88,7 @@ async fn one_person_counts_in_two_stages_where_the_ask_says_so() {
     assert_eq!(ok(approve(&anna, &asked).await)["resolution"]["outcome"], "approved");
 }
 
-/// To confirm is not to approve: a gate that names the starter is passed by nobody else.
+/// A gate that names the starter can be passed by the starter only.
 #[tokio::test]
 async fn whoever_started_it_confirms_it_and_nobody_else_does() {
     let people = "people:\n  anna: {roles: [operator]}\n  ben: {roles: [operator]}\n";
@@ -103,7 +104,7 @@ async fn whoever_started_it_confirms_it_and_nobody_else_does() {
     assert_eq!(ok(approve(&anna, &held).await)["resolution"]["by"], json!(["anna"]));
 }
 
-/// Whom a gate asks was there when the workflow was loaded, and is not when a run begins.
+/// A run does not start if the approvers of its gate were removed after the workflow was loaded.
 #[tokio::test]
 async fn no_run_starts_that_nobody_could_decide() {
     let (served, _) = team().await;

@@ -1,4 +1,4 @@
-//! What is withheld from reviewers is in no byte of what they are sent, on any way out; and is for who sees everything.
+//! Withheld values are in no byte that a reviewer is sent, over any route. Callers who see everything get them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, shown, text};
 use crate::people::{code, peopled};
 use crate::socket::Socket;
 
-/// Planted where it is withheld, and in every text that is made of it.
+/// A value that is placed in the withheld fields, and in every text that contains them.
 const SECRET: &str = "DE02-1203-0000";
 
 fn ask(assignment: &Value) -> Value {
@@ -22,7 +22,7 @@ fn ask(assignment: &Value) -> Value {
     })
 }
 
-/// The bytes of a page, as somebody is sent them.
+/// Returns the body of a page, as this caller receives it.
 async fn bytes(api: &Api, path: &str) -> String {
     shown(api.request(Method::GET, path)).await.text
 }
@@ -31,7 +31,7 @@ async fn ask_of(served: &Served, assignment: Value) -> Value {
     created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
-/// A socket of somebody.
+/// Opens a socket of this caller.
 async fn socket_of(served: &Served, api: &Api) -> Socket {
     let origin = format!("http://localhost:{}", served.address().port());
     let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
@@ -53,7 +53,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     let path = format!("/v1/interrupts/{}", text(&asked, "id"));
     let mut sent = Vec::new();
 
-    // Read, listed, waited for, commented on.
+    // Reads, lists, waits and comments.
     let card = ok(anna.get(&path).await);
     let places = ["/arguments/iban", "/arguments/items/0/to", "/note", "/paid"];
     assert_eq!(card["withheld"], json!(places));
@@ -81,7 +81,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
         sent.push(bytes(&anna, &way).await);
     }
 
-    // Each verb answers with the card.
+    // Each of these actions returns the card.
     for (verb, body) in [
         ("claim", json!({})),
         ("release", json!({})),
@@ -91,7 +91,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
         sent.push(ok(anna.post(&format!("{path}/{verb}"), &body).await).to_string());
     }
 
-    // Somebody who sees it edits it: the reviewer agrees to what they are shown.
+    // A person who sees the value edits it. The reviewer agrees to the edit as it is shown to them.
     let mut arguments = json!({"iban": "DE99-SECOND-000", "sum": 6, "items": [{"to": SECRET, "n": 1}]});
     let edit = json!({"option": "edit", "edit": arguments});
     let two = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
@@ -99,7 +99,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     ok(served.operator().decide(&asked, &edit).await);
     let card = ok(anna.get(&path).await);
     sent.push(card.to_string());
-    // What does not fit says nothing of it either.
+    // Errors do not contain the value either.
     arguments = card["votes"][0]["edit"].clone();
     let mut moved = arguments.clone();
     moved["iban"] = json!("DE00");
@@ -120,7 +120,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     sent.push(bytes(&ben, &path).await);
     sent.push(bytes(&ben, "/v1/interrupts?status=resolved").await);
 
-    // What followed it: the socket, and the list of events.
+    // The events of the socket, and the list of events.
     let told = socket.events("in", 5).await;
     sent.extend(told.iter().map(Value::to_string));
     assert!(told.iter().any(|event| event["type"] == "interrupt_opened"), "{told:?}");
@@ -131,19 +131,19 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     let digest = text(&asked, "action_digest");
     assert!(sent.iter().all(|bytes| !bytes.contains(digest)), "no digest either");
 
-    // Who sees everything sees this; and what was agreed to is whole.
+    // Callers who see everything see the value, and the approved edit is complete.
     let card = ok(served.operator().get(&path).await);
     assert_eq!(card["resolution"]["edit"]["iban"], "DE99-SECOND-000");
     assert!(card["payload"].to_string().contains(SECRET) && card.get("withheld").is_none());
     assert!(bytes(&audrey, &path).await.contains(SECRET), "an auditor sees all, whatever else they are");
     assert!(bytes(&served.agent(), &path).await.contains(SECRET));
 
-    // A mark in what she guesses would tell her that she is right.
+    // Redacting her own guess would tell her that it is right.
     ok(anna.post(&format!("{path}/comments"), &json!({"text": format!("DE01-0000, {SECRET}")})).await);
     assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
-/// A link to decide by, of somebody who was an operator when they made it.
+/// A decision link shows what its maker may see now, after they have lost the role of an operator.
 #[tokio::test]
 async fn no_byte_of_it_is_on_the_page_of_a_link() {
     let served = peopled().await;
@@ -170,7 +170,7 @@ async fn no_byte_of_it_is_on_the_page_of_a_link() {
     assert_eq!(card["resolution"]["outcome"], "approved");
 }
 
-/// The workflow says it once, for whatever it asks.
+/// A workflow declares the withheld fields once for all its interrupts.
 #[tokio::test]
 async fn a_workflow_withholds_what_its_agents_call_with() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\

@@ -1,5 +1,5 @@
-//! What the HTTP kit says of a WebSocket that it writes to: how far it came. A wire that its clients leave without a word
-//! goes on from there.
+//! The progress that the HTTP kit reports for writes to a WebSocket. A wire whose clients disconnect silently continues
+//! from there.
 
 use std::time::Duration;
 
@@ -12,12 +12,13 @@ use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-/// More than all buffers between two ends hold.
+/// More frames than all buffers between the two ends hold.
 const FRAMES: u32 = 60;
 const FRAME_BYTES: usize = 1024 * 1024;
 const LONG: Duration = Duration::from_mins(1);
 
-/// A reader that does not read is not written to the end, however much is queued for it; one that reads is.
+/// Frames for a client that does not read are not reported as written, however many are queued. Frames for a client
+/// that reads are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_queued_is_not_yet_written() {
     let (written, mut told) = watch::channel(0);

@@ -1,5 +1,5 @@
-//! The record of one interrupt as a page to save: its card, its events with actors and times, the checkpoint that
-//! covers them, and the notifications of channels, which no checkpoint covers.
+//! The record of one interrupt as a page to save: its card, its events with actors and times, and the checkpoint that
+//! covers them. The notifications of channels follow, which no checkpoint covers.
 
 use axum::response::Response;
 use holdshort_protocol::{

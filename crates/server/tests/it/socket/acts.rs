@@ -1,4 +1,4 @@
-//! What is done over a socket is done as over HTTP, and never waits for what is followed.
+//! Commands over a socket have the same effect as over HTTP, and never wait for subscriptions.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ async fn a_decision_has_the_answers_and_refusals_that_it_has_over_http() {
     let interrupt = ok(served.operator().get(&path).await);
     assert_eq!(decided, json!({"type": "decided", "id": "d", "interrupt": interrupt}));
     assert_eq!(interrupt["resolution"]["outcome"], "approved");
-    // The same again: the standing result. Another one: what stands.
+    // A repeated decision returns the existing result. Another decision is refused with it.
     assert_eq!(socket.ask(&with(json!({"text": "go", "version": 1}))).await, decided);
     let other = socket.ask(&decide("other", &asked, "reject")).await;
     assert_eq!(error(&other), (Some("other"), "already_resolved", vec![]));
@@ -128,7 +128,7 @@ async fn a_decision_gets_in_while_a_long_stream_is_stuck() {
     let asked = [operator.ask().await, operator.ask().await];
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "all", "topic": "all", "position": "p0"})).await;
-    // Nobody reads: the events fill every buffer on the way.
+    // The client does not read, so the events fill every buffer.
     for (n, interrupt) in asked.iter().enumerate() {
         socket.say(&decide(&n.to_string(), interrupt, "approve")).await;
         let path = format!("/v1/interrupts/{}?wait=20", text(interrupt, "id"));

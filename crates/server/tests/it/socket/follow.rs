@@ -1,4 +1,4 @@
-//! What is followed arrives, once and in order, across disconnects and restarts.
+//! Events of subscriptions arrive once and in order, across disconnects and restarts.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ async fn a_run_is_followed_to_its_end() {
     ok(operator.decide(&asked, &json!({"option": "approve"})).await);
     events.extend(socket.events("r", 3).await);
     assert_eq!(socket.next().await, json!({"type": "ended", "id": "r"}));
-    // The same as a page.
+    // The page has the same events.
     assert_eq!(ok(operator.get(&format!("/v1/runs/{run}/events")).await)["items"], json!(events));
 
-    // The id is free again. What has been seen already is not there again.
+    // The id can be used again. Earlier events are not repeated.
     let start = socket.subscribe(json!({"id": "r", "topic": "run", "run": run, "since": 4})).await;
     assert_eq!(start["seq"], 4);
     assert_eq!(types(&socket.events("r", 1).await), ["run_completed"]);
@@ -81,7 +81,7 @@ async fn a_client_that_comes_back_with_its_position_misses_nothing() {
     let asked = served.agent().ask().await;
     let mut seen = socket.events("all", 1).await;
     drop(socket);
-    // Meanwhile things go on, also in streams that are no runs.
+    // Events continue while the client is away, also in streams other than runs.
     ok(served.operator().post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     ok(served.operator().decide(&asked, &json!({"option": "reject"})).await);
 
@@ -107,7 +107,7 @@ async fn a_client_that_comes_back_with_its_position_misses_nothing() {
         ]
     );
     assert_eq!((&seen[2]["stream"], seen[2].get("run")), (&json!("sys"), None));
-    // From the same start, all at once: the same.
+    // A second subscription from the same position gets the same events.
     socket.say(&json!({"type": "unsubscribe", "id": "all"})).await;
     assert_eq!(socket.next().await, json!({"type": "ended", "id": "all"}));
     socket.subscribe(json!({"id": "again", "topic": "all", "position": start["position"]})).await;
@@ -129,7 +129,7 @@ async fn what_is_listed_after_the_welcome_and_followed_from_it_has_no_gap() {
     );
     let asked = served.agent().ask().await;
     let listed = ok(served.operator().get("/v1/interrupts").await);
-    // Lists say whether the reader may decide, too.
+    // Items of a list also say whether the reader may decide.
     assert_eq!(
         (listed["items"].as_array().map(Vec::len), &listed["items"][0]["id"]),
         (Some(1), &asked["id"])

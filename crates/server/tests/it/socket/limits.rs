@@ -1,4 +1,4 @@
-//! What a socket refuses, what ends it, and how that is said.
+//! Frames that a socket refuses, reasons that close it, and the error of each.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ async fn a_socket_has_so_many_subscriptions_each_with_an_id_of_its_own() {
     assert_eq!(told, (0..64).map(|n| n.to_string()).collect::<Vec<_>>());
 }
 
-/// A socket whose client says one thing and waits for the end.
+/// Sends a message and returns how the socket ends.
 async fn end(mut socket: Socket, message: Option<Message>) -> (Value, Came) {
     if let Some(message) = message {
         socket.send(message).await;
@@ -174,7 +174,7 @@ async fn whoever_does_not_say_who_it_is_stays_outside() {
     assert_eq!(socket.ask(&json!({"type": "hello"})).await["role"], "agent");
 }
 
-/// An agent's token is good: that there are too many of its requests is another thing, and said as such.
+/// An agent over its rate gets `too_many_requests` at `hello`, and not an authentication error.
 #[tokio::test]
 async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     let served = Served::with(|options| options.agent_requests = 1).await;
@@ -193,7 +193,8 @@ async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     Socket::operator(&served).await;
 }
 
-/// Frames count as requests do: too many are refused one by one, and a flood ends the socket. People have no rate.
+/// Frames are limited like requests: excess frames are refused one by one, and a flood closes the socket. People have
+/// no rate.
 #[tokio::test]
 async fn an_agents_flood_ends_its_socket() {
     let served = Served::with(|options| options.agent_requests = 1).await;
@@ -201,7 +202,7 @@ async fn an_agents_flood_ends_its_socket() {
     let ping = json!({"type": "ping", "id": "1"});
     let mut refused = Vec::new();
     let close = loop {
-        // It may be closed before it is sent.
+        // The socket may be closed before the frame is sent.
         agent.try_send(Message::text(ping.to_string())).await;
         match agent.came().await {
             Came::Frame(frame) if frame["type"] == "pong" => refused.clear(),
@@ -209,7 +210,7 @@ async fn an_agents_flood_ends_its_socket() {
             Came::Close(close) => break close,
         }
     };
-    // The last word belongs to no frame.
+    // The last error belongs to no frame.
     let last = refused.pop().unwrap();
     assert_eq!((error(&last), close), ((None, "too_many_requests", vec![]), Some(4429)));
     assert_eq!(refused.len(), 100);
@@ -252,7 +253,7 @@ async fn a_client_that_does_not_read_is_dropped_and_comes_back_missing_nothing()
     let events = fill(&served).await;
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "all", "topic": "all", "position": "p0"})).await;
-    // Until the connection is gone, and that is noticed by writing alone.
+    // The closed connection is noticed only by writing.
     while socket.try_send(Message::Ping(Vec::new().into())).await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -276,7 +277,7 @@ async fn a_client_that_is_not_there_any_more_is_given_up() {
     let served = Served::paced(pace).await;
     let mut gone = Socket::operator(&served).await;
     let mut there = Socket::operator(&served).await;
-    // One answers pings because it waits for something, the other does nothing at all.
+    // One client answers pings because it waits for a frame. The other does nothing at all.
     let waits = tokio::spawn(async move {
         there.subscribe(json!({"id": "in", "topic": "inbox"})).await;
         there.next().await

@@ -1,4 +1,4 @@
-//! The WebSocket, by a client that is no part of the server.
+//! The WebSocket, tested with a client library that is independent of the server.
 
 mod acts;
 mod follow;
@@ -17,16 +17,16 @@ use crate::harness::{SOON, Served, ok, text};
 
 pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
-/// What comes out of a socket.
+/// A message from the server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Came {
     Frame(Value),
-    /// The code, and whether there was one at all.
+    /// The close code, if there was one.
     Close(Option<u16>),
 }
 
 impl Socket {
-    /// Opens one, with headers of its own.
+    /// Opens a socket with these headers.
     pub(crate) async fn open(
         served: &Served,
         headers: &[(&'static str, &str)],
@@ -35,7 +35,7 @@ impl Socket {
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        // Small, so that a client that does not read is soon noticed.
+        // Small, so that the server soon notices a client that does not read.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(64 * 1024).unwrap();
         let stream = socket.connect(served.address()).await.unwrap();
@@ -46,7 +46,7 @@ impl Socket {
         }
     }
 
-    /// Opens one and says hello with a token.
+    /// Opens a socket and authenticates with a token.
     pub(crate) async fn of(served: &Served, token: &str) -> Self {
         let mut socket = Self::open(served, &[]).await.unwrap();
         socket.say(&json!({"type": "hello", "token": token})).await;
@@ -66,7 +66,7 @@ impl Socket {
         assert!(self.try_send(message).await, "the socket is closed");
     }
 
-    /// Whether it could be sent.
+    /// Returns true if the message was sent.
     pub(crate) async fn try_send(&mut self, message: Message) -> bool {
         timeout(SOON, self.0.send(message)).await.unwrap().is_ok()
     }
@@ -90,7 +90,7 @@ impl Socket {
         }
     }
 
-    /// The frames up to the one of this type.
+    /// Returns the frames up to the first one of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -101,13 +101,13 @@ impl Socket {
         }
     }
 
-    /// Says something, and gives the answer.
+    /// Sends a frame. Returns the answer.
     pub(crate) async fn ask(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.next().await
     }
 
-    /// Subscribes, and gives where it starts.
+    /// Subscribes. Returns the answer with the start position.
     pub(crate) async fn subscribe(&mut self, wish: Value) -> Value {
         let mut frame = wish;
         frame["type"] = "subscribe".into();
@@ -116,7 +116,7 @@ impl Socket {
         answer
     }
 
-    /// The events that come for a subscription, as many as that.
+    /// Returns the next `count` events of a subscription.
     pub(crate) async fn events(&mut self, id: &str, count: usize) -> Vec<Value> {
         let mut events = Vec::new();
         while events.len() < count {
@@ -128,7 +128,7 @@ impl Socket {
     }
 }
 
-/// A run with more events than the buffers on the way to a client hold; how many there are.
+/// Starts a run with more events than the buffers of a client hold. Returns the number of events.
 pub(crate) async fn fill(served: &Served) -> usize {
     const LARGE: usize = 150;
     let operator = served.operator();
@@ -141,7 +141,7 @@ pub(crate) async fn fill(served: &Served) -> usize {
     1 + LARGE
 }
 
-/// The id, code and pointers of an error.
+/// Returns the id, code and pointers of an error.
 pub(crate) fn error(frame: &Value) -> (Option<&str>, &str, Vec<&str>) {
     assert_eq!(frame["type"], "error", "{frame}");
     let problem = &frame["problem"];
