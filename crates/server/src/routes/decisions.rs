@@ -15,8 +15,8 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and their effects are one transaction, which is durable when the answer arrives. A person
-/// who repeats their decision gets the existing result. An invalid decision leaves the interrupt open.
+/// The decision, the resolution and their effects are one transaction, which is durable when the answer arrives. A
+/// person who repeats their decision gets the existing result. An invalid decision leaves the interrupt open.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
     params(

@@ -238,7 +238,8 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// Every way to end a key closes its open connections: a socket, streams, a long poll. Connections of other keys stay open.
+/// Every way to end a key closes its open connections: a socket, streams, a long poll. Connections of other keys stay
+/// open.
 #[tokio::test]
 async fn what_is_open_ends_with_the_key() {
     let served = Served::new().await;
