@@ -1,16 +1,16 @@
-//! Who is asked, who has decided, who is missing, and whether the client may: as data and in words, for wires whose
-//! requests have a form of their own.
+//! Approvers of a request, their votes, the missing votes, and the client's own right to decide. Serves wires with
+//! their own request format, as data and as text.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Fact, Run};
 use holdshort_web::view::assignment::{Assigned, Reader};
 use serde_json::{Value, json};
 
-/// What a request says of it; `None` where any one admin or operator decides, as usual: then there is nothing to say.
+/// Assignment of a request.
 pub(crate) struct Told {
-    /// As the native API has it, with `votes` and the id of the interrupt.
+    /// The assignment in the form of the native API, with `votes` and the id of the interrupt.
     pub(crate) data: Value,
-    /// A line each.
+    /// The assignment as text, one fact per line.
     pub(crate) words: String,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn of(interrupt: &Interrupt) -> Option<Told> {
     Some(Told { data, words: words.join("\n") })
 }
 
-/// Adds whether whoever is told may decide. `data`: what [`of`] gave, of an interrupt of this run.
+/// Adds the reader's own right to decide. `data` comes from [`of`], for an interrupt of this run.
 pub(crate) fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };
@@ -37,7 +37,7 @@ pub(crate) fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
     }
 }
 
-/// What waits on and has other votes since this event, or asks others.
+/// Returns the open interrupt whose votes or approvers this event changed.
 pub(crate) fn changed<'r>(run: &'r Run, fact: &Fact) -> Option<&'r Interrupt> {
     let (id, is_vote) = match fact {
         Fact::DecisionMade { interrupt, .. } => (interrupt, true),
@@ -48,6 +48,6 @@ pub(crate) fn changed<'r>(run: &'r Run, fact: &Fact) -> Option<&'r Interrupt> {
         _ => return None,
     };
     let interrupt = run.interrupts.get(id)?;
-    // Of the vote that settles it the resolution tells.
+    // The resolution event reports the vote that settles the interrupt.
     (interrupt.is_open() && !(is_vote && interrupt.settles().is_some())).then_some(interrupt)
 }

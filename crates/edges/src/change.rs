@@ -1,20 +1,22 @@
-//! What a call would change, for clients that know no card: a line that sums it up, its files, each with its diff as text,
-//! and all of it as one text. It is read from the payload of the request, so it is the change that the approval binds to;
-//! what the card has no room for is counted and never left out in silence.
+//! The change that a call would make, as text for clients without cards: a summary line, each file with its diff, and
+//! the whole as one text.
+//!
+//! The change is read from the payload of the request, so it is the change that the approval binds to. Omitted parts
+//! are counted and never left out silently.
 
 use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};
 
-/// The change that a request is about.
+/// Change that a request asks about.
 pub(crate) struct Change {
     summary: String,
     files: Vec<Value>,
-    /// What is not shown of it, in words.
+    /// Description of the parts that are not shown.
     unseen: Option<String>,
 }
 
 impl Change {
-    /// That of a request's payload: of a trial or an undo, or of a file that a tool writes.
+    /// Returns the change in a request's payload: of a trial, an undo or a file tool. None if there is none.
     pub(crate) fn of(payload: &Value) -> Option<Self> {
         let unseen = Diff::unseen_of(payload);
         if let Some(trial) = TrialCard::of(payload) {
@@ -31,7 +33,7 @@ impl Change {
         Some(Self { summary: plain::line(&summary).into_owned(), files: vec![file], unseen })
     }
 
-    /// `{summary, files[{file_path, does, words, diff?}], not_shown?}`. `words` and `diff` are safe to show.
+    /// Returns `{summary, files[{file_path, does, words, diff?}], not_shown?}`. `words` and `diff` are safe to show.
     pub(crate) fn to_value(&self) -> Value {
         let mut value = json!({ "summary": self.summary, "files": self.files });
         if let Some(unseen) = &self.unseen {
@@ -55,7 +57,7 @@ fn file(change: TrialChange<'_>) -> Value {
     file
 }
 
-/// All that a card says of a trial, as text; or why there was none.
+/// Returns the full text of a trial's card, or the reason why the call was not tried.
 pub(crate) fn of_trial(payload: &Value) -> Option<String> {
     let Some(trial) = TrialCard::of(payload) else {
         return TrialCard::missing(payload).map(|why| format!("It was not tried: {why}."));
@@ -81,7 +83,7 @@ pub(crate) fn of_trial(payload: &Value) -> Option<String> {
     Some(plain::text(&lines.join("\n")).into_owned())
 }
 
-/// As every tool writes it, without the names of the files. No line of it can pass for another one.
+/// Returns a diff in the unified format, without file names. Text is escaped, so a line can not imitate another line.
 fn unified(diff: &Diff) -> String {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
@@ -96,7 +98,7 @@ fn unified(diff: &Diff) -> String {
     lines.join("\n")
 }
 
-/// The arguments of a call, one a line; of one that is a text the text itself.
+/// Returns the arguments of a call as `name: value`, one per line. Texts are not quoted.
 pub(crate) fn arguments(arguments: &Value) -> String {
     let line = |(name, value): (&String, &Value)| match value.as_str() {
         Some(text) => format!("{name}: {text}"),

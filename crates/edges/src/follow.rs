@@ -1,7 +1,7 @@
-//! The events of one run as the core has them, in order, from the first one: what an edge says is told from these.
+//! Events of one run in the core's form, in order, from the first event. Edges derive their frames from these events.
 //!
-//! Read for one client at a time: an edge lets the newest connection take the place of the one before. Nothing is
-//! kept that matters; a connection that comes back reads again.
+//! Each follower serves one client, because an edge closes older connections when a newer one comes. No state here must
+//! survive: a client that reconnects reads again.
 
 use std::sync::Arc;
 use std::vec;
@@ -17,23 +17,23 @@ use holdshort_web::limits::READ_EVENTS;
 use holdshort_web::problem::{Answer, Refused};
 use tokio::sync::{broadcast, watch};
 
-/// What a run's follower learns.
+/// Item that a follower yields.
 #[derive(Debug)]
 pub(super) enum News {
     Event {
         seq: u64,
         event: Box<Event>,
     },
-    /// Text on its way; an event will say what came of it.
+    /// Preview of streamed text. A later event holds the final text.
     Preview(Preview),
-    /// The journal can not be read any further.
+    /// The journal can not be read further.
     Problem(Refused),
 }
 
-/// Follows a run to its end, from the event after `since`. Dropping the stream is all that it takes to stop.
+/// Follows a run to its end, from the event after `since`. Dropping the stream stops it.
 pub(super) fn run(app: Arc<App>, run: RunId, since: u64) -> BoxStream<'static, News> {
     let follower = Follower {
-        // Before anything is read: what is committed in between is not missed.
+        // Subscribe before the first read, so that no commit in between is missed.
         commits: app.driver.watch(&run),
         previews: app.previews.subscribe(),
         app,
@@ -51,16 +51,16 @@ struct Follower {
     since: u64,
     commits: watch::Receiver<u64>,
     previews: broadcast::Receiver<Preview>,
-    /// Read and not yet given.
+    /// Events that were read and not yet yielded.
     found: vec::IntoIter<(u64, Event)>,
     state: State,
 }
 
 #[derive(Clone, Copy)]
 enum State {
-    /// The journal may hold more.
+    /// The journal may hold more events.
     Behind,
-    /// What is committed next wakes the follower.
+    /// All events are read. The next commit wakes the follower.
     Waiting,
     Over,
 }
@@ -83,13 +83,13 @@ impl Follower {
                         return Some(News::Problem(refused));
                     }
                 }
-                // Previews that were sent before a commit come before its events, which say what came of them.
+                // Previews sent before a commit are yielded before its events, which hold the final text.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = self.previews.recv() => match preview {
                         Ok(preview) if preview.run == self.run => return Some(News::Preview(preview)),
                         Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
-                        // The engine is gone, and with it whatever could follow.
+                        // The engine has stopped, so no event can follow.
                         Err(broadcast::error::RecvError::Closed) => return None,
                     },
                     changed = self.commits.changed() => match changed {
@@ -109,7 +109,7 @@ impl Follower {
         if read.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
-            // What was previewed until now is in the events that are still to be read.
+            // The events that are still to be read cover the earlier previews.
             self.previews = self.previews.resubscribe();
         }
         let mut found = Vec::with_capacity(read.len());

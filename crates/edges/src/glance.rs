@@ -1,5 +1,5 @@
-//! Runs that a list looks into. What is not in memory is replayed, so one list takes a place among the streams and reads
-//! so many events, as a page of the native API does; of runs beyond them it tells what their rows say.
+//! Reads the runs of a list. A run that is not in memory must be replayed, so each list takes one stream place and has
+//! a limit of events, like a page of the native API. For runs beyond the limit the list uses only their rows.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ impl Glance {
         Ok(Self { room: SCANNED_EVENTS as u64, _place: app.place()? })
     }
 
-    /// A run that has not ended, as it is now, as long as there is room for it.
+    /// Returns the current state of a run that has not ended. None if it has ended or if the limit of events is
+    /// reached.
     pub(super) async fn run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if row.ended_seq.is_some() || row.seq > self.room {
             return Ok(None);

@@ -1,10 +1,11 @@
-//! Compatibility edges: the wire formats of other systems, each below a base of its own, so that a client of theirs
-//! needs another address and a token and nothing else.
+//! Compatibility edges: the wire formats of other systems. Each edge has its own base path, so their clients need only
+//! another address and a token.
 //!
-//! An edge translates names: of frames, kinds, options, states. What it says is a function of the journal, what it
-//! is told becomes an input of the core. It holds no state that matters and decides nothing.
-//! For all edges `who.rs` reads tokens, `follow.rs` a run's events, `glance.rs` the runs of a list, `change.rs` the
-//! change that a request is about, and `assigned.rs` who decides on it; sockets are lines of `web`.
+//! An edge translates the names of frames, kinds, options and states. Its output is a function of the journal, and its
+//! input becomes an input of the core. It keeps no state that must survive and decides nothing.
+//! All edges share these files: `who.rs` reads tokens, `follow.rs` reads the events of one run, and `glance.rs` reads
+//! the runs of a list. `change.rs` describes the change of a request, and `assigned.rs` describes its approvers.
+//! Sockets use the lines of the crate `web`.
 
 mod assigned;
 mod change;
@@ -20,10 +21,10 @@ use axum::Router;
 use holdshort_web::auth::AuthState;
 use holdshort_web::problem::Answer;
 
-/// What the paths of the crew edge begin with.
+/// Path prefix of the crew edge.
 pub const CREW: &str = "/edges/crew/";
 
-/// The routes of all edges. `read_case`: reads the case that a task of a crew works on.
+/// Returns the routes of all edges. `read_case` reads the case of a crew task.
 pub fn router(crew: crew::Settings, read_case: Option<crew::ReadCase>) -> Router<AuthState> {
     Router::new()
         .nest("/edges/codelab", codelab::router())
@@ -31,12 +32,12 @@ pub fn router(crew: crew::Settings, read_case: Option<crew::ReadCase>) -> Router
         .nest("/edges/mars", mars::router())
 }
 
-/// A message of a `CodeLab` client, as far as it can be understood without its session.
+/// Parses a message of a `CodeLab` client, as far as this is possible without its session.
 pub fn read_codelab(text: &[u8]) -> Answer<()> {
     codelab::read(text)
 }
 
-/// A frame of a MARS client, its config included.
+/// Parses a frame of a MARS client, its config included.
 pub fn read_mars(text: &str) -> Answer<()> {
     mars::read(text)
 }

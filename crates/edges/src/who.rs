@@ -1,4 +1,4 @@
-//! Who comes through an edge: clients of other systems show their token where those systems have it.
+//! Authentication at the edges: reads the token from the places where clients of the source systems send it.
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
@@ -10,18 +10,18 @@ use holdshort_web::needs::Needs;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
-/// The header of the source systems.
+/// Header of the source systems for their token.
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
-/// Somebody with a token of ours, in one of three places: `Authorization: Bearer`, `X-Internal-Auth`, `?token=`.
-/// The last one is for sockets of browsers, which can not set headers; no line of the log holds a query.
+/// Authenticated caller with one of our tokens, from one of three places: `Authorization: Bearer`, `X-Internal-Auth`,
+/// `?token=`. The query parameter is for WebSockets of browsers, which can not set headers. Queries are never logged.
 pub(super) struct Guest {
     known: Known,
     needs: Needs,
 }
 
 impl Guest {
-    /// The caller, with the edge's name as the channel that its events are recorded with.
+    /// Authorizes the caller. The edge's name becomes the channel of the recorded events.
     pub(super) fn through(self, edge: &str) -> Answer<Caller> {
         self.known.through(edge).may(self.needs)
     }
@@ -44,7 +44,7 @@ impl FromRequestParts<AuthState> for Guest {
     }
 }
 
-/// The one token that is shown, wherever it is.
+/// Returns the only token of a request. Rejects a request with no token or with several.
 fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
     let bearer = |text: &str| {
         let (scheme, token) = text.split_once(' ')?;

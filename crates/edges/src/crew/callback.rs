@@ -1,8 +1,9 @@
-//! `/webhooks/callback/{review_id}`: a decision from where a reviewer was told (contract E18).
+//! `/webhooks/callback/{review_id}`: a decision from the place where a reviewer was notified (contract E18).
 //!
-//! It takes a token of somebody, as `/crew/resume` does, or a link: sealed, for one person, one review, one decision, until it
-//! expires or the review is resolved. A GET changes nothing: it leads to the page that shows what is asked, where a form
-//! decides. So a mail scanner that follows links decides nothing.
+//! The caller authenticates with a token, as for `/crew/resume`, or with a link. A link is sealed and bound to one
+//! person, one review and one decision. It is valid until it expires or the review is resolved. A GET changes nothing:
+//! it redirects to the page that shows the review, and a form there decides. A mail scanner that follows links
+//! therefore decides nothing.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET`: to the page of the link; with a token, the review as data.
+/// `GET`: redirects a link to its page. With a token, returns the review as data.
 pub(super) async fn show(
     State(auth): State<AuthState>,
     guest: Result<Guest, Refused>,
@@ -54,8 +55,8 @@ pub(super) async fn show(
     Ok(Json(review::seen(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Whoever has a link to this very review, made here: it decides one way. A link to a page decides there and nowhere else,
-/// for only there its reader is shown what is asked, and says what a robot does not.
+/// Reads a link to this review that was made here and decides one way. Rejects links that open a decision page. Only
+/// that page shows the request to its reader and asks for a confirmation that a robot does not give.
 async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, Status)> {
     let holder = auth.holder(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
@@ -63,7 +64,7 @@ async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, St
     Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
 }
 
-/// The task of a review that there is.
+/// Returns the task of a review, or an error if there is no such review.
 pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     let none = || Refused::not_found("review");
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
@@ -71,7 +72,7 @@ pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     if row.kind == Kind::Review && task::is_task(&run) { Ok(row.run) } else { Err(none()) }
 }
 
-/// `POST`: decides. With a link the decision is the link's, and what the body says of it has to be the same.
+/// `POST`: decides. With a link, a decision in the body must equal the link's decision.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     guest: Result<Guest, Refused>,
@@ -99,8 +100,8 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
 }
 
-/// What receivers of the source system send beside these is taken, and changes nothing. The link says who decides, and
-/// `reviewer` counts as it does without one (contract E29).
+/// Body that comes with a link. Further members from receivers of the source system are accepted and ignored. The link
+/// names the person who decides, and `reviewer` means the same as without a link (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]
@@ -115,7 +116,7 @@ struct WithLink {
     _more: Map<String, Value>,
 }
 
-/// `bound`: the decision of the link; `is_service`: it was made with a key.
+/// Decides with a link. `bound` is the link's decision. `is_service` is true if the link was made with a key.
 async fn by_link(
     holder: &Holder,
     is_service: bool,
@@ -146,7 +147,7 @@ async fn by_link(
     told(answer, &run.id, id)
 }
 
-/// A body that names another review than the address does is of another message.
+/// Rejects a body that names another review than the address.
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
@@ -156,7 +157,7 @@ fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     }
 }
 
-/// Too late is no error of the one who answers (contract D7).
+/// Turns a decision that comes too late into a 200 response with `success: false` (contract D7).
 fn told(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
     match answer {
         Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
@@ -178,7 +179,7 @@ struct Asked {
     expires_in_ms: Option<u64>,
 }
 
-/// `POST …/links`: a link that decides one way, in the name of whoever makes it.
+/// `POST …/links`: makes a link that decides one way, in the name of the caller.
 pub(super) async fn make(
     guest: Guest,
     Id(id): Id<ReviewId>,
@@ -204,7 +205,7 @@ pub(super) async fn make(
         return Err(Refused::of(Code::AlreadyResolved));
     }
     let now = app.now();
-    // No longer than the review itself.
+    // The link expires no later than the review.
     let until = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     let expires_at = until.map_or(now.plus_ms(ms), |until| now.plus_ms(ms).min(until));
     let claim = Claim {

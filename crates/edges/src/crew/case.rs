@@ -1,5 +1,5 @@
-//! The case that a task works on: one folder directly inside that which `CREW_CASES` names. A pack reads it: people whom the
-//! case names have a number in what the task is started with.
+//! The case of a task: one folder directly inside the folder that `CREW_CASES` names. A domain pack reads it and
+//! replaces people in the task's inputs with numbers.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -11,15 +11,15 @@ use tokio::task::spawn_blocking;
 
 use super::Settings;
 
-/// The members of a task's inputs that name its case and the day of the case.
+/// Members of a task's inputs that name its case and the day of the case.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Reads the case in a folder. Takes the folder, what the task calls the case, and the other inputs; returns the inputs that
-/// the task is started with.
+/// Reads the case in a folder. Takes the folder, the task's name for the case, and the other inputs. Returns the inputs
+/// for the start of the task.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, WrongCase>;
 
-/// Why there is no case.
+/// Error for a case that can not be used.
 #[derive(Debug)]
 pub struct WrongCase {
     /// Member of the inputs that is wrong.
@@ -27,13 +27,13 @@ pub struct WrongCase {
     pub message: String,
 }
 
-/// What a task on a case is started with.
+/// Folder and inputs for the start of a task on a case.
 pub(super) struct Case {
     pub(super) folder: String,
     pub(super) inputs: Map<String, Value>,
 }
 
-/// The case that `inputs` name, read whole: whatever is wrong with it is told before anything starts.
+/// Reads the whole case that `inputs` name. Every error in the case is therefore reported before the task starts.
 pub(super) async fn open(
     settings: &Settings,
     read_case: Option<ReadCase>,
@@ -62,7 +62,7 @@ pub(super) async fn open(
     let folder = format!("{cases}/{name}");
     let (path, called) = (folder.clone(), name.clone());
     let reading = spawn_blocking(move || {
-        // A link leads to wherever somebody likes.
+        // A symbolic link could lead anywhere, so it is not followed.
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
         is_folder.then(|| read(Path::new(&path), &called, inputs))
     });
@@ -71,7 +71,7 @@ pub(super) async fn open(
         Refused::of(Code::Internal)
     })?;
     match read {
-        // The name of the folder is written down with the task for good, and the inputs call the case by it.
+        // The folder's name is recorded permanently, and the inputs must call the case by the same name.
         Some(Ok(inputs)) if inputs.get(CASE).and_then(Value::as_str) != Some(&*name) => {
             let rule = "holds a name, an id, an account or a birth date of somebody in the case, which would be written down \
                         for good: rename the folder, to a number of yours";
@@ -83,12 +83,12 @@ pub(super) async fn open(
     }
 }
 
-/// At a member of the inputs.
+/// Error at a member of the inputs.
 fn wrong(member: &str, rule: &str) -> Refused {
     Refused::invalid_at(&format!("/inputs/{member}"), rule)
 }
 
-/// Whether it names something directly inside a folder, and says nothing else.
+/// Returns true if a name is a single path component, which names an entry directly inside a folder.
 fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)

@@ -18,18 +18,18 @@ use super::{AS_OF, CASE, CHANNEL, Settings};
 use crate::limits::CREW_TITLE_CHARS;
 use crate::who::Guest;
 
-/// The member of a run's input that holds what a client sent, where the workflow wants a task in words.
+/// Member of a run's input that holds the client's inputs if the workflow takes a task as text.
 pub(super) const INPUTS: &str = "inputs";
 
-/// The member of a run's input that says whom it is about.
+/// Member of a run's input that names the data subject of the task.
 pub(super) const SUBJECT: &str = "subject";
 
-/// Whether a workflow is a crew: every one whose agents we run.
+/// Returns true if a workflow is a crew: every workflow whose agents run here.
 pub(super) fn is_crew(workflow: &str) -> bool {
     workflow != EXTERNAL
 }
 
-/// The workflow behind the name of a crew. A workflow of that very name goes before an alias.
+/// Returns the workflow for the name of a crew. A workflow with this name has precedence over an alias.
 pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     if is_crew(name) && app.library.get(name).is_some() {
         return Some(name);
@@ -38,12 +38,12 @@ pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     app.library.get(workflow).map(|_| workflow)
 }
 
-/// A crew that there is.
+/// Returns the definition of a crew, or an error that lists the known crews.
 pub(super) fn find(app: &App, name: &str) -> Answer<Arc<Definition>> {
     let found = workflow_of(app, name).and_then(|workflow| app.library.get(workflow));
     found.ok_or_else(|| {
         let known: Vec<&str> = names(app).collect();
-        // Of a long one the beginning says which it was.
+        // Only the beginning of a long name is quoted.
         let begins: String = name.chars().take(CREW_TITLE_CHARS).collect();
         let cut = if begins.len() < name.len() { "…" } else { "" };
         let mut refused = Refused::not_found("crew");
@@ -56,7 +56,8 @@ fn names(app: &App) -> impl Iterator<Item = &str> {
     app.library.names().filter(|name| is_crew(name))
 }
 
-/// The workflow as a crew runs it: a review is the end of its agent's task (contract D3), and expires.
+/// Returns the workflow in the form for a crew: a released review ends its agent's task (contract D3), and reviews
+/// expire.
 pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definition {
     let mut definition = definition.clone();
     definition.gates.release_ends_step = true;
@@ -66,8 +67,9 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
     definition
 }
 
-/// What a run is started with: the inputs as they are where the workflow takes them so; else they are its task, in words,
-/// and stand beside it as they were sent. Whom it is about is for whoever erases, and no word of a task.
+/// Returns the input of a run. If the workflow accepts the client's inputs, they are passed unchanged. Otherwise they
+/// become its task as text, and `inputs` holds the original. The data subject is kept out of the text, because only
+/// erasure needs it.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =
@@ -90,7 +92,7 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     };
     let mut input = json!({ "task": task, INPUTS: sent });
     if definition.works_on_files() {
-        // The tools of a case read them there.
+        // The tools of a case read these members here.
         for name in [CASE, AS_OF] {
             input[name] = sent[name].clone();
         }
@@ -98,8 +100,9 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Says whom the task is about where erasing looks for it, and as it was sent: who erases knows no number of a case. What
-/// erasing would not find is refused. Where the inputs hold a task in words agents read that alone.
+/// Records the data subject as it was sent, in the member that erasure searches. The sender does not know the numbers
+/// of a case. Rejects a subject that erasure would not find. Also rejects a subject that the agents would read: they
+/// see only `task` if the input has one.
 pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {
@@ -122,7 +125,7 @@ fn pretty(members: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(members).unwrap_or_default()
 }
 
-/// The agents of a workflow in the order of their tasks; those that have none of their own come last.
+/// Returns the agents of a workflow in the order of its phases. Agents without a phase come last.
 pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     let mut agents: Vec<&str> = Vec::new();
     let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {
@@ -172,8 +175,8 @@ pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value
     Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
-/// Every agent by its name, and the crews that it works in. What the first of these is for is its goal: what an agent is
-/// instructed to do is told to nobody here.
+/// Returns all agents by name, each with its crews. An agent's `goal` is the description of its first crew.
+/// Instructions of agents are never shown here.
 fn by_name(app: &App) -> BTreeMap<String, Value> {
     let mut agents: BTreeMap<String, Value> = BTreeMap::new();
     for definition in names(app).filter_map(|name| app.library.get(name)) {
@@ -201,7 +204,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/agents?crew_name=`: those of one crew in the order of their tasks.
+/// `GET /crew/agents?crew_name=`: the agents of one crew in the order of their tasks.
 pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let mut known = by_name(&app);

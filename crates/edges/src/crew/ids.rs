@@ -1,4 +1,4 @@
-//! The ids of the document, each a way to write one of ours: nothing maps them but their text.
+//! Ids of the source document. Each is another spelling of one of our ids, so no mapping is stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 const OURS: &str = "int_";
 const THEIRS: &str = "REV-";
 
-/// `REV-01K6F…`: the interrupt `int_01k6f…`.
+/// `REV-01K6F…`, another spelling of the interrupt id `int_01k6f…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReviewId(pub(super) InterruptId);
 
@@ -24,7 +24,7 @@ impl fmt::Display for ReviewId {
 impl FromStr for ReviewId {
     type Err = holdshort_core::id::Malformed;
 
-    /// In either of the two forms.
+    /// Parses either spelling.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let ours = text.strip_prefix(THEIRS).map(|rest| format!("{OURS}{}", rest.to_ascii_lowercase()));
         ours.as_deref().unwrap_or(text).parse().map(Self)

@@ -1,11 +1,14 @@
-//! The crew edge: `/crew/…` and `/webhooks/…` as the clients of source document 003 know them (contracts D2 to D7 and D9).
+//! The crew edge: `/crew/…` and `/webhooks/…` for clients of source document 003 (contracts D2 to D7 and D9).
 //!
-//! A crew is a workflow, a task is a run, a review is an interrupt of kind `review`; each state is read from the journal.
-//! `run.rs` starts, `task.rs` words a run, `status.rs` and `socket.rs` tell it; `pause.rs` holds a run, `review.rs` words a
-//! review, `resume.rs` decides on one, `callback.rs` the same over a signed link. `crews.rs` maps names to workflows,
-//! `case.rs` finds the folder that a task works in,
-//! `webhooks/` registers channels and tells of deliveries. `settings.rs` reads the environment of the document, `limits` of a
-//! minute are `rate.rs`. Nothing here drives a run.
+//! A crew is a workflow, a task is a run, and a review is an interrupt of kind `review`. All states are read from the
+//! journal. The edge never drives a run.
+//!
+//! - `run.rs` starts a task, `task.rs` renders one, and `status.rs` and `socket.rs` report it.
+//! - `pause.rs` holds a task, `review.rs` renders a review, `resume.rs` decides on one, and `callback.rs` decides with
+//!   a signed link.
+//! - `crews.rs` maps names to workflows, and `case.rs` finds the folder of a task's case.
+//! - `webhooks.rs` registers channels and reports deliveries.
+//! - `settings.rs` reads the environment variables of the document, and `rate.rs` limits requests per minute.
 
 mod callback;
 mod case;
@@ -34,7 +37,7 @@ pub use case::{AS_OF, CASE, ReadCase, WrongCase};
 use rate::Limits;
 pub use settings::{Settings, Wrong};
 
-/// The channel that what a client does is recorded with.
+/// Channel of the recorded events.
 const CHANNEL: &str = "crew";
 
 const READ: Needs = any(Permission::Read);
@@ -46,14 +49,14 @@ const DECIDE: Needs = LOOK.decides();
 const ASSIGN: Needs = all(Permission::Assign);
 const ADMINISTER: Needs = all(Permission::Administer);
 
-/// What handlers of this edge share.
+/// State that the handlers of this edge share.
 struct Crew {
     settings: Settings,
     read_case: Option<ReadCase>,
     limits: Limits,
 }
 
-/// One base serves the paths with `/api/v1` and without (contract D9).
+/// Serves the paths both with and without `/api/v1` (contract D9).
 pub(super) fn router(settings: Settings, read_case: Option<ReadCase>) -> Router<AuthState> {
     let limits = Limits::new(&settings);
     let routes = routes();

@@ -1,4 +1,4 @@
-//! `POST /crew/pause/{task_id}`: a service holds a task until somebody has reviewed it (contracts D2, E35).
+//! `POST /crew/pause/{task_id}`: a service holds a task until a person has reviewed it (contracts D2, E35).
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(super) async fn pause(
         })
     };
     let before = app.run_now(&id).await?.open_review().map(task::review_id);
-    // The journal writes keys and numbers in its own way.
+    // The digest ignores the order of keys and the spelling of numbers, which the journal normalizes.
     let found = Digest::of_json(&hold.payload);
     let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
     let run = sent.map_err(|error| in_words(error.into()))?;
@@ -71,7 +71,8 @@ pub(super) async fn pause(
             "review_id": task::review_id(review),
         })));
     }
-    // Another request was faster, maybe of the same service: the review is of what that one found.
+    // Another request opened the review first, maybe from the same service. That review shows the other request's
+    // findings.
     let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
         && review.content.get("payload").map(Digest::of_json) == Some(found);
     if !is_ours {
@@ -87,8 +88,8 @@ pub(super) async fn pause(
     })))
 }
 
-/// What is refused of a hold, in the words of what was sent: what was found is the body, and stands beside an open review as a
-/// comment.
+/// Renames the fields of an error to those of the client. The findings are the body, and become a comment on a review
+/// that is already open.
 fn in_words(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
         let why = "nothing more can stand beside the review of the task, which has as many comments as it can have: it waits \
@@ -103,7 +104,7 @@ fn in_words(refused: Refused) -> Refused {
     })
 }
 
-/// A service, by its key or as an agent. A person is refused whatever their role (contract E35).
+/// Returns a caller that is a service: it has a key or is an agent. Rejects people, whatever their role (contract E35).
 fn service(guest: Guest) -> Answer<Caller> {
     let refused =
         || Refused::new(Code::ForbiddenRole, "a task is paused with a service token, and not by a person");
@@ -134,7 +135,7 @@ fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     let title =
         if first.is_empty() { "Compliance review".to_owned() } else { format!("Compliance review: {first}") };
     let mut title: String = title.chars().take(CREW_TITLE_CHARS).collect();
-    // Of some scripts as many characters are more bytes than a title has.
+    // In some scripts the limit of characters exceeds the limit of bytes.
     while title.len() > TITLE_BYTES {
         title.pop();
     }
@@ -150,7 +151,7 @@ fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     Ok(Hold { title, message: String::new(), payload, risk, expires_in_ms: Some(expires) })
 }
 
-/// Whether there is anything in it to look at.
+/// Returns true if a value holds any content to review.
 fn says_something(found: &Value) -> bool {
     match found {
         Value::Null => false,

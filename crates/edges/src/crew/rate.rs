@@ -1,4 +1,4 @@
-//! How often somebody may start a crew, and resume one (contracts D5, D6), told in the headers of the source system.
+//! Rate limits for starting and resuming crews (contracts D5, D6), reported in the headers of the source system.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// In memory: a restart forgets who has asked how often.
+/// Counters of requests. They are kept in memory, so a restart resets them.
 pub(super) struct Limits {
     runs: Quota,
     resumes: Quota,
 }
 
-/// What is counted.
+/// Kind of request that is counted.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
     Run,
@@ -34,7 +34,7 @@ impl Limits {
         Self { runs: Quota::new("runs", settings.runs), resumes: Quota::new("resumes", settings.resumes) }
     }
 
-    /// Carries out a request if it is not one too many. Whatever is answered says what is left.
+    /// Runs a request unless it exceeds the limit. Every response reports the remaining requests.
     pub(super) async fn within<T: IntoResponse>(
         &self,
         counted: Counted,
@@ -45,7 +45,7 @@ impl Limits {
         self.of(counted, &who, caller.app.now().as_millis(), answer).await
     }
 
-    /// The same of whoever has no token, by a name of theirs.
+    /// Does the same for a caller without a token, under the name `who`.
     pub(super) async fn of<T: IntoResponse>(
         &self,
         counted: Counted,

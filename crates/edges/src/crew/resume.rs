@@ -26,10 +26,10 @@ use super::rate::Counted;
 use super::{CHANNEL, Crew, crews, task};
 use crate::who::Guest;
 
-/// Values of `reviewer` that name nobody: sent by clients that know no user (contract E36). In the form of [`name::form`].
+/// Values of `reviewer` from clients that know no user (contract E36), in the form of [`name::form`].
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
-/// What its form sends beside these is taken, and changes nothing (contract D9).
+/// Body of a decision. Additional members from the client's form are accepted and ignored (contract D9).
 #[derive(Deserialize)]
 pub(super) struct Said {
     pub(super) status: Status,
@@ -37,7 +37,7 @@ pub(super) struct Said {
     pub(super) reviewer: Option<String>,
     #[serde(default)]
     pub(super) comments: Option<String>,
-    /// Which review is meant: a task may wait for another one by now.
+    /// Review that the decision is for. The task may wait for another review by now.
     #[serde(default, alias = "reviewId")]
     pub(super) review_id: Option<ReviewId>,
     #[serde(flatten)]
@@ -82,11 +82,11 @@ pub(super) async fn resume(
     let answer = async {
         let id = task::known(&caller.app, &id).await?;
         let run = caller.app.run_now(&id).await?;
-        // Whoever sends nonsense is told that first, whatever the task waits for.
+        // An invalid body is reported first, whatever the state of the task.
         let said = read(body).await?;
         let meant = meant(&run, said.review_id.as_ref())?;
         let told = decide(&caller, &run, &meant, &said).await.map_err(|refused| match refused.code() {
-            // Of an expired review nothing waits any more.
+            // The task no longer waits for an expired review.
             Code::Expired => not_paused(&run),
             _ => refused,
         })?;
@@ -95,8 +95,8 @@ pub(super) async fn resume(
     Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await)
 }
 
-/// The review that is decided on. Without its id that is the only one that the task ever had: an answer that is sent again must
-/// not release what its sender has not seen.
+/// Returns the review that is decided on. Its id may be missing only if the task has had a single review. A decision
+/// that is sent again must not release a review that its sender has not seen.
 fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
@@ -132,7 +132,7 @@ pub(super) async fn read(body: Body) -> Answer<Said> {
     Ok(said)
 }
 
-/// Whether a name that was sent can be recorded.
+/// Rejects a reviewer's name that is too long to be recorded.
 pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     if reviewer.is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
         let rule = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
@@ -141,7 +141,8 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     Ok(())
 }
 
-/// One decision, by whatever way it came: the first counts, the same again is told once more, another one is refused.
+/// Records one decision, for `/crew/resume` and for callbacks. The first decision wins, a repeat returns the same
+/// result, and a different decision is an error.
 pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &Said) -> Answer<Value> {
     let principal = &caller.principal;
     let is_service = matches!(principal.how, How::Key(_));
@@ -150,7 +151,8 @@ pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// The same in somebody's name. `named`: on whose behalf, as the client says.
+/// Does the same in the name of `actor`. `named` is the person on whose behalf the decision is made, as the client
+/// states.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -183,11 +185,11 @@ pub(super) async fn decide_as(
     }))
 }
 
-/// How a task that was approved goes on: what else holds it is said.
+/// Returns the message for an approved task. It names anything else that still holds the task.
 async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
-    // Whoever is at work by now, or comes next.
+    // The agent that works now, or the next one.
     let is_new = |agent: &&str| run.steps.values().all(|step| step.agent != **agent);
     let next = crews::in_order(&run.definition).into_iter().find(is_new);
     let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();
@@ -201,7 +203,7 @@ async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// What is refused of a decision, where the client wrote it.
+/// Renames the fields of an error to those of the client.
 fn in_words(refused: Refused) -> Refused {
     refused.in_words(|error| {
         if error.pointer == "/text" {
@@ -210,16 +212,16 @@ fn in_words(refused: Refused) -> Refused {
     })
 }
 
-/// Who decides, and how they may be named.
+/// The person or service that decides, and its accepted names.
 pub(super) struct Who<'w> {
     pub(super) id: &'w str,
     pub(super) name: Option<&'w str>,
-    /// It has a key, and may say for whom.
+    /// True if the caller has a key. It may then decide on behalf of a person.
     pub(super) is_service: bool,
 }
 
-/// Who decides is whoever is signed in (contract E29). A service may decide for somebody whom it names, and that is
-/// recorded with the decision, as is the name that a client without users sends.
+/// Returns the name to record as `on_behalf_of`. The authenticated subject decides (contract E29). Only a service may
+/// name another person. The placeholder name of a client without users is recorded too.
 pub(super) async fn on_behalf_of(app: &App, who: &Who<'_>, reviewer: Option<&str>) -> Answer<Option<String>> {
     let Some(sent) = reviewer else { return Ok(None) };
     let name = sent.trim();

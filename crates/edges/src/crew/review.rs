@@ -1,4 +1,4 @@
-//! Reviews: an interrupt of kind `review` in the words of the source system, as whoever asks is shown it.
+//! Reviews: interrupts of kind `review` in the words of the source system, redacted for the caller.
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
@@ -18,7 +18,7 @@ use super::{CHANNEL, task};
 use crate::limits::{CREW_LIST, CREW_LISTED};
 use crate::who::Guest;
 
-/// `GET /crew/review/{task_id}`: the review that the task waits for, or the last one; the earlier ones are its history.
+/// `GET /crew/review/{task_id}`: the review that the task waits for, or its last one. Earlier reviews are in `history`.
 pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let id = task::known(&caller.app, &id).await?;
@@ -37,14 +37,14 @@ pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Val
     let mut shown = seen(&caller, &run, &last).await?;
     let mut history = Vec::new();
     for (_, earlier) in reviews.iter().filter(|(_, id)| *id != last) {
-        // One that is not theirs is none of theirs to know of.
+        // A review that the caller may not see is left out.
         history.extend(seen(&caller, &run, earlier).await.ok());
     }
     shown["history"] = history.into();
     Ok(Json(shown))
 }
 
-/// A review as somebody may see it; refused where it is not theirs.
+/// Returns a review as the caller may see it. Rejects a caller without access to it.
 pub(super) async fn seen(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
     caller.interrupt(id).await?;
     let reader = caller.reader().await?;
@@ -54,7 +54,7 @@ pub(super) async fn seen(caller: &Caller, run: &Run, id: &InterruptId) -> Answer
     Ok(shown)
 }
 
-/// What somebody said beside it: a service that found more while it was open, whoever looks at it.
+/// Returns a comment on a review: additional findings of a service, or a remark of a person.
 fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
@@ -62,7 +62,7 @@ fn comment(comment: &wire::Comment) -> Value {
 /// Statuses of a review.
 const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
 
-/// Where a review stands, in lower case: the form and the dashboard compare it with `pending` (contract D9).
+/// Returns the status of a review in lower case. The form and the dashboard compare it with `pending` (contract D9).
 fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
         None => "pending",
@@ -73,10 +73,10 @@ fn status(interrupt: &wire::Interrupt) -> &'static str {
     }
 }
 
-/// The cause of what is let through because reviews are switched off: nobody looked at it (contract E20).
+/// Cause of a resolution without a decision, because reviews are switched off (contract E20).
 const UNASKED: &str = "unasked";
 
-/// A flat review whose lists are never null (contract D9).
+/// Returns a review as a flat object whose lists are never null (contract D9).
 pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let empty = Map::new();
     let payload = interrupt.payload.as_object().unwrap_or(&empty);
@@ -110,7 +110,7 @@ pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// In words, as the form shows them: a list of findings is its lines, and what is no text is written as JSON.
+/// Returns the findings as text for the form. A list becomes lines, and other values become JSON.
 fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
     let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {
@@ -121,7 +121,7 @@ fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String
     }
 }
 
-/// What else is shown: of what an agent hands in, the text that is released.
+/// Returns the remaining members of the payload. For a result that an agent hands in, they hold the text to release.
 fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     let known = ["findings", "risk_level", "regulatory_implications", "call_id", "details"];
     let mut details: Map<String, Value> = payload
@@ -140,7 +140,7 @@ fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     details.into()
 }
 
-/// Who has said what so far: those whose votes count, the last one first decided last.
+/// Returns the decisions of a resolved review, or the valid votes of an open one.
 fn responses(interrupt: &wire::Interrupt) -> Vec<Value> {
     let response =
         |status: &str, reviewer: &str, named: Option<&String>, comments: Option<&str>, at: &str| {
@@ -179,8 +179,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/reviews?status=`: those that wait first; `next_cursor` is the place of the next ones. A reviewer is shown those
-/// that are theirs.
+/// `GET /crew/reviews?status=`: lists open reviews first. `next_cursor` is the position of the next page. A reviewer
+/// sees only assigned reviews.
 pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;

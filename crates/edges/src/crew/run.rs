@@ -1,4 +1,4 @@
-//! `POST /crew/run`: starts a crew, and answers at once or when it has ended or waits for somebody.
+//! `POST /crew/run`: starts a crew. Responds at once, or when the run has ended or waits for a person.
 
 use std::sync::Arc;
 
@@ -60,10 +60,10 @@ async fn begin(
     let value = body.value().await?;
     let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
     let key = idempotency.of(&caller.actor, "POST /edges/crew/run", &value);
-    // Before it begins: whoever is refused has started nothing.
+    // Acquired before the start, so that a rejected request has started nothing.
     let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
     let _permit = permit.map_err(|_| Refused::of(Code::TooManyStreams))?;
-    // A repeat is the same task, whatever has become of its crew and its case since.
+    // A repeated request returns the same task, even if its crew or case has changed since.
     let known = caller.app.driver.known(key.as_ref()).await?;
     let started = match known {
         Some(known) => known,
@@ -89,7 +89,7 @@ async fn start(
     let tells =
         |channel: &Channel| channel.rule.kinds.is_empty() || channel.rule.kinds.contains(&Kind::Review);
     if crew.settings.hitl_enabled && !caller.app.driver.channels().iter().any(tells) {
-        // It is paused and listed all the same (contract E20).
+        // The task is paused and listed without a channel, too (contract E20).
         tracing::warn!(
             crew = crew_name,
             "no channel tells reviewers: register a webhook, or look at /crew/reviews"
@@ -126,13 +126,13 @@ async fn start(
     started.map_err(|error| in_words(error.into()))
 }
 
-/// Without a model the agents play their script, where they have one, and each answer says so.
+/// Returns the rehearsal model if no model is configured and the workflow has a script. Each response then reports it.
 fn rehearsal(app: &App, workflow: &str) -> Option<String> {
     let plays = app.model.rehearsal && app.library.has_rehearsal(workflow);
     plays.then(|| REHEARSAL.to_owned())
 }
 
-/// What does not fit is named where the client wrote it.
+/// Renames the fields of an error to those of the client.
 fn in_words(refused: Refused) -> Refused {
     refused.in_words(|error| {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
@@ -143,10 +143,11 @@ fn in_words(refused: Refused) -> Refused {
     })
 }
 
-/// The run once it has ended or waits for somebody, or as it is when the time is over: it goes on all the same.
+/// Returns the run when it has ended or waits for a person, or its current state after the time limit. The run
+/// continues after that limit.
 async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
-    // Before the run is looked at: what is committed in between is not missed.
+    // Subscribe before the first read, so that no commit in between is missed.
     let mut commits = app.driver.watch(id);
     let over = tokio::time::sleep(CREW_SYNC_TIME);
     let ended = caller.ended();
@@ -159,7 +160,7 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
         }
         tokio::select! {
             biased;
-            // What they have started they are told; no more of it.
+            // The caller's access has ended. The response shows the started task and no later state.
             () = &mut ended => return Ok(run),
             Ok(()) = commits.changed() => {}
             () = &mut over => return Ok(run),
@@ -169,7 +170,7 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     }
 }
 
-/// Every answer has these members, null where there is nothing (contract D9).
+/// Returns the response. All members are present, null if there is no value (contract D9).
 fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
     let state = State::of_run(run);
     let result = match state {

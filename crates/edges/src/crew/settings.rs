@@ -1,5 +1,5 @@
-//! The environment of the document (contract D5), read once at the start. Each key may be in a file instead, as `KEY_FILE`
-//! names it: so Docker and Kubernetes mount configuration.
+//! Environment variables of the document (contract D5), read once at the start. A variable `KEY_FILE` can name a file
+//! that holds the value of `KEY`: Docker and Kubernetes mount configuration in this way.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -15,30 +15,30 @@ use crate::limits::{
     CREW_SETTING_BYTES, CREW_TIMEOUT_SECONDS,
 };
 
-/// What the edge is started with.
+/// Settings of the crew edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `false`: reviews are let through, which each of them says (contract E20).
+    /// If false, reviews are approved without a person, and each review reports it (contract E20).
     pub hitl_enabled: bool,
     pub webhook_timeout: Duration,
     /// Attempts of one delivery.
     pub attempts: u64,
-    /// From the first attempt to the second.
+    /// Time from the first attempt to the second.
     pub retry_delay: Duration,
-    /// How long a review waits where its workflow says nothing.
+    /// Lifetime of a review if its workflow sets none.
     pub review_expiry: Duration,
-    /// A minute, of each principal.
+    /// Starts per minute for each principal. `resumes` is the same limit for resuming.
     pub runs: u32,
     pub resumes: u32,
-    /// Ranges of addresses that are not public and that webhooks may be at all the same.
+    /// Ranges of non-public addresses to which webhooks may be sent.
     pub allow: Vec<String>,
-    /// Of the signature of the source system.
+    /// Encoding of the source system's signature header.
     pub signature: Encoding,
-    /// Pages of these may call the edge from a browser.
+    /// Origins whose pages may call the edge from a browser.
     pub origins: Vec<HeaderValue>,
-    /// The folder whose folders are cases: crews with tools work in one of them.
+    /// Folder whose subfolders are the cases. Each task of a crew with file tools works in one of them.
     pub cases: Option<String>,
-    /// What was set and does nothing here, or lets through what would wait: told at the start, and by the doctor.
+    /// Variables without effect here, and a setting that skips reviews. Reported at the start and by the doctor.
     pub notices: Vec<&'static str>,
 }
 
@@ -61,7 +61,8 @@ impl Default for Settings {
     }
 }
 
-/// A variable that says nothing usable. A server does not start with it: a misspelt switch must not count as its default.
+/// Error for an invalid variable. The server does not start with it, because a misspelt switch must not silently mean
+/// its default.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     #[error("{name}: `{value}` is {rule}")]
@@ -77,7 +78,7 @@ const UNREVIEWED: &str =
     "HITL_ENABLED is false: tasks of the crew edge are let through without a review, whatever they found";
 
 impl Settings {
-    /// `variable`: the environment.
+    /// Reads the settings. `variable` returns the value of an environment variable.
     pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, Wrong> {
         let read = |name| read(name, variable);
         let mut settings = Self::default();
@@ -132,7 +133,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// How webhooks are sent to.
+    /// Returns the settings for sending webhooks.
     pub fn sending(&self) -> Sending {
         Sending {
             timeout: self.webhook_timeout,
@@ -144,7 +145,7 @@ impl Settings {
     }
 }
 
-/// What a variable says, or the file that `NAME_FILE` names. An empty one says nothing.
+/// Returns the value of a variable, or the content of the file that `NAME_FILE` names. An empty variable is not set.
 fn read(name: &'static str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, Wrong> {
     let said =
         |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -181,7 +182,7 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
 }
 
-/// A folder that is there, as the file system names it.
+/// Returns the canonical path of an existing folder.
 fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
     let found = fs::canonicalize(value).ok().filter(|path| path.is_dir());
     let named = found.and_then(|path| path.into_os_string().into_string().ok());
@@ -193,7 +194,7 @@ fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
     named.ok_or_else(rule)
 }
 
-/// Ranges of addresses with commas between them.
+/// Parses a comma-separated list of address ranges.
 fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
     let mut networks = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -206,8 +207,8 @@ fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
     Ok(networks)
 }
 
-/// Origins with commas between them: a scheme, a host and perhaps a port each. `*` would let any page act for whoever
-/// looks at it.
+/// Parses a comma-separated list of origins: a scheme, a host and an optional port. Rejects `*`, which would let any
+/// page act with its visitor's rights.
 fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, Wrong> {
     let wrong =
         |value: &str, rule: &str| Wrong::Value { name, value: value.to_owned(), rule: rule.to_owned() };

@@ -1,6 +1,6 @@
-//! `/ws/tasks/{task_id}`: how a task goes on, as it goes on (lesson 60). Each frame is the task as `/crew/status` tells it to
-//! the same caller, and what has just happened; the first one says how it stands. What a client says is not read, but for
-//! signs of life.
+//! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame holds the same task as `/crew/status` for
+//! this caller, and the latest event. The first frame holds the current state. Frames from the client only show that it
+//! is alive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn hear(incoming: &mut SplitStream<WebSocket>, caller: &Caller) -> End {
     }
 }
 
-/// Until the task has ended; then the connection stays until its client leaves.
+/// Sends frames until the task has ended. After that the connection stays open until its client leaves.
 async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallible>) -> End {
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
@@ -82,7 +82,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
     let mut said = vec![Said { kind: stands, event: "status", agent: None }];
     loop {
         for said in said {
-            // Of a task that is a reviewer's no more nothing is told.
+            // A reviewer who has lost access to the task receives nothing more.
             let shown = match status::seen(caller, &run).await {
                 Ok(shown) => shown,
                 Err(refused) => return End::AccessEnded(refused),
@@ -103,7 +103,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
     }
 }
 
-/// The types after which clients of the source system take a task for running, and for paused.
+/// Event types after which clients of the source system show a task as running or as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
@@ -117,7 +117,7 @@ enum Told {
 }
 
 impl Told {
-    /// After an event of this type; `None`: as before.
+    /// Returns the state after an event of this type. None if the state does not change.
     fn after(kind: &str) -> Option<Self> {
         match kind {
             STARTED => Some(Self::Runs),
@@ -127,17 +127,17 @@ impl Told {
     }
 }
 
-/// What has happened.
+/// One event for the client.
 struct Said {
-    /// In the words of the source system, by which its clients tell how the task stands.
+    /// Type in the words of the source system. Its clients derive the task's state from it.
     kind: &'static str,
-    /// In those of this edge.
+    /// Type in the words of this edge.
     event: &'static str,
-    /// Whose work it is about; `None`: whoever is at it.
+    /// Agent that the event is about. None stands for the current agent.
     agent: Option<String>,
 }
 
-/// How a task stands, as the type of an event that leads there.
+/// Returns the state of a task as the type of the event that leads to it.
 fn stands(run: &Run) -> &'static str {
     match task::State::of_run(run) {
         task::State::Pending => "connected",
@@ -151,7 +151,7 @@ fn stands(run: &Run) -> &'static str {
 
 fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Bytes {
     let agent = agent.as_deref().or_else(|| task::current_agent(run));
-    // Seconds, as the source system counts.
+    // The source system counts in seconds.
     let since_1970 = Duration::from_millis(u64::try_from(run.last_at.as_millis()).unwrap_or_default());
     let mut frame = json!({
         "id": format!("{}/{}/{event}", run.id, run.seq),
@@ -168,8 +168,8 @@ fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Byte
     frame.to_string().into()
 }
 
-/// What an event is to whoever watches a crew, and that the task runs where its client did not take it for running: first of all
-/// where it has only begun.
+/// Returns the frames for one event. Adds a `task_started` frame if the task runs and the client does not show it as
+/// running. For a new task this frame comes first.
 fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
@@ -193,7 +193,7 @@ fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
     said
 }
 
-/// `None`: nothing.
+/// Returns the frame for one fact. None if the client needs no frame.
 fn happened(run: &Run, fact: &Fact) -> Option<Said> {
     let is_review = |id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::Review);
     let (kind, event, agent) = match fact {
@@ -209,7 +209,7 @@ fn happened(run: &Run, fact: &Fact) -> Option<Said> {
             let (kind, event) = match outcome {
                 Outcome::Approved | Outcome::Answered => ("hitl_review_approved", "review_approved"),
                 Outcome::Rejected => ("hitl_review_rejected", "review_rejected"),
-                // The source system has no words for these.
+                // The source system has no types for these.
                 Outcome::Expired => ("review_expired", "review_expired"),
                 Outcome::Cancelled | Outcome::Superseded => ("review_cancelled", "review_cancelled"),
             };

@@ -18,8 +18,8 @@ use crate::glance::Glance;
 use crate::limits::{CREW_LIST, CREW_LISTED};
 use crate::who::Guest;
 
-/// Whoever sees everything is told everything. A reviewer is told of a task that they review, without what went in and came
-/// out: that stands in the review as far as it is theirs to see.
+/// Callers with access to all runs see the whole task. A reviewer sees only the state of a task under their review: the
+/// review itself shows the inputs and results that they may see.
 pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let id = task::known(&caller.app, &id).await?;
@@ -27,7 +27,7 @@ pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Valu
     seen(&caller, &run).await.map(Json)
 }
 
-/// A task as somebody may see it; refused where it is not theirs.
+/// Returns a task as the caller may see it. Rejects a caller without access to it.
 pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(Refused::of(Code::ForbiddenRole));
@@ -35,7 +35,7 @@ pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
     Ok(task::shown(run, caller.reaches_all()))
 }
 
-/// Whether somebody takes part in a review of the run.
+/// Returns true if the caller takes part in a review of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
     let mut reviews = run.interrupts.iter().filter(|(_, each)| each.opened.kind == Kind::Review);
@@ -54,7 +54,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/tasks?state=&crew_name=`: newest first; `next_cursor` is the place of the next ones.
+/// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the position of the next page.
 pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.through(CHANNEL)?.app;
     let limit = holdshort_web::query::limit(query.limit)?;

@@ -1,4 +1,4 @@
-//! A run in the words of a crew's task.
+//! Renders a run as a task of a crew.
 
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::{Cause, Interrupt, Kind};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::crews;
 use super::ids::ReviewId;
 
-/// What a task is (contract D2).
+/// State of a task (contract D2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Pending,
@@ -36,13 +36,13 @@ impl State {
         }
     }
 
-    /// A run that something is still under way in is paused all the same where a review holds it.
+    /// Returns the state of a run. A running run with an open review is paused.
     pub(super) fn of_run(run: &Run) -> Self {
         let state = Self::of(run.status());
         if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
     }
 
-    /// As the document writes it.
+    /// Returns the state in the document's spelling.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -53,7 +53,7 @@ impl State {
         }
     }
 
-    /// As its clients read it (contract D9).
+    /// Returns the state in the spelling that clients of the document read (contract D9).
     pub(super) fn lower(self) -> String {
         self.word().to_ascii_lowercase()
     }
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// A task that there is: a run that we carry out.
+/// Parses the id of a task. Rejects ids of runs that are not executed here.
 pub(super) async fn known(app: &App, text: &str) -> Answer<RunId> {
     let none = || Refused::not_found("task");
     let id: RunId = text.parse().map_err(|_| none())?;
@@ -71,12 +71,12 @@ pub(super) async fn known(app: &App, text: &str) -> Answer<RunId> {
     if is_task(&row) { Ok(id) } else { Err(none()) }
 }
 
-/// Whether a run is a task: agents of other frameworks have runs of their own.
+/// Returns true if a run is a task. Runs of external agents are not.
 pub(super) fn is_task(row: &RunRow) -> bool {
     crews::is_crew(&row.workflow)
 }
 
-/// What a task was started with, as it was sent.
+/// Returns the inputs of a task as they were sent.
 pub(super) fn inputs(input: &Value) -> Value {
     match input.get(crews::INPUTS) {
         Some(inputs) if inputs.is_object() => inputs.clone(),
@@ -84,12 +84,12 @@ pub(super) fn inputs(input: &Value) -> Value {
     }
 }
 
-/// Why a task has failed; `None` where it has not.
+/// Returns the reason why a task failed. None if it has not failed.
 pub(super) fn error(run: &Run) -> Option<String> {
     let ended = run.ended.as_ref().filter(|ended| State::of(ended.status) == State::Failed)?;
     let text = ended.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     Some(match (ended.status, text) {
-        // The document knows no cancelled task (contract E30).
+        // The document has no cancelled state (contract E30).
         (Status::Cancelled, Some(text)) => format!("cancelled: {text}"),
         (Status::Cancelled, None) => "cancelled".to_owned(),
         (_, Some(text)) => text.to_owned(),
@@ -97,7 +97,7 @@ pub(super) fn error(run: &Run) -> Option<String> {
     })
 }
 
-/// What it brought: the last word of the crew, as JSON where it is JSON (contract D9).
+/// Returns the result of a task: the last text of the crew, parsed if it is a JSON object or array (contract D9).
 pub(super) fn result(run: &Run) -> Value {
     let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {
         return Value::Null;
@@ -111,7 +111,7 @@ pub(super) fn result(run: &Run) -> Value {
     }
 }
 
-/// Who works on it now.
+/// Returns the agent that works on the task now.
 pub(super) fn current_agent(run: &Run) -> Option<&str> {
     if run.ended.is_some() {
         return None;
@@ -120,12 +120,12 @@ pub(super) fn current_agent(run: &Run) -> Option<&str> {
     at_work.max_by_key(|step| step.since).map(|step| step.agent.as_str())
 }
 
-/// Every review that a task waited for.
+/// Returns all reviews of a task.
 pub(super) fn reviews(run: &Run) -> impl Iterator<Item = &Interrupt> {
     run.interrupts.values().filter(|each| each.opened.kind == Kind::Review)
 }
 
-/// The review that a task waits for; else the last one that it waited for.
+/// Returns the open review of a task, or its last review.
 pub(super) fn last_review(run: &Run) -> Option<&Interrupt> {
     run.open_review().or_else(|| reviews(run).max_by_key(|each| each.opened_seq))
 }
@@ -134,7 +134,7 @@ pub(super) fn review_id(interrupt: &Interrupt) -> String {
     ReviewId(interrupt.opened.interrupt.clone()).to_string()
 }
 
-/// Why it is paused, for whoever started it.
+/// Returns the reason for a pause, as text for the caller who started the task.
 pub(super) fn waits_for(run: &Run) -> String {
     if run.open_review().is_some() {
         return "Waiting for reviewer".to_owned();
@@ -147,7 +147,7 @@ pub(super) fn waits_for(run: &Run) -> String {
     }
 }
 
-/// A task as `/crew/status` tells it, in full or without what is no part of a review.
+/// Returns a task for `/crew/status`. Without `in_full` its inputs and result are left out.
 pub(super) fn shown(run: &Run, in_full: bool) -> Value {
     let state = State::of_run(run);
     let review = last_review(run);
@@ -173,8 +173,8 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
     shown
 }
 
-/// What nobody is to take for the usual: scripted words for those of a model, a review that was let through unseen for an
-/// approval (contract E20), and what was erased for nothing that was said.
+/// Marks exceptional tasks: scripted text instead of a model's (`rehearsal`), a review approved without a person
+/// (`bypassed`, contract E20), and erased content (`erased`).
 pub(super) fn tell_unusual(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();

@@ -1,6 +1,6 @@
-//! `/webhooks`: channels that are registered here, and what became of what they were told (contracts D4, D7).
+//! `/webhooks`: registers channels and reports their deliveries (contracts D4, D7).
 //!
-//! What is told, when it is tried again and when it is given up is the outbox's (`engine/src/outbox`); this words it.
+//! The outbox (`engine/src/outbox`) decides what is sent, when it is retried and when it fails. This module renders it.
 
 use std::collections::BTreeMap;
 
@@ -92,10 +92,10 @@ fn checked(asked: Asked) -> Answer<New> {
     {
         return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
     }
-    // It signs what a `custom_url` is sent, and nothing else: of others it is not kept, and the answer says so.
+    // The secret signs only requests to a `custom_url`. For other types it is not stored, and the response reports it.
     let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
     let mut headers = headers.unwrap_or_default();
-    // Clients of the source system name what is said anyway.
+    // Clients of the source system send this header, which Holdshort always sets itself.
     headers.retain(|name, value| {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });
@@ -124,7 +124,7 @@ fn checked(asked: Asked) -> Answer<New> {
     Ok(New { is, url, secret, headers })
 }
 
-/// The host of a URL, with its port: all of it that is told again.
+/// Returns the host and port of a URL. No other part of the URL is shown again.
 fn host(url: &str) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let authority = rest.split(['/', '\\', '?', '#']).next()?;
@@ -132,13 +132,14 @@ fn host(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
-/// The domain of an address of mails: all of it that is told again.
+/// Returns the domain of an e-mail address. No other part of the address is shown again.
 fn domain(url: &str) -> Option<String> {
     let (_, domain) = url.strip_prefix("mailto:").unwrap_or(url).rsplit_once('@')?;
     (!domain.is_empty()).then(|| domain.to_owned())
 }
 
-/// A text in any case. A node that what is secret of a webhook has not come to yet knows no scheme.
+/// Returns a URL without its secret parts. The scheme is missing on a node that has not yet received the webhook's
+/// secrets.
 fn url_shown(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     if kind == WebhookKind::Email {
         return format!("mailto:…@{host}");
@@ -147,7 +148,7 @@ fn url_shown(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     format!("{scheme}{host}/…")
 }
 
-/// A webhook without what may let somebody in.
+/// Returns a webhook without its secrets.
 async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
     let Registered { is, by, at } = registered;
     let states = app.journal().channel_states().await?;
@@ -197,7 +198,7 @@ pub(super) async fn remove(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<V
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 
-/// What a delivery is called in the document.
+/// Returns the document's status of a delivery.
 fn status(row: &Delivery) -> &'static str {
     match row.state {
         DeliveryState::Waiting if row.attempts == 0 => "PENDING",
@@ -207,8 +208,8 @@ fn status(row: &Delivery) -> &'static str {
     }
 }
 
-/// What a `custom_url` is sent (contract D7), made again from what is kept of it: `None` once that is old. Of what is no review
-/// the notice.
+/// Returns the body that a `custom_url` received (contract D7), rebuilt from the stored notice. For an interrupt that
+/// is not a review, returns the notice itself. None after the notice has expired.
 fn payload(app: &App, row: &Delivery) -> Option<Value> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
@@ -231,7 +232,7 @@ fn payload(app: &App, row: &Delivery) -> Option<Value> {
 async fn delivery_shown(app: &App, row: &Delivery) -> Answer<Value> {
     let tried = app.journal().attempts(&row.delivery).await?;
     let last = tried.last();
-    // A checkpoint is about neither.
+    // The delivery of a journal checkpoint has neither a task nor a review.
     let (task, review) = row.subject().unzip();
     Ok(json!({
         "delivery_id": row.delivery.as_str(),
@@ -265,7 +266,7 @@ fn attempt(attempt: &Attempt) -> Value {
     })
 }
 
-/// `GET /webhooks/status/{review_id}`: the review, whoever was told of it, and how that went.
+/// `GET /webhooks/status/{review_id}`: the review and all deliveries that notified people of it.
 pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let app = &caller.app;
@@ -294,7 +295,7 @@ pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Jso
     delivery_shown(&app, &row).await.map(Json)
 }
 
-/// `POST /webhooks/retry/{delivery_id}`: it is sent once more, now, under the same id.
+/// `POST /webhooks/retry/{delivery_id}`: sends the delivery once more at once, with the same id.
 pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let caller = guest.through(CHANNEL)?;
     let row = retry_delivery(&caller, &id).await?;
