@@ -1,4 +1,5 @@
-//! What a message does: it becomes an input of the session's run, or its next run. Never waits for what follows.
+//! Carries out messages. A message becomes an input of the session's run or starts its next run. No message waits for
+//! its effects.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResul
 use super::session::{Session, Words};
 use super::{ids, names, open, plan};
 
-/// Frames that answer the message beside what the journal tells; most messages have none.
+/// Carries out a message. Returns frames that answer it directly. Most messages need none, because frames follow from
+/// the journal.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
@@ -45,7 +47,7 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
     Ok(Vec::new())
 }
 
-/// The answer to the question that it names.
+/// Answers the question that the message names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
     let Some((run, id)) = named(session, request).await? else {
         return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
@@ -59,7 +61,7 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     Ok(Vec::new())
 }
 
-/// What a person was asked in the session under this id, with its run.
+/// Returns the interrupt with this id in the session, and its run.
 async fn named(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
     let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
     let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);
@@ -69,7 +71,7 @@ async fn named(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, Interrup
     }
 }
 
-/// Something that a person was asked in the session, with its run: in the newest, or in one before it.
+/// Finds an interrupt of the session, and its run. Newer runs are searched first.
 async fn find(
     session: &Session,
     is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
@@ -84,8 +86,8 @@ async fn find(
     Ok(None)
 }
 
-/// The same decision once more changes nothing, also when the run that asked is over (lesson 9).
-/// `holder`: the connection that is to have what the decision lets a client run.
+/// Records a decision. A repeated decision changes nothing, even after the run has ended (lesson 9). `holder` is the
+/// connection that receives the call if the decision releases it to a client.
 async fn decide(
     session: &Session,
     run: &Run,
@@ -105,8 +107,8 @@ async fn decide(
     Ok(())
 }
 
-/// The question that words answer which name none. There must be no doubt which one it is: words beside which another
-/// question was answered may be meant for that one.
+/// Returns the question that a message without `request_id` answers. The question must be unambiguous. If another
+/// question was answered while this one was open, the message may be meant for that one.
 fn asked(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
@@ -131,7 +133,7 @@ fn asked(run: &Run) -> Answer<Option<InterruptId>> {
     }
 }
 
-/// While a limit waits no words let it go on: "no, stop" are words too (contract B4).
+/// Returns a notice if a limit waits for a decision. Text does not decide it: "no, stop" is text too (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open::interrupts(run)
         .into_iter()
@@ -143,9 +145,9 @@ fn limit_notice(run: &Run) -> Option<Frame> {
     Some(Frame::says(content, Some(json!({ "request_id": id.as_str(), "waiting": true })), true))
 }
 
-/// While a plan waits no words run it (contract B4).
+/// Returns a notice if a plan waits for a decision. Text does not run it (contract B4).
 fn plan_notice(run: &Run) -> Option<Frame> {
-    // Beside another version of it the plan is carried out, and words are heard.
+    // While a new version of an approved plan is proposed, the old version continues and messages are delivered.
     let (id, _) = open::interrupts(run).into_iter().find(|(_, interrupt)| {
         interrupt.opened.kind == Kind::PlanApproval && !run.replaces_a_plan(interrupt)
     })?;
@@ -216,7 +218,8 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     Ok(Vec::new())
 }
 
-/// What a `hitl_decision` is about: a call by its own id, or a call or a limit by the id of what asks.
+/// Returns the interrupt that a `hitl_decision` is about. A call is named by its own id or by the interrupt's id, a
+/// limit by the interrupt's id.
 async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("nobody is asked about the call `{id}`"));
     if id.parse::<InterruptId>().is_ok() {
@@ -232,14 +235,14 @@ async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, Interrupt
     Ok((run, asked))
 }
 
-/// What asks about a call that nobody has let run: it is open, or was answered with no.
+/// Returns the approval request of a call that was not approved: it is open or was rejected.
 fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
     let asked = run.approval_of(call)?;
     let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
     asked.resolution.as_ref().is_none_or(was_rejected).then(|| asked.opened.interrupt.clone())
 }
 
-/// What a person made of a call's arguments, under the names that the tool has here.
+/// Returns edited arguments under the server's argument names.
 fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     let about = run.interrupts.get(interrupt).map(|asked| &asked.opened.about);
     match about {
@@ -251,7 +254,8 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     }
 }
 
-/// What an IDE says in place of a decision: its person was asked there, said no, and perhaps why.
+/// Returns the reason if an error text is a rejection. The IDE sends it instead of a decision when its user has
+/// rejected the call there.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }
@@ -275,7 +279,7 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
     match session.send(&run.id, input).await {
         Ok(_) => {}
-        // The same result once more, after the run that it was for (lesson 9): perhaps it has just ended it.
+        // A result that is sent again after its run has ended (lesson 9). The first one may have ended the run.
         Err(refused) if refused.code() == Code::RunEnded => {
             let run = session.load(&run.id).await?;
             if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {
@@ -287,12 +291,12 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     Ok(Vec::new())
 }
 
-/// Whether a call has ended with just this.
+/// Returns true if a call has ended with this outcome.
 fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     let result = call.result.as_deref().unwrap_or_default();
     match (&call.state, outcome) {
         (CallState::Ended(CallEnd::Done), ClientOutcome::Done { text }) => result == text,
-        // An empty error is given words.
+        // An empty error is stored with a substitute text.
         (CallState::Ended(CallEnd::Failed), ClientOutcome::Failed { text }) => {
             result == text || text.trim().is_empty()
         }
@@ -300,7 +304,7 @@ fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     }
 }
 
-/// The run and the call that an id names.
+/// Returns the run and the call for a call id.
 async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session"));
     let runs = session.runs().await?;
@@ -310,8 +314,8 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
 }
 
-/// Another agent goes on with what the person says. What the one before it was about is given up: it hears what was
-/// said, and no two agents work in one session.
+/// Switches the agent and sends it the message. The work of the previous agent is cancelled. The new agent receives the
+/// conversation, and only one agent works in a session.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;

@@ -1,4 +1,4 @@
-//! What a run does, for a client that waits for it: whether anything goes on by itself.
+//! Activity of a run, for a client that waits for it: whether work continues without a person.
 
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Run};
@@ -10,7 +10,7 @@ use super::session::Session;
 pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
-    /// It would go on, were the installation not frozen.
+    /// The run would continue if the installation were not frozen.
     Frozen,
 }
 
@@ -21,7 +21,7 @@ impl Activity {
             Status::Completed | Status::Failed | Status::Cancelled => Ok(Self::Rests(status)),
             _ if is_at_work(run) => Ok(Self::GoesOn(status)),
             Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
-            // All that could come next is to begin something.
+            // A freeze holds the run only if its next step would start new work.
             Status::Queued | Status::Running => {
                 let system = session.caller.app.driver.system().await?;
                 Ok(if run.freeze(&system).is_some() { Self::Frozen } else { Self::GoesOn(status) })
@@ -36,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// The same for whoever reads it.
+    /// Returns the activity as a sentence for people.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => match status {
@@ -52,7 +52,7 @@ impl Activity {
     }
 }
 
-/// Whether something is under way, also in a pause or a freeze: what was begun comes to its end.
+/// Returns true if work has started and not ended. Started work also completes during a pause or a freeze.
 fn is_at_work(run: &Run) -> bool {
     let looks = |action: &Action| matches!(action, Action::Inspect { .. });
     run.started().next().is_some() || run.actions().iter().any(looks)

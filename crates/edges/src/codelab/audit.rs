@@ -1,5 +1,5 @@
-//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). A
-//! request that expired is listed as expired, not as rejected.
+//! `GET /events/audit-log`: every decision on a plan, a call or a limit, read from the journal (contract B9). A request
+//! that expired is listed as expired, not as rejected.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::session::Session;
 use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
-/// To look whether a run holds decisions takes as long as to read so many.
+/// Cost of checking a run for decisions, in events read.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";
@@ -36,7 +36,7 @@ pub(super) struct AuditQuery {
     session_id: Option<String>,
     event_type: Option<String>,
     limit: Option<u16>,
-    /// Of those who can send no header.
+    /// Token of a client that can not send headers.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
@@ -62,7 +62,7 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
         let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
         session.known().await?;
         for run in session.runs().await?.iter().rev() {
-            // A session's runs come one after the other: older ones have older entries.
+            // The runs of a session do not overlap, so older runs have older entries.
             if audit.entries.len() >= limit || audit.room == 0 {
                 break;
             }
@@ -91,11 +91,11 @@ struct Audit {
     entries: Vec<(AuditPosition, Value)>,
 }
 
-/// When it was decided; within one moment of a run, its events in their order.
+/// Time of the decision. Events of one run with the same time keep their order.
 type AuditPosition = (Timestamp, RunId, u64);
 
 impl Audit {
-    /// Of all sessions: their runs, newest first.
+    /// Adds the runs of all sessions, newest first.
     async fn add_all(&mut self) -> Answer<()> {
         let filter = RunFilter { workflow: Some(WORKFLOW.to_owned()), ..RunFilter::default() };
         let mut after = None;
@@ -151,7 +151,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Most runs have none, and need not be read.
+    /// Most runs have no decisions, so their events are not read.
     async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
         for kind in self.wanted {
             let filter = InterruptFilter {
@@ -216,7 +216,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
         (kind @ (Kind::ToolApproval | Kind::ClientCall), About::Call(id)) => {
             let call = run.calls.get(id)?;
             if kind == Kind::ClientCall {
-                // Handed out without a decision, and the person at the IDE said no.
+                // The call was handed out without a decision, and the user of the IDE rejected it there.
                 let error = made.filter(|made| made.option == "error" && !run.is_approved(id))?;
                 entry["decision"] = json!("reject");
                 entry["feedback"] = json!(act::rejection(error.text.as_deref()?)?);
@@ -224,7 +224,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
             entry["event_type"] = json!(TOOL);
             entry["call_id"] = json!(ids::call(&run.id, id));
             entry["tool_name"] = json!(names::tool(&call.tool));
-            // As the person saw them.
+            // The arguments that the person saw.
             let shown = interrupt.content.pointer("/payload/arguments").unwrap_or(&Value::Null);
             entry["original_arguments"] = names::arguments(&call.tool, shown);
             if let Some(edit) = edit.filter(|_| kind == Kind::ToolApproval) {
@@ -236,7 +236,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
     Some(entry)
 }
 
-/// As the client calls the session of a run.
+/// Returns the client's name for the session of a run.
 pub(super) fn session_id(run: &Run) -> &str {
     let input = run.started.as_ref().map(|started| &started.input);
     input.and_then(|input| input.get("session_id")).and_then(Value::as_str).unwrap_or_default()

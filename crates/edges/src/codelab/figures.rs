@@ -1,5 +1,4 @@
-//! `/health`, `/events/stats`, `/events/metrics`: that it is there, and how much happens, counted from the journal and
-//! its rows.
+//! `/health`, `/events/stats`, `/events/metrics`: liveness, and counts from the journal and its rows.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +13,12 @@ use serde_json::{Value, json};
 use super::WORKFLOW;
 use super::person::Person;
 
-/// For whoever asks: it names no version and reads nothing.
+/// Needs no authentication. It reveals no version of Holdshort and reads no data.
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// The journal takes every event or fails the request, so that none is lost behind it.
+/// Returns counts of events. The journal stores every event or fails the request, so no handler can fail afterwards.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;
@@ -36,7 +35,7 @@ pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(stats))
 }
 
-/// Of the newest runs of this edge, and of what each of them has asked.
+/// Returns counts of the newest runs of this edge and of their requests.
 pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
     let _place = caller.app.place()?;
     let (mut runs, mut asked) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());

@@ -1,8 +1,8 @@
-//! Following a session: the events of its runs, one run after the other, as frames; from now on, or from a place that
-//! the client names.
+//! Follows a session: turns the events of its runs, one run after the other, into frames. It starts from the current
+//! state or from a position that the client names.
 //!
-//! Commits to the run that is followed, to its session and to the installation wake it; what is told is read from the
-//! run's own stream, so that nothing is missed or told twice, whoever wrote it.
+//! Commits to the followed run, to its session and to the installation wake the follower. Frames come only from the
+//! run's own stream, so none is missed or sent twice, whichever node wrote the event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,50 +31,52 @@ use crate::assigned;
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
-    /// Of the run that is read; `None` before the first.
+    /// Projector of the followed run. None before the first run.
     teller: Option<Teller>,
-    /// Event and part that the client has heard of that run; `None`: all of the event.
+    /// Last event of that run that the client has received, and the last frame of the event. None stands for all its
+    /// frames.
     heard: (u64, Option<u32>),
-    /// The newest event when the client came: what was handed out up to it may have been run before.
+    /// Newest event when the client connected. A call that was handed out up to this event may have run before.
     came: Option<(RunId, u64)>,
-    /// Requests that were told before the client's place and are open still: told again once it has caught up.
+    /// Open requests that were sent before the client's position. They are sent again once the client has caught up.
     again: Vec<InterruptId>,
-    /// Read and not yet told.
+    /// Frames that are not yet sent.
     queue: VecDeque<Told>,
-    /// The journal may hold more.
+    /// The journal may hold more events.
     is_behind: bool,
-    /// `done` is owed, where nothing goes on by itself.
+    /// A `done` frame must follow once the run rests.
     is_owed: bool,
-    /// What the client was last told of the run.
+    /// Activity that the client was last sent.
     told_activity: Option<Activity>,
-    /// Another connection may have left its calls to this one.
+    /// Another connection may have released its calls.
     may_take_over: bool,
     opening: Vec<Told>,
     commits: Commits,
 }
 
-/// What wakes a follower.
+/// Commits that wake a follower.
 struct Commits {
-    /// Of the run that is followed, with its id.
+    /// Commits to the followed run, with its id.
     run: Option<(RunId, watch::Receiver<u64>)>,
-    /// Of the session, once there is one: it may have begun its next run.
+    /// Commits to the session, once it exists. It may have started its next run.
     session: Option<watch::Receiver<u64>>,
-    /// Of the installation: a freeze holds back what would go on.
+    /// Commits to the installation. A freeze stops a run from continuing.
     system: watch::Receiver<u64>,
-    /// Where there is no session yet: of sessions that are opened, whoever's they are. Which of them has the client's
-    /// name only the client's own key says, so each opening costs every such client one look-up, and tells it nothing.
+    /// Openings of sessions by any client, watched while this session does not exist. Only the client's own key maps
+    /// its name to a session. Each opening therefore costs every waiting client one lookup, and reveals nothing to it.
     opened: watch::Receiver<u64>,
 }
 
 impl Follower {
-    /// From what is there now, or from the frame after `since`. Whoever brings the result of a call is not told to run it. Nothing is missed between this and the first `next`.
+    /// Starts from the current state, or from the frame after `since`. `brought` is a call whose result the client
+    /// brings, so the call is not handed out again. No commit between this and the first `next` is missed.
     pub(super) async fn attach(
         session: Session,
         client: Arc<Client>,
         since: Option<&str>,
         brought: Option<&str>,
     ) -> Answer<Self> {
-        // Before anything is read: what is committed in between wakes it.
+        // Subscribe before the first read, so that commits in between wake the follower.
         let driver = &session.caller.app.driver;
         let commits = Commits {
             run: None,
@@ -136,7 +138,7 @@ impl Follower {
             }
             self.teller = Some(self.teller_of(run).await?);
             self.heard = (*seq, if let FrameId::Frame { part, .. } = &place { Some(*part) } else { None });
-            // As far as the place, to see that it is one.
+            // Read up to the position, to check that it exists.
             let is_before = |teller: &Option<Teller>| {
                 teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
             };
@@ -155,7 +157,8 @@ impl Follower {
         self.opening.push(Told { frame: self.info(run, activity, &agent), id: Some(place) });
         let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
-        // What was told before and is still to run is told again; the rest of what stands follows by itself.
+        // Calls that were handed out before the position and still have no result are sent again. Other open requests
+        // follow in `tell_again`.
         for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
             let Some(run) = run else { continue };
             let was_told =
@@ -177,7 +180,7 @@ impl Follower {
         Ok(())
     }
 
-    /// What still waits of what was told before the client's place, behind the frames that it missed.
+    /// Queues the open requests from before the client's position, after the frames that it missed.
     fn tell_again(&mut self, reader: &Reader) {
         let Some(Teller { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
@@ -190,7 +193,7 @@ impl Follower {
         }
     }
 
-    /// From before a run's first event.
+    /// Returns a projector at the start of a run.
     async fn teller_of(&mut self, id: &RunId) -> Answer<Teller> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
@@ -202,13 +205,13 @@ impl Follower {
         Ok(Teller::before(&run, before.unwrap_or_else(|| self.first_agent())))
     }
 
-    /// What every connection begins with: where the session is; and after a place, what is still to run of what was
-    /// told before it.
+    /// Returns the first frames of a connection: the session's state. After a position, also the calls that were handed
+    /// out before it and have no result.
     pub(super) fn opening(&mut self) -> Vec<Told> {
         std::mem::take(&mut self.opening)
     }
 
-    /// What waits for the client, under the ids under which it was told before.
+    /// Returns the open requests for the client, under the ids that they had before.
     pub(super) async fn waiting(&self) -> Answer<Vec<Told>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -223,7 +226,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// What was handed out before the client came and has no result: a call whose client is gone is this one's now.
+    /// Returns the calls that were handed out before the client connected and have no result. This connection takes
+    /// over the calls of clients that have left.
     pub(super) async fn handed_out(&self) -> Answer<Vec<Told>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -239,7 +243,7 @@ impl Follower {
         Ok(told)
     }
 
-    /// The questions that wait, for a client that hears nothing else of what stands.
+    /// Returns the open questions, for a client that receives no other open requests.
     pub(super) async fn questions(&self) -> Answer<Vec<Told>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -260,30 +264,30 @@ impl Follower {
             status: activity.map_or("new", Activity::word),
             run_id: run.map(|run| run.id.to_string()),
             agent: names::agent(agent).to_owned(),
-            // What a person must decide; what is handed out to be run needs nobody.
+            // Only requests that need a decision. A handed-out call needs none.
             pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
             pending_plans: open(&[Kind::PlanApproval]),
             rehearsal: self.session.caller.app.model.rehearsal,
         }
     }
 
-    /// Who is at work, or would be.
+    /// Returns the current agent, or the next one.
     fn agent(&self) -> String {
         self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
     }
 
-    /// A session begins with the agent that the workflow begins with.
+    /// Returns the agent that the workflow starts with.
     fn first_agent(&self) -> String {
         let base = self.session.workflow().ok();
         base.as_deref().and_then(Definition::front_agent).unwrap_or_default().to_owned()
     }
 
-    /// What follows is read at once, and ends with `done` where nothing goes on by itself.
+    /// Makes `next` read at once. A `done` frame follows once the run rests.
     pub(super) fn look(&mut self) {
         (self.is_behind, self.is_owed) = (true, true);
     }
 
-    /// The next frames; `None` once nothing can follow. Whoever stops waiting for them misses none.
+    /// Returns the next frames, or None if no frame can follow. Cancelling the call loses no frame.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<Told>>> {
         loop {
             let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
@@ -323,7 +327,7 @@ impl Follower {
         }
     }
 
-    /// Waits for something that may be told. `false`: nothing can follow any more.
+    /// Waits for a commit that may need frames. Returns false if no commit can follow.
     async fn wake(&mut self) -> Answer<bool> {
         self.watch().await?;
         if self.is_behind {
@@ -358,7 +362,7 @@ impl Follower {
         Ok(woken.is_ok())
     }
 
-    /// What is watched follows what is read. Whatever was committed before it was watched is to be read.
+    /// Watches the run that is read, and the session. Commits from before the subscription still have to be read.
     async fn watch(&mut self) -> Answer<()> {
         let driver = &self.session.caller.app.driver;
         if self.commits.session.is_none()
@@ -375,14 +379,14 @@ impl Follower {
         Ok(())
     }
 
-    /// As the client is about to be told; `None` before the first run.
+    /// Returns the activity and records it as sent. None before the first run.
     async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
         self.told_activity = Some(Activity::of(&self.session, &teller.run).await?);
         Ok(self.told_activity)
     }
 
-    /// `done`, where nothing goes on by itself; before it why, where nothing in the journal of the run says so.
+    /// Returns `done` if the run rests. A freeze adds a status frame first, because the run's journal does not show it.
     async fn rest(&mut self) -> Answer<Vec<Told>> {
         let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match activity {
@@ -393,7 +397,7 @@ impl Follower {
         Ok(why.into_iter().chain([Frame::done(activity)]).map(Told::from).collect())
     }
 
-    /// Reads on, in the run that is followed or the one after it.
+    /// Reads further in the followed run or in the next one.
     async fn read(&mut self) -> Answer<()> {
         let Some(teller) = &mut self.teller else {
             self.is_behind = self.move_on().await?;
@@ -402,7 +406,7 @@ impl Follower {
         let id = teller.run.id.clone();
         let stream = StreamId::Run(id.clone());
         let page = self.session.caller.app.journal().read(&stream, teller.run.seq, READ_EVENTS).await?;
-        // Whoever stops waiting here has lost nothing: nothing is taken in before.
+        // This await comes before any event is applied, so a cancelled call loses no event.
         let reader = self.session.caller.reader().await?;
         for sealed in &page {
             let event = self.session.caller.app.decode_event(sealed)?;
@@ -450,7 +454,7 @@ impl Follower {
         Ok(())
     }
 
-    /// To the run after the one that has ended, if there is one.
+    /// Moves to the run after the one that has ended. Returns false if there is none.
     async fn move_on(&mut self) -> Answer<bool> {
         let runs = self.session.runs().await?;
         let known = self.teller.as_ref().map(|teller| &teller.run.id);
@@ -462,8 +466,8 @@ impl Follower {
         Ok(true)
     }
 
-    /// What hands a call out that has become one to run, where it is this connection's to run. What is read may be old:
-    /// before a call goes out the run is read on, until it says that the call is over, or to its newest event.
+    /// Returns the interrupt that hands out a call, if this connection must run the call. The events read so far may be
+    /// old. The run is therefore read first until the call is over, or to its newest event.
     async fn ours(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
@@ -474,13 +478,13 @@ impl Follower {
         Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
-    /// What hands a call out, as far as is read.
+    /// Returns the run and the interrupt that hands out a call, as of the events read so far.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Calls that another connection let go, or that wait for one.
+    /// Returns calls that another connection released, or that wait for a connection.
     async fn taken_over(&mut self) -> Answer<Vec<Told>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();
@@ -489,7 +493,7 @@ impl Follower {
                 ours.push((id, interrupt));
             }
         }
-        // Nothing is waited for from here on: what counts as told is told.
+        // No await follows, so every call that is marked as sent is returned.
         let told = ours.into_iter().filter(|(id, _)| self.client.tells(id));
         Ok(told.flat_map(|(_, each)| open::again(&run, each)).map(Told::from).collect())
     }
@@ -499,7 +503,7 @@ fn unknown_place() -> Refused {
     Refused::invalid_at("/since", "is the `id` of no frame of this session")
 }
 
-/// A frame with whether whoever is told may decide.
+/// Adds to a frame whether its reader may decide.
 fn to_you(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     if let Some(assigned) = frame.assignment() {
         assigned::tell_you(assigned, run, reader);
@@ -507,7 +511,7 @@ fn to_you(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     frame
 }
 
-/// The call of a frame that says to run it.
+/// Returns the call of a frame that hands it out for execution.
 fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),

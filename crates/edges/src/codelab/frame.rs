@@ -1,5 +1,5 @@
-//! Frames out: what a client hears, as the clients of the source system parse it (contracts B3, B15). Nulls are left
-//! out. Which client reads which field is in `docs/reference/edges/codelab.md`.
+//! Outgoing frames, in the form that clients of the source system parse (contracts B3, B15). Nulls are left out.
+//! `docs/reference/edges/codelab.md` lists the fields that each client reads.
 
 use holdshort_protocol::FieldError;
 use holdshort_web::problem::Refused;
@@ -10,12 +10,12 @@ use super::activity::Activity;
 use super::frame_id::FrameId;
 use crate::assigned;
 
-/// A frame as it goes out.
+/// Frame with its id.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Told {
     #[serde(flatten)]
     pub(super) frame: Frame,
-    /// Of what stands in the journal: the place to go on after.
+    /// Position to resume after. None for a frame without a position in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
 }
@@ -35,7 +35,7 @@ impl From<Frame> for Told {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// The first frame of a socket, and of an answer that begins a session or goes on after a place.
+    /// First frame of a socket. Also the first frame of a response that begins a session or resumes after a position.
     SessionInfo {
         session_id: String,
         content: String,
@@ -45,7 +45,7 @@ pub(super) enum Frame {
         agent: String,
         pending_approvals: usize,
         pending_plans: usize,
-        /// Words are played from a script.
+        /// Agents play a script without a model.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         rehearsal: bool,
     },
@@ -55,16 +55,16 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    /// [`Frame::says`] makes it.
+    /// Made by [`Frame::says`].
     AssistantMessage {
         content: String,
-        /// The same words: one client joins tokens, the other shows contents.
+        /// Copy of `content`. One client joins tokens, the other shows `content`.
         token: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
         is_final: bool,
     },
-    /// The later form of `plan_notification` (contract B14).
+    /// Later form of `plan_notification` (contract B14).
     PlanApprovalRequired {
         content: String,
         approval_request_id: String,
@@ -86,8 +86,8 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Of what is to run. `approved: true`: a person has approved it; `redelivered: true`: it was handed out
-        /// before. Of what is asked: `assignment`, where others than any one operator decide.
+        /// For a handed-out call: `approved: true` if a person has approved it, `redelivered: true` if it was handed
+        /// out before. For an approval request: `assignment`, unless any one operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
@@ -103,7 +103,7 @@ pub(super) enum Frame {
         errors: Vec<FieldError>,
         is_final: bool,
     },
-    /// Nothing more comes by itself: the run waits, is paused, or has ended.
+    /// The run rests: it waits, is paused, or has ended.
     Done {
         status: &'static str,
         content: &'static str,
@@ -111,7 +111,7 @@ pub(super) enum Frame {
     },
 }
 
-/// Facts that some clients read at the top of a frame and others in its `metadata`, and what they come to in words.
+/// Facts with a text. Some clients read the facts at the top of a frame, others in its `metadata`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Facts<T> {
     content: String,
@@ -158,7 +158,7 @@ pub(super) struct Completed {
     pub(super) error: Option<String>,
 }
 
-/// A result is an object for every client.
+/// Result of a subtask. All clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Brought {
     pub(super) content: String,
@@ -193,12 +193,12 @@ pub(super) struct PlanMetadata {
     pub(super) requires_approval: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
-    /// Where others than any one operator decide.
+    /// Set unless any one operator may decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assignment: Option<Value>,
 }
 
-/// A subtask (contract B7).
+/// Subtask of a plan (contract B7).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Subtask {
     pub(super) id: String,
@@ -209,12 +209,12 @@ pub(super) struct Subtask {
     pub(super) estimated_time: &'static str,
 }
 
-/// Agents here estimate no time; clients show this word.
+/// Estimated time of every subtask. Agents estimate none here, and clients show this text.
 pub(super) const UNESTIMATED: &str = "unknown";
 
 impl Frame {
-    /// The name of its event where it is sent as a server-sent event: clients forward a `message`, show an `error`, and
-    /// leave with `done`.
+    /// Returns the event name of a server-sent event. Clients forward a `message`, show an `error`, and close on
+    /// `done`.
     pub(super) fn event(&self) -> &'static str {
         match self {
             Self::Done { .. } => "done",
@@ -223,13 +223,13 @@ impl Frame {
         }
     }
 
-    /// What an agent said, or what is said in its place.
+    /// Returns the message of an agent, or a message that this edge sends as one.
     pub(super) fn says(content: impl Into<String>, metadata: Option<Value>, is_final: bool) -> Self {
         let content = content.into();
         Self::AssistantMessage { token: content.clone(), content, metadata, is_final }
     }
 
-    /// Says who is asked and who has decided, as data and where people read it in words.
+    /// Adds the approvers and votes, as data and in the text for people.
     pub(super) fn assign(&mut self, told: &assigned::Told) {
         let more = format!("\n\n{}", told.words);
         let data = |metadata: &mut Option<Value>| {
@@ -259,7 +259,7 @@ impl Frame {
         }
     }
 
-    /// What [`Self::assign`] said as data.
+    /// Returns the data that [`Self::assign`] has added.
     pub(super) fn assignment(&mut self) -> Option<&mut Value> {
         match self {
             Self::Status { metadata, .. }
@@ -281,7 +281,7 @@ impl Frame {
         Self::AgentSwitched(Facts::new(content, Switched { from, to, from_agent, to_agent, reason }))
     }
 
-    /// A message that is not carried out. The connection stays, and nothing has changed.
+    /// Returns the error for a rejected message. The connection stays open, and nothing has changed.
     pub(super) fn refused(refused: &Refused) -> Self {
         let problem = &refused.0;
         Self::Error {
@@ -293,7 +293,7 @@ impl Frame {
         }
     }
 
-    /// The work has failed, for this reason.
+    /// Returns the error for a failed run.
     pub(super) fn failed(reason: &str, text: String) -> Self {
         Self::Error {
             content: text.clone(),
@@ -308,7 +308,7 @@ impl Frame {
         Self::Done { status: activity.word(), content: activity.sentence(), is_final: true }
     }
 
-    /// Ends an answer whose message was not carried out.
+    /// Last frame of a response whose message was rejected.
     pub(super) const REFUSED: Self =
         Self::Done { status: "refused", content: "The message was not carried out.", is_final: true };
 }

@@ -1,5 +1,5 @@
-//! The `id` of a frame: where it stands in the session, so that a client which comes back hears what follows it.
-//! Opaque to clients; all that it says is in the journal.
+//! Id of a frame: its position in the session. A client that reconnects receives the frames after it. Clients treat ids
+//! as opaque, and all their parts are in the journal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameId {
-    /// Before everything.
+    /// Before the first frame.
     Start,
-    /// The nth frame of an event of a run, both counted from 1.
+    /// The nth frame of an event of a run. Event and frame are counted from 1.
     Frame { run: RunId, seq: u64, part: u32 },
-    /// All frames of an event.
+    /// After all frames of an event.
     Event { run: RunId, seq: u64 },
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for FrameId {
 impl FromStr for FrameId {
     type Err = ();
 
-    /// Only as it was given out.
+    /// Parses only the canonical spelling.
     fn from_str(text: &str) -> Result<Self, ()> {
         let place = place(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }
@@ -51,7 +51,7 @@ fn place(text: &str) -> Option<FrameId> {
     }
 }
 
-/// A number that counts from 1.
+/// Parses a number that counts from 1.
 fn counted<T: FromStr + Default + PartialEq>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number| *number != T::default())
 }

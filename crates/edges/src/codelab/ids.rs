@@ -1,14 +1,14 @@
-//! The ids of the wire: each is made from one of ours, so that nothing is kept beside the journal.
+//! Ids on the wire. Each is derived from one of our ids, so no mapping is stored.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId};
 
-/// `plan_` and 8 hexadecimal digits (contract B6): of the interrupt that asks about the plan.
+/// Returns `plan_` and 8 hexadecimal digits (contract B6), derived from the interrupt that asks about the plan.
 pub(super) fn plan(interrupt: &InterruptId) -> String {
     plan_of(&[interrupt.as_str()])
 }
 
-/// The same of a plan that nobody was asked about.
+/// Returns the id of a plan that needed no approval.
 pub(super) fn unasked_plan(run: &RunId, phase: &str) -> String {
     plan_of(&[run.as_str(), "/", phase])
 }
@@ -18,12 +18,13 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Calls are counted within a run; on the wire an id is for one session, and for ever (lesson 3).
+/// Returns the id of a call on the wire. Calls are numbered within a run, but a wire id is unique in its session and
+/// never reused (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// The call of this run that an id names.
+/// Returns the call of this run for a wire id.
 pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(run.as_str())?.strip_prefix('-')
 }

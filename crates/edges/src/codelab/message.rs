@@ -1,5 +1,5 @@
-//! Messages in: what a client says (contract B2), from bytes to a type. What is not understood is refused with the
-//! place; keys that the source system has and this one does not need are passed over.
+//! Incoming messages of a client (contract B2), parsed from bytes to a type. Invalid fields are rejected with their
+//! path. Keys of the source system that have no use here are ignored.
 
 use holdshort_core::json;
 use holdshort_core::limits::TEXT_BYTES;
@@ -18,7 +18,7 @@ const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_res
 pub(super) enum Message {
     User {
         content: String,
-        /// The question that it answers.
+        /// Question that the message answers.
         request: Option<String>,
     },
     Plan(PlanDecision),
@@ -27,12 +27,12 @@ pub(super) enum Message {
     Switch(SwitchAgent),
 }
 
-/// What a person says about a plan or a call, whatever verb form it came in (contract E7).
+/// Decision about a plan or a call, in any of its verb forms (contract E7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Approve,
     Edit,
-    /// Of plans: with subtasks an edit, without them the wish for another plan (contract E10).
+    /// For plans: an edit if subtasks are given, otherwise a request for another plan (contract E10).
     Modify,
     Reject,
 }
@@ -48,9 +48,9 @@ pub(super) struct PlanDecision {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolDecision {
-    /// Of the call, or of what asks about it.
+    /// Id of the call, or of the interrupt that asks about it.
     pub(super) id: String,
-    /// The call that the client named beside what asks: it must be the one that is asked about.
+    /// Call that the client named in addition to the interrupt. The interrupt must be about this call.
     pub(super) call: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct ToolDecision {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolResult {
     pub(super) call_id: String,
-    /// What the tool brought, or why it could not.
+    /// Result of the tool, or its error.
     pub(super) outcome: Result<String, String>,
 }
 
@@ -107,7 +107,7 @@ struct ResultFields {
     error: Value,
 }
 
-/// From a frame of a socket.
+/// Parses a frame of a socket.
 pub(super) fn read(text: &[u8]) -> Answer<Message> {
     let changed = std::str::from_utf8(text).ok().and_then(raw::results_as_texts);
     let value = json::parse(changed.as_ref().map_or(text, |text| text.as_bytes()));
@@ -166,7 +166,7 @@ fn plan(value: &Value) -> Answer<Message> {
     }))
 }
 
-/// The plan that is named, in one way or in several that agree.
+/// Returns the id of the plan. If several fields name it, they must agree.
 fn plan_id(fields: &PlanFields) -> Answer<String> {
     let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
     let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
@@ -261,7 +261,7 @@ fn verdict(decision: &str) -> Answer<Verdict> {
     }
 }
 
-/// Whether these are words that somebody hears.
+/// Rejects a message text that is empty or too long.
 fn says(content: &str) -> Answer<()> {
     let wrong = match content.len() {
         _ if content.trim().is_empty() => "is empty".to_owned(),
@@ -271,7 +271,7 @@ fn says(content: &str) -> Answer<()> {
     Err(Refused::invalid_at("/content", wrong))
 }
 
-/// What a model reads: a text as it is, anything else as JSON.
+/// Returns the text for the model: a string unchanged, any other value as JSON.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,

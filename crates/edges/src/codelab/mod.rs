@@ -1,11 +1,12 @@
-//! The `CodeLab` edge (contracts B1 to B15): an IDE over a WebSocket, or a gateway over server-sent events.
+//! The `CodeLab` edge (contracts B1 to B15): serves an IDE over a WebSocket, and a gateway over server-sent events.
 //!
-//! Both say the same messages (`message.rs`) and hear the same frames (`frame.rs`). A session of theirs is a name
-//! for one of ours (`session.rs`); what a message does is in `act.rs`, and what happened is told by `projector.rs`, from
-//! the journal alone: a connection that comes back hears what is still open, or all that followed (`frame_id.rs`), and
-//! nothing runs inside a request. Which of several connections runs a call is in `web/src/call_claims.rs`.
-//! Words are never parsed: only `plan_decision` and `hitl_decision` decide, but for the IDE's own way to say no to a
-//! call (`act::rejection`).
+//! Both send the same messages (`message.rs`) and receive the same frames (`frame.rs`). A client's session is a name
+//! for one of our sessions (`session.rs`). `act.rs` carries out messages, and `projector.rs` derives frames from the
+//! journal alone. A client that reconnects receives the open requests, or all frames after its position
+//! (`frame_id.rs`). No work runs inside a request. `web/src/call_claims.rs` chooses the connection that runs a call.
+//!
+//! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. The one exception is the error
+//! text with which the IDE rejects a call (`act::rejection`).
 
 mod act;
 mod activity;
@@ -38,7 +39,7 @@ use holdshort_web::call_claims::Clients;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
-/// The workflow that a session's runs are of.
+/// Workflow of the runs in a session.
 const WORKFLOW: &str = "codelab_ide";
 
 const READ: Needs = all(Permission::Read);
@@ -48,7 +49,7 @@ const AUDIT: Needs = all(Permission::Audit);
 
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        // An IDE decides for the person before it.
+        // An IDE decides for its user, so it needs that person's rights.
         .route("/ws/{session_id}", STEER.on(get(socket::open)))
         .route("/agent/message/stream", STEER.on(post(stream::open)))
         .route("/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::begin))))

@@ -1,27 +1,26 @@
-//! Agents and tools under the names that the IDE has (contract B15). Both names are understood; what is sent out is the
-//! IDE's.
+//! Names of agents and tools. Both our names and the IDE's are accepted, and frames use the IDE's (contract B15).
 
 use holdshort_core::definition::Definition;
 use serde_json::Value;
 
-/// Ours, and the IDE's.
+/// Pairs of our name and the IDE's name.
 type Names = &'static [(&'static str, &'static str)];
 
 const AGENTS: Names = &[("coder", "code")];
 const TOOLS: Names = &[("search_files", "search_in_code")];
-/// What the IDE calls an argument of a tool that is ours under another name.
+/// Arguments that the IDE names differently: tool, our name, the IDE's name.
 const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
 
 fn theirs(names: Names, name: &str) -> &str {
     names.iter().find(|(ours, _)| *ours == name).map_or(name, |(_, theirs)| theirs)
 }
 
-/// The agent as the IDE calls it.
+/// Returns the IDE's name of an agent.
 pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
 
-/// The agent that either name means in this workflow.
+/// Returns the agent of this workflow that either name stands for.
 pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     let is_known = |name: &str| definition.agents.contains_key(name);
     let other = AGENTS.iter().find_map(|(ours, theirs)| match name {
@@ -32,15 +31,15 @@ pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     other.filter(|other| !is_known(name) && is_known(other)).unwrap_or(name)
 }
 
-/// The tool as the IDE calls it.
+/// Returns the IDE's name of a tool.
 pub(super) fn tool(name: &str) -> &str {
     theirs(TOOLS, name)
 }
 
-/// A call's arguments under the names of the IDE.
+/// Returns a call's arguments under the IDE's names.
 pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
     let mut arguments = renamed(tool, arguments.clone(), |ours, theirs| (ours, theirs));
-    // The IDE lists no folder without being told which.
+    // The IDE needs a path to list a folder.
     if tool == "list_files"
         && let Some(fields) = arguments.as_object_mut()
     {
@@ -49,7 +48,7 @@ pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
     arguments
 }
 
-/// Arguments that a person edited, under the names that the tool has here.
+/// Returns edited arguments under our names.
 pub(super) fn edited(tool: &str, arguments: Value) -> Value {
     renamed(tool, arguments, |ours, theirs| (theirs, ours))
 }

@@ -1,4 +1,5 @@
-//! What waits for the client, as frames: the same when it opens, and for whoever connects later (contract B12).
+//! Frames for open requests. They are the same when a request opens and for a client that connects later (contract
+//! B12).
 
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
@@ -12,7 +13,7 @@ use super::{ids, names, plan};
 use crate::assigned;
 use crate::change::{self, Change};
 
-/// Open interrupts of a run, oldest first.
+/// Returns the open interrupts of a run, oldest first.
 pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
     let mut open: Vec<_> = run.open_interrupts().collect();
     open.sort_by_key(|(_, interrupt)| interrupt.opened_seq);
@@ -21,7 +22,7 @@ pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
 
 pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = asked(run, interrupt);
-    // Nobody decides on what is handed out to be run.
+    // A call that is handed out for execution has no approvers.
     if let Some(told) = assigned::of(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall) {
         for frame in &mut frames {
             frame.assign(&told);
@@ -69,14 +70,15 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
-/// The same for whoever connects later: what a client may have begun to run by now says that it is no news.
+/// Returns the frames for a client that connects later. A call that a client may already have run is marked as
+/// redelivered.
 pub(super) fn again(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
     frames
 }
 
-/// Its votes, or whom it asks, are others than before: told for people, and as data under the ids that it has.
+/// Returns a frame about changed votes or approvers, as text and as data with the client's ids.
 pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     let told = assigned::of(interrupt)?;
     let opened = &interrupt.opened;
@@ -92,14 +94,14 @@ pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     Some(frame)
 }
 
-/// Marks what is to run as something that may have run before.
+/// Marks a handed-out call as one that may have run before.
 pub(super) fn redelivered(frame: &mut Frame) {
     if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
         metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
     }
 }
 
-/// `asks`: a person decides first. Otherwise the client runs it now.
+/// Returns the frame of a call. If `asks` is true a person decides first, otherwise the client runs the call now.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
@@ -116,15 +118,15 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Whether it asks about a call that no client runs. A client that is handed a `tool_call` may run what it approves
-/// (contract B11), and knows its own tools alone: it is told of such a call in words.
+/// Returns true if an approval is about a call that no client runs. A client may run a `tool_call` frame once it is
+/// approved (contract B11), and knows only its own tools. It receives such a call as text.
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
     let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
     spec.is_some_and(|spec| !matches!(spec.runs, Runs::Client { .. }))
 }
 
-/// A call of a tool that runs on the server, with all that it would change.
+/// Describes a call of a tool that runs on the server, with all its changes.
 fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
@@ -141,7 +143,7 @@ fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
 }
 
-/// The same as data.
+/// Returns the same call as data.
 pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     let mut about = json!({ "request_id": interrupt.opened.interrupt.as_str(), "approval": true });
     if let Some(agent) = &interrupt.opened.agent {
@@ -160,7 +162,7 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     about
 }
 
-/// A limit is reached. Words do not decide it (contract B4).
+/// Describes a limit that was reached. A text message does not decide it (contract B4).
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
@@ -171,7 +173,7 @@ fn limit(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
 }
 
-/// An agent asks: the next `user_message` is the answer.
+/// Describes an agent's question. The next `user_message` answers it.
 fn question(interrupt: &Interrupt) -> Frame {
     let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
     let text = |field| payload.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -190,7 +192,7 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// The source system has no words for it: a person decides in the inbox.
+/// Describes a request that the source system has no frame for. A person decides it in the inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

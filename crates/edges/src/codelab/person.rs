@@ -1,4 +1,4 @@
-//! Who speaks on this edge. An IDE decides for the person before it, so the agents' token does not get in.
+//! Caller of this edge. An IDE decides for its user, so the agents' token is rejected.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,10 +7,10 @@ use holdshort_web::problem::{Answer, Refused};
 
 use crate::who::Guest;
 
-/// What its decisions are recorded with.
+/// Channel that is recorded with decisions.
 pub(super) const VIA: &str = "codelab";
 
-/// Somebody with a token whose role has what the route needs.
+/// Authenticated caller whose role has the permission that the route needs.
 pub(super) struct Person(pub(super) Caller);
 
 impl FromRequestParts<AuthState> for Person {

@@ -1,4 +1,4 @@
-//! Plans on the wire: subtasks both ways, and where a plan stands in its run.
+//! Plans on the wire: subtasks in both directions, and the progress of a plan in its run.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::frame::{PlanMetadata, PlanSummary, Subtask, UNESTIMATED};
 use super::{ids, names};
 
-/// The planning phase whose plan an interrupt asks about.
+/// Returns the planning phase whose plan an interrupt asks about.
 pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     match &interrupt.opened.about {
         About::Plan(phase) => Some(phase),
@@ -18,8 +18,8 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     }
 }
 
-/// The id that the settled plan of a planning phase has on the wire: that of the last interrupt that approved it;
-/// before that, of the last one about it; or, where nobody was asked, one made from the run.
+/// Returns the wire id of the settled plan of a planning phase. It comes from the last interrupt that approved the
+/// plan, or else from the last interrupt about it. Without any interrupt it is derived from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -35,9 +35,9 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
     }
 }
 
-/// The subtasks of a plan as they are now.
+/// Returns the subtasks of a plan with their current status.
 pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
-    // Who does what names nobody.
+    // Agent of subtasks that name none.
     let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
     let usual = controls.find(|control| planning.is_none_or(|planning| control.plan == planning));
     let usual = usual.map_or("", |control| &control.agent);
@@ -52,7 +52,7 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// A plan that waits for a decision: for a client that shows a summary, and for one that shows subtasks.
+/// Returns a plan that waits for a decision, as a summary and as metadata with subtasks. Different clients read them.
 pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSummary, PlanMetadata) {
     let opened = &interrupt.opened;
     let subtasks = subtasks(run, phase(interrupt), found);
@@ -75,7 +75,7 @@ pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSu
     (summary, metadata)
 }
 
-/// One line for each subtask.
+/// Returns the subtasks as text, one line each.
 pub(super) fn lines(subtasks: &[Subtask]) -> String {
     let line = |each: &Subtask| {
         let needs = match each.dependencies.as_slice() {
@@ -87,7 +87,8 @@ pub(super) fn lines(subtasks: &[Subtask]) -> String {
     subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// This wire has no word for what the end of the run left: what was at work has failed, the rest was skipped.
+/// Returns the wire status of a subtask. The wire has no status for subtasks that the end of the run cut off: running
+/// ones become `failed`, the others `skipped`.
 pub(super) fn status(progress: Progress) -> &'static str {
     match progress {
         Progress::Pending => "pending",
@@ -106,12 +107,12 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// What a subtask waits for, as the client has it, and as we have it. Either will do.
+/// Member with the dependencies of a subtask: the client's name and ours. Either is accepted.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 
-/// `modified_subtasks` as the native edit of a plan. What a client sends back of what it was shown beyond the plan
-/// itself (status, result …) is no part of a plan.
+/// Converts `modified_subtasks` to the native edit of a plan. Further members that the client was shown, such as status
+/// or result, are ignored.
 pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     let Some(items) = subtasks.as_array() else {
         return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
@@ -156,7 +157,7 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     Ok(json!({ "subtasks": native }))
 }
 
-/// The same refusal, with the places as the client named them. `whole` is where what was edited stands.
+/// Renames the fields of an error to those of the client. `whole` is the path of the edited value.
 pub(super) fn in_their_words(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;

@@ -18,14 +18,14 @@ use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Teller {
     pub(super) run: Run,
-    /// Who is at work; after it, who hears the next word.
+    /// The current agent. After its step, the agent that receives the next message.
     pub(super) agent: String,
-    /// By step, what its agent said last, where it is not known yet whether it is the step's end.
+    /// Last text of an agent, by step, while it is not known whether it ends the step.
     unsaid: BTreeMap<String, String>,
 }
 
 impl Teller {
-    /// From before its first event, with the agent that was at work before it.
+    /// Returns a projector at the start of a run. `agent` is the agent that worked before the run.
     pub(super) fn before(run: &Run, agent: String) -> Self {
         Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, unsaid: BTreeMap::new() }
     }
@@ -38,13 +38,13 @@ impl Teller {
             Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused", "The session is paused.")],
             Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "It goes on.")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
-                // The step goes on: somebody has said something meanwhile.
+                // The step continues, for example because a message arrived. Its last text was not the final answer.
                 let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
                 frames.extend(self.at_work(step, *turn == 0 && *attempt == 1));
                 frames
             }
             Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
-            // A question in words is told when it is asked.
+            // A question in plain text is sent when its interrupt opens.
             Fact::EndRefused { step, flaw: Flaw::Asks, .. } => {
                 self.unsaid.remove(step);
                 Vec::new()
@@ -58,7 +58,7 @@ impl Teller {
                 let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
                 vec![switched(from, to, reason.unwrap_or("the work was handed over"))]
             }
-            // What an agent had said when a person interrupted it.
+            // Text of an agent up to the moment when a person interrupted it.
             Fact::ModelStopped { step, .. } => self.replied(step, false, text),
             Fact::StepEnded { step, end } => {
                 let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
@@ -67,7 +67,8 @@ impl Teller {
                 frames
             }
             Fact::InterruptOpened(opened) => {
-                // A question that was printed is told as one; what is no end was said all the same.
+                // A printed question is sent as a question frame. A text that was not accepted as the end of the step
+                // is sent as a message.
                 let said = match &opened.about {
                     About::Printed(step) => {
                         self.unsaid.remove(step);
@@ -93,7 +94,7 @@ impl Teller {
                 None => Vec::new(),
             },
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
-                // The next word goes to the agent in front again.
+                // The next message goes to the front agent again.
                 self.run.agent_in_front().unwrap_or_default().clone_into(&mut self.agent);
                 let left = std::mem::take(&mut self.unsaid);
                 let mut frames: Vec<Frame> = left.iter().map(|(step, text)| self.says(step, text)).collect();
@@ -105,8 +106,8 @@ impl Teller {
         }
     }
 
-    /// What an agent says beside its calls is told at once. Words alone are the step's end, which tells them, or a
-    /// question, or something that a person's word overtook.
+    /// Sends the text of a reply with calls at once. A text without calls may end the step, be a question, or be
+    /// followed by another turn. A later event sends it.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
@@ -137,7 +138,7 @@ impl Teller {
         Frame::says(text, Some(json!({ "agent": names::agent(agent) })), false)
     }
 
-    /// An agent is asked for its next word. `begins`: for its first one in this step.
+    /// Returns the frames when an agent takes a turn. `begins` is true for its first turn in the step.
     fn at_work(&mut self, step: &str, begins: bool) -> Vec<Frame> {
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let part = self.run.part(step);
@@ -145,7 +146,7 @@ impl Teller {
         if found.agent != self.agent {
             let from = std::mem::replace(&mut self.agent, found.agent.clone());
             if !from.is_empty() {
-                // The run's first agent may be one that a person chose.
+                // A person may have chosen the first agent of the run.
                 let chosen = Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason);
                 let reason = chosen.unwrap_or(if part.is_some() {
                     "the plan gives it the next subtask"
@@ -238,7 +239,7 @@ impl Teller {
             return status("request_resolved", metadata, &about);
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
-        // Another version than the one that is carried out: that one goes on.
+        // The request was about a new version of the plan, so the old version continues.
         let goes_on = self.run.replaces_a_plan(interrupt);
         let (content, is_final) = match outcome {
             Outcome::Rejected if goes_on => (with("The plan goes on as it was.", said), false),
@@ -310,7 +311,7 @@ impl Teller {
     }
 }
 
-/// Why a run begins with another agent, where somebody said so.
+/// Returns the reason for a run's different first agent, if one was given.
 fn reason(run: &Run) -> Option<&str> {
     run.started.as_ref()?.input.get("reason")?.as_str()
 }
@@ -319,7 +320,7 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
     Frame::switched(names::agent(from), names::agent(to), reason.to_owned())
 }
 
-/// The document's form of progress (contract E11).
+/// Returns a progress frame in the document's form (contract E11).
 fn progress(part: &Part<'_>, plan_id: &str, status: &str) -> Frame {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });

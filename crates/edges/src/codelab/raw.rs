@@ -1,12 +1,12 @@
-//! What a tool brought is a text to us, whatever JSON it is: numbers keep their digits, and keys may come twice.
-//! Everything else of a message is read as strictly as anywhere (`message.rs`).
+//! Reads tool results as text, whatever JSON they are: numbers keep their digits, and keys may be repeated. All other
+//! members of a message are parsed as strictly as elsewhere (`message.rs`).
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, json};
 
-/// A `tool_result` with its `result` and its `error` as texts; `None` where there is nothing to change, or the message
-/// is none.
+/// Returns a `tool_result` whose `result` and `error` are converted to strings. None if there is nothing to convert, or
+/// if the text is not such a message.
 pub(super) fn results_as_texts(message: &str) -> Option<String> {
     let members = members(message)?;
     let is_result = members.iter().any(|(key, value)| *key == r#""type""# && *value == r#""tool_result""#);
@@ -23,7 +23,7 @@ pub(super) fn results_as_texts(message: &str) -> Option<String> {
     Some(format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
 }
 
-/// The members of an object as they are written.
+/// Returns the members of an object in their original spelling.
 fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
     let mut members = Vec::new();
@@ -39,7 +39,7 @@ fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// The next value as it is written, and what stands behind it.
+/// Returns the next value in its original spelling, and the text after it.
 fn value<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(&'t str, &'t str)> {
     let mut values = Deserializer::from_str(text).into_iter::<T>();
     values.next()?.ok()?;
@@ -73,7 +73,7 @@ mod tests {
             let found = changed.map(|changed| changed.unwrap()["result"].as_str().unwrap().to_owned());
             assert_eq!(found.as_deref(), expected, "{text}");
         }
-        // What comes twice in the message itself is still there twice, and refused.
+        // A repeated member of the message itself is kept, and rejected later.
         let twice = results_as_texts(r#"{"type":"tool_result","result":1,"result":2}"#).unwrap();
         assert_eq!(twice.matches("result\":").count(), 2);
     }

@@ -1,4 +1,4 @@
-//! What a client reads without a stream (contract B12), and a plan's pause. Reads write nothing (lesson 5).
+//! Reads without a stream (contract B12), and the pause of a plan. Reads write nothing (lesson 5).
 
 use axum::Json;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
@@ -16,8 +16,9 @@ use super::session::Session;
 use super::{ids, names, open, plan};
 use crate::assigned;
 
-/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and calls that were handed out and have no
-/// result. Plans, limits and questions stand beside them: one entry of another kind would hide the calls from an IDE.
+/// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and handed-out calls without a result.
+/// Plans, limits and questions are in lists of their own, because one entry of another kind would hide the calls from
+/// an IDE.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(caller, name).await?;
     let run = session.last().await?;
@@ -37,7 +38,7 @@ fn pending(run: Option<&Run>, of: fn(&Run, &Interrupt) -> Option<Value>) -> Vec<
     open::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
 }
 
-/// What every request has.
+/// Returns the members that all requests have.
 fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     let opened = &interrupt.opened;
     let reasons: Vec<&str> = opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
@@ -55,7 +56,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     item
 }
 
-/// Who decides, where that is not any one operator.
+/// Adds the assignment, unless any one operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
     if let Some(told) = assigned::of(interrupt) {
         item["assignment"] = told.data;
@@ -82,7 +83,7 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// A limit, a question of an agent, or a call that no client runs.
+/// Returns a limit, an agent's question, or a call that no client runs.
 fn question(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let kind = match opened.kind {
@@ -126,8 +127,8 @@ pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) 
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
 }
 
-/// `GET /sessions/{id}/plans`: every plan of the session with its dependencies, laid out in layers, and what became
-/// of each subtask.
+/// `GET /sessions/{id}/plans`: all plans of the session with their dependencies, laid out in layers, and the status of
+/// each subtask.
 pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = known(caller, name).await?;
     let mut items = Vec::new();
@@ -164,7 +165,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "plans": items })))
 }
 
-/// `POST /sessions/{id}/plans/{plan_id}/pause`: what is under way comes to its end, nothing else starts.
+/// `POST /sessions/{id}/plans/{plan_id}/pause`: started work completes, and no other work starts.
 pub(super) async fn pause(
     Person(caller): Person,
     Ids(name, plan): Ids<String, String>,
@@ -192,7 +193,7 @@ async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<J
     Ok(Json(json!({ "plan_id": id, "session_id": session.name, "status": run.status().as_str() })))
 }
 
-/// A session that is not there is a 404, whatever it is called.
+/// Returns a session. An unknown or invalid name is a 404.
 async fn known(caller: Caller, name: String) -> Answer<Session> {
     let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
     session.known().await?;

@@ -1,7 +1,8 @@
-//! A client's session: a name for one of ours. The journal's idempotency keys hold which, for each person apart.
+//! Session of a client: a name for one of our sessions. The journal's idempotency keys map the name, separately for
+//! each person.
 //!
-//! Earlier versions knew a session by its runs alone: the first under its name, each later one under the run before it
-//! (`runs_by_keys`). What is said in such a session makes these runs its conversation.
+//! Earlier versions stored only the runs of a session: the first run under the session's name, each later one under the
+//! run before it (`runs_by_keys`). A new message in such a session makes these runs its conversation.
 
 use std::sync::{Arc, OnceLock};
 
@@ -29,21 +30,21 @@ use super::{WORKFLOW, names};
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) caller: Caller,
-    /// As the client calls it.
+    /// Name that the client uses.
     pub(super) name: String,
     id: Arc<OnceLock<SessionId>>,
-    /// What a run that begins here is a part of.
+    /// Trace that runs started here join.
     trace: Option<TraceParent>,
 }
 
-/// What a person says, and to whom.
+/// Message of a person, with its addressee.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Words<'w> {
     pub(super) text: &'w str,
-    /// The question that it answers.
+    /// Question that the message answers.
     pub(super) to: Option<&'w InterruptId>,
     pub(super) agent: Option<&'w str>,
-    /// Why that one.
+    /// Reason for choosing the agent.
     pub(super) reason: Option<&'w str>,
 }
 
@@ -56,12 +57,12 @@ impl Session {
         Ok(Self { caller: person, name, id: Arc::default(), trace: None })
     }
 
-    /// What connections to it share.
+    /// Returns the key that all connections of the session share.
     pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }
 
-    /// Ours; `None` before anything was said in it.
+    /// Returns our id of the session. None before it is opened.
     pub(super) async fn id(&self) -> Answer<Option<SessionId>> {
         if let Some(id) = self.id.get() {
             return Ok(Some(id.clone()));
@@ -73,7 +74,7 @@ impl Session {
         if let Some(run) = self.first_by_keys().await? {
             return self.keep(self.caller.app.run_row(&run).await?.session.as_str()).map(Some);
         }
-        // One that was begun without a name goes by its id.
+        // A session that was opened without a name is named by its id.
         let Ok(id) = self.name.parse::<SessionId>() else { return Ok(None) };
         let row = self.caller.app.journal().session(&id).await?;
         match row.filter(|row| row.workflow.as_deref() == Some(WORKFLOW)) {
@@ -82,7 +83,7 @@ impl Session {
         }
     }
 
-    /// A new one, which goes by its id.
+    /// Opens a new session, which is named by its id.
     pub(super) async fn begin(person: Caller) -> Answer<Self> {
         let open = Open { workflow: Some(WORKFLOW.to_owned()), ..Open::default() };
         let (driver, actor) = (person.app.driver.clone(), person.actor.clone());
@@ -95,7 +96,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The same for a request that is in a trace.
+    /// Returns the session for a request that belongs to a trace.
     pub(super) fn joining(self, trace: Option<TraceParent>) -> Self {
         Self { trace, ..self }
     }
@@ -110,7 +111,7 @@ impl Session {
         found.reference.parse().map(Some).map_err(|_| Refused::of(Code::JournalDamaged))
     }
 
-    /// The runs of a session of an earlier version, oldest first.
+    /// Returns the runs of a session of an earlier version, oldest first.
     async fn runs_by_keys(&self) -> Answer<Vec<RunId>> {
         let mut runs = Vec::new();
         let mut next = self.first_by_keys().await?;
@@ -121,7 +122,7 @@ impl Session {
         Ok(runs)
     }
 
-    /// Ours, opened where it is not there yet.
+    /// Returns our id of the session. Opens it if it does not exist.
     pub(super) async fn opened(&self) -> Answer<SessionId> {
         if let Some(id) = self.id().await? {
             let driver = &self.caller.app.driver;
@@ -155,14 +156,14 @@ impl Session {
         }
     }
 
-    /// The runs of its conversation, oldest first.
+    /// Returns the runs of the conversation, oldest first.
     pub(super) async fn runs(&self) -> Answer<SharedList<RunId>> {
         let Some(id) = self.id().await? else { return Ok(SharedList::default()) };
         let runs = self.caller.app.driver.session(&id).await?.front.runs.clone();
         if runs.is_empty() { Ok(self.runs_by_keys().await?.into_iter().collect()) } else { Ok(runs) }
     }
 
-    /// The newest run as it is now.
+    /// Returns the current state of the newest run.
     pub(super) async fn last(&self) -> Answer<Option<Arc<Run>>> {
         match self.runs().await?.last() {
             Some(run) => Ok(Some(self.load(run).await?)),
@@ -170,7 +171,7 @@ impl Session {
         }
     }
 
-    /// A session is there once it was opened, or something was said in it.
+    /// Returns our id of the session, or a 404 if it was never opened.
     pub(super) async fn known(&self) -> Answer<SessionId> {
         self.id().await?.ok_or_else(|| Refused::not_found("session"))
     }
@@ -191,7 +192,7 @@ impl Session {
         caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))
     }
 
-    /// The agent of the workflow that a client's name means.
+    /// Returns the workflow's agent for a client's name.
     pub(super) fn agent(&self, name: &str) -> Answer<String> {
         let definition = self.workflow()?;
         let agent = names::agent_of(&definition, name);
@@ -203,14 +204,14 @@ impl Session {
         Err(Refused::invalid_at("/agent_type", rule))
     }
 
-    /// The folder that tools of the server work in: a session has one that was opened over the native API with it.
+    /// Returns the workspace of server-side tools. Only a session that was opened with one over the native API has it.
     async fn workspace(&self, session: &SessionId) -> Answer<Option<String>> {
         let app = &self.caller.app;
         let opened = opened_with(app, &*app.driver.session(session).await?).await?;
         Ok(opened.pointer("/config/workspace").and_then(Value::as_str).map(str::to_owned))
     }
 
-    /// Says something in it.
+    /// Sends a message to the session.
     pub(super) async fn say(&self, words: Words<'_>) -> Answer<()> {
         let app = &self.caller.app;
         let definition = self.workflow()?;
@@ -220,7 +221,7 @@ impl Session {
         let session = self.opened().await?;
         let config = Config {
             workspace: self.workspace(&session).await?,
-            // Without a model the agents play their script, and `session_info` says so.
+            // Without a model the agents play their script, and `session_info` reports it.
             model: app.model.rehearsal.then(|| REHEARSAL.to_owned()),
             ..Config::default()
         };
@@ -239,7 +240,7 @@ impl Session {
     }
 }
 
-/// What is wrong with the run that would begin, by the fields of the message.
+/// Renames the fields of an error about the new run to those of the message.
 fn in_their_words(refused: Refused) -> Refused {
     refused.in_words(|error| {
         if error.pointer.starts_with("/input") {

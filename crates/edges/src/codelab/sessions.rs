@@ -1,5 +1,5 @@
-//! Sessions as an IDE lists, begins and restores them, and the agents in them (contract B15). All of it is read from
-//! the journal and its rows.
+//! Lists, opens and restores sessions for an IDE, and lists their agents (contract B15). All data is read from the
+//! journal and its rows.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -36,12 +36,13 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
-    /// Of those who can send no header.
+    /// Token of a client that can not send headers.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
 
-/// `POST /sessions`: one under the name that it is given, or under its own id. One that is there already stays.
+/// `POST /sessions`: opens a session under the given name, or under its own id. An existing session is returned
+/// unchanged.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -57,7 +58,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-/// `GET /sessions`: those of this edge, whoever opened them, newest first.
+/// `GET /sessions`: lists the sessions of this edge, newest first, regardless of who opened them.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
     let mut glance = Glance::new(&caller.app)?;
@@ -82,7 +83,7 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// What the caller knows a session by: the name that they gave it, where that means this one, or its id.
+/// Returns the caller's name for a session: the given name if it leads to this session, otherwise the id.
 async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -100,7 +101,7 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Sessions of earlier versions have their names in their runs.
+/// Returns the name of a session of an earlier version, which only its runs hold.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
@@ -125,7 +126,8 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut Glance
     }))
 }
 
-/// Who is at work in a session, or hears the next word: of a run that is not looked into the one that it began with.
+/// Returns the current agent of a session, or the agent that receives the next message. For a run beyond the list's
+/// limit, returns the run's first agent.
 async fn agent(caller: &Caller, name: &str, glance: &mut Glance) -> Answer<String> {
     let session = Session::of(caller.clone(), name.to_owned())?;
     let agent = match session.runs().await?.last() {
@@ -138,7 +140,7 @@ async fn agent(caller: &Caller, name: &str, glance: &mut Glance) -> Answer<Strin
     Ok(names::agent(&agent.unwrap_or_default()).to_owned())
 }
 
-/// `GET /sessions/{id}/history`: what was said, the newest of it, oldest first.
+/// `GET /sessions/{id}/history`: the newest messages, oldest first.
 pub(super) async fn history(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let (session, said) = said(caller, name).await?;
     let mut glance = Glance::new(&session.caller.app)?;
@@ -158,7 +160,7 @@ fn message(said: &Utterance) -> Value {
         Speaker::Agent => json!({ "role": "assistant", "name": names::agent(&said.by) }),
         Speaker::Person => json!({ "role": "user" }),
     };
-    // Words that were erased are left out.
+    // Erased text is left out.
     if let Some(text) = &said.text {
         message["content"] = json!(text);
     }
@@ -166,7 +168,7 @@ fn message(said: &Utterance) -> Value {
     message
 }
 
-/// Where another agent than the one before said something.
+/// Returns the places where the speaking agent changed.
 fn switches(said: &[Utterance]) -> Vec<Value> {
     let agents: Vec<&Utterance> = said.iter().filter(|said| matches!(said.speaker, Speaker::Agent)).collect();
     let switched = agents.windows(2).filter(|pair| pair[0].by != pair[1].by);

@@ -1,5 +1,5 @@
-//! `/ws/{session_id}`: frames out as they come, messages in at any time. A message that is wrong is answered with an
-//! error frame, and the socket stays open; a socket that breaks changes nothing.
+//! `/ws/{session_id}`: sends frames as they arise, and accepts messages at any time. An invalid message is answered
+//! with an error frame, and the socket stays open. A broken socket changes nothing.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use super::person::Person;
 use super::session::Session;
 use super::{act, message};
 
-/// What else stands in the query is the token, which is looked at elsewhere.
+/// Query of the socket. Its token is read elsewhere.
 #[derive(Deserialize)]
 pub(super) struct Since {
     since: Option<String>,
@@ -60,15 +60,16 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
         biased;
         end = End::of_access(&session.caller) => end,
         end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
-        // Only a broken connection ends it before the outbox is gone.
+        // Before the outbox is dropped, only a broken connection ends the writer.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
     };
     Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
-/// Messages come in while frames go out (lesson 16); the first is heard once everything that follows will be told. What
-/// the client has said already is heard before anything more is told: it may have run what it approved.
+/// Receives messages while frames are sent (lesson 16). The follower is attached before the first message is read, so
+/// all effects of the message are sent. Received messages are handled before further frames are sent, because the
+/// client may have run a call that it approved.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,
@@ -122,7 +123,7 @@ async fn talk(
                 }
             }
         };
-        // On the heap for as long as it lasts: an idle socket is to be small.
+        // Boxed while it runs, so that an idle socket stays small.
         match Box::pin(hear(session, client, text.as_deref())).await {
             Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
             Err(refused) => frames.push_back(Frame::refused(&refused).into()),
@@ -130,7 +131,8 @@ async fn talk(
     }
 }
 
-/// With what is told first. A place that is none of this session's is refused, and the connection goes on from now.
+/// Attaches a follower and returns the first frames. For a position that is not in this session, sends an error and
+/// continues from the current state.
 async fn attach(
     session: &Session,
     client: &Arc<Client>,

@@ -1,8 +1,8 @@
-//! `POST /agent/message/stream`: one message, and what follows from it as server-sent events, until nothing goes on
-//! by itself. The stream only reads the journal: whoever leaves changes nothing (lesson 4).
+//! `POST /agent/message/stream`: takes one message and streams its effects as server-sent events until the run rests.
+//! The stream only reads the journal, so a client that disconnects changes nothing (lesson 4).
 //!
-//! Whatever is refused here is an answer as any other, with an `error` event: the gateways of the source system hear
-//! nothing of a 4xx (contract B15). Only who is not let in gets one.
+//! Errors are sent as a 200 response with an `error` event, because gateways of the source system ignore the body of a
+//! 4xx (contract B15). Only authentication and authorization errors are a 4xx.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ use super::session::Session;
 
 #[derive(Deserialize)]
 struct Post {
-    /// Left out by a client whose message begins a session.
+    /// Missing if the message begins a session.
     session_id: Option<String>,
-    /// Left out by a client that comes back to hear what follows.
+    /// Missing if a client only resumes the stream.
     message: Option<Value>,
-    /// The `id` of the last frame that the client has heard.
+    /// The `id` of the last frame that the client has received.
     since: Option<String>,
 }
 
@@ -76,27 +76,28 @@ async fn begin(
     }
     .joining(trace);
     let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
-    // Whoever brings the result of a call is not told to run it.
+    // A call whose result the client brings is not handed out again.
     let brought =
         if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
-    // Before the message takes effect: everything that it does is told.
+    // Attached before the message takes effect, so all its effects are sent.
     let mut follower =
         Follower::attach(session.clone(), client.clone(), since.as_deref(), brought.as_deref()).await?;
     let mut frames = follower.opening();
-    // A gateway takes it for the beginning of a session.
+    // A gateway takes this frame for the beginning of a session.
     if !is_new && since.is_none() {
         frames.clear();
     }
-    // What stands was told by the answer before; but words that name no question must not answer one unseen.
+    // The previous response sent the open requests. Questions are sent again: a message without `request_id` must not
+    // answer a question that the client has not shown.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
         frames.extend(follower.questions().await?);
     }
     if let Some(message) = message {
-        // Whoever speaks has nothing else at hand: what was handed out before may be lost.
+        // A client that sends a message is running no call, so calls handed out before may be lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
             Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
-            // The session is there, and whoever began it goes on in it.
+            // The session exists, so its client needs the first frames to continue in it.
             Err(refused) if is_new => {
                 frames.extend(refusal(&refused));
                 return Ok(events(RawBody::from(chunk(&frames))));
@@ -132,10 +133,10 @@ fn events(body: RawBody) -> Response {
 struct Events {
     follower: Follower,
     client: Arc<Client>,
-    /// Not yet sent.
+    /// Frames that are not yet sent.
     frames: Vec<Told>,
     ping: Interval,
-    /// The server stops, or what let the client in has ended.
+    /// Resolves when the server stops or the client's access ends.
     over: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
 }
@@ -163,7 +164,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
     Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
 }
 
-/// JSON holds no line break of its own, so one `data:` line holds a frame.
+/// Encodes frames as events. JSON text has no line break, so one `data:` line holds a frame.
 fn chunk(frames: &[Told]) -> Bytes {
     let mut chunk = String::new();
     for frame in frames {
@@ -172,12 +173,12 @@ fn chunk(frames: &[Told]) -> Bytes {
     chunk.into()
 }
 
-/// All that a message is answered with that is not carried out.
+/// Returns the frames that answer a rejected message.
 fn refusal(refused: &Refused) -> [Told; 2] {
     [Frame::refused(refused), Frame::REFUSED].map(Told::from)
 }
 
-/// The places of a message as it stands in the body.
+/// Adds the path of the message in the body to the fields of an error.
 fn below_message(refused: Refused) -> Refused {
     refused.in_words(|error| error.pointer.insert_str(0, "/message"))
 }
