@@ -1,5 +1,5 @@
-//! Reads the runs of a list. A run that is not in memory must be replayed, so each list takes one stream place and has
-//! a limit of events, like a page of the native API. For runs beyond the limit the list uses only their rows.
+//! Reads the runs of a list. A run that is not in memory must be replayed. Each list therefore takes one stream place
+//! and has a limit of events, like a page of the native API. For runs beyond the limit the list uses only their rows.
 
 use std::sync::Arc;
 

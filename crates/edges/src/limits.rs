@@ -44,8 +44,8 @@ pub(crate) const CREW_SYNC_TIME: Duration = Duration::from_mins(10);
 /// Rows that a list of tasks, reviews or deliveries reads at once, and that it scans in total.
 pub(crate) const CREW_LIST: usize = 200;
 pub(crate) const CREW_LISTED: usize = 10_000;
-/// Title of a review that a service requested, taken from the first line of the findings. Also limits an unknown crew
-/// name in an error.
+/// Title of a review that a service requested, taken from the first line of the findings. An unknown crew name in an
+/// error has the same limit.
 pub(crate) const CREW_TITLE_CHARS: usize = 200;
 /// Size of a file that holds the value of an environment variable.
 pub(crate) const CREW_SETTING_BYTES: u64 = 8 * 1024;

@@ -33,8 +33,7 @@ pub(super) struct Follower {
     client: Arc<Client>,
     /// Projector of the followed run. None before the first run.
     teller: Option<Teller>,
-    /// Last event of that run that the client has received, and the last frame of the event. None stands for all its
-    /// frames.
+    /// Last event of that run that the client has received, and the last frame of the event. None means all its frames.
     heard: (u64, Option<u32>),
     /// Newest event when the client connected. A call that was handed out up to this event may have run before.
     came: Option<(RunId, u64)>,

@@ -35,7 +35,7 @@ impl From<Frame> for Told {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// First frame of a socket. Also the first frame of a response that begins a session or resumes after a position.
+    /// First frame of a socket, and of a response that begins a session or resumes after a position.
     SessionInfo {
         session_id: String,
         content: String,

@@ -20,7 +20,7 @@ pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
 
-/// Returns the agent of this workflow that either name stands for.
+/// Returns the agent of this workflow for either of its names.
 pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     let is_known = |name: &str| definition.agents.contains_key(name);
     let other = AGENTS.iter().find_map(|(ours, theirs)| match name {

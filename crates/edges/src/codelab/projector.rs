@@ -1,5 +1,5 @@
-//! Projects events to frames, for sockets and streams alike. Its state is the run as its events describe it and
-//! nothing else, so a client that reconnects is sent the same frames in the same order.
+//! Projects events to frames, for sockets and streams alike. Its state is only the run that the events describe. A
+//! client that reconnects is therefore sent the same frames in the same order.
 
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, St
     Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
 }
 
-/// Returns the task of a review, or an error if there is no such review.
+/// Returns the task of a review. Rejects the id of any other interrupt.
 pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     let none = || Refused::not_found("review");
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;

@@ -101,8 +101,8 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
 }
 
 /// Records the data subject as it was sent, in the member that erasure searches. The sender does not know the numbers
-/// of a case. Rejects a subject that erasure would not find. Also rejects a subject that the agents would read: they
-/// see only `task` if the input has one.
+/// of a case. Rejects a subject that erasure would not find. Rejects a subject that the agents would read: they see
+/// only `task` if the input has one.
 pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {

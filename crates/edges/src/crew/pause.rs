@@ -71,8 +71,7 @@ pub(super) async fn pause(
             "review_id": task::review_id(review),
         })));
     }
-    // Another request opened the review first, maybe from the same service. That review shows the other request's
-    // findings.
+    // Another request opened the review first, maybe from the same service. The review shows that request's findings.
     let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
         && review.content.get("payload").map(Digest::of_json) == Some(found);
     if !is_ours {

@@ -170,7 +170,7 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     }
 }
 
-/// Returns the response. All members are present, null if there is no value (contract D9).
+/// Returns the response. All members are present, and a missing value is null (contract D9).
 fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
     let state = State::of_run(run);
     let result = match state {

@@ -133,7 +133,7 @@ struct Said {
     kind: &'static str,
     /// Type in the words of this edge.
     event: &'static str,
-    /// Agent that the event is about. None stands for the current agent.
+    /// Agent that the event is about. None means the current agent.
     agent: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What a client wants done with its run: decide, pause, resume, cancel. Each is an input of the core; what comes of
-//! it is told by the journal.
+//! Carries out a client's commands for its run: decide, pause, resume, cancel. Each is an input of the core, and frames
+//! about its effects come from the journal.
 
 use holdshort_core::event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
@@ -19,7 +19,7 @@ use super::frame::Resolve;
 use super::words::{self, Meant};
 use crate::limits::MARS_PROMPT_CHARS;
 
-/// Decides on an approval of this run. `Some`: it was decided on just so already.
+/// Decides on an approval of this run. Returns its id if the same decision had already been made.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
     let unknown = || Refused::new(Code::NotFound, "there is no such approval in this task");
@@ -48,12 +48,12 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     Ok(was_resolved.then_some(id))
 }
 
-/// Whether it changed anything.
+/// Sends an input to the run. Returns true if it changed anything.
 pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<bool> {
     let (driver, run, actor) = (caller.app.driver.clone(), run.clone(), caller.actor.clone());
     match detached(async move { driver.change(&run, input, actor).await }).await {
         Ok(changed) => Ok(changed),
-        // The one text that comes with these is why a run is cancelled.
+        // The only text in these inputs is the reason of a cancellation.
         Err(error) => Err(Refused::from(error).in_words(|error| {
             if error.pointer == "/text" {
                 "/reason".clone_into(&mut error.pointer);
@@ -62,7 +62,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     }
 }
 
-/// The subtask that is about to start, where that is what was asked about.
+/// Returns the subtask that is about to start, if the request is about one.
 async fn subtask(caller: &Caller, run: &RunId, opened: &Opened) -> Answer<Option<Subtask>> {
     let About::BeforeStep(step) = &opened.about else { return Ok(None) };
     let run = caller.app.driver.load(run).await?;
@@ -78,7 +78,7 @@ fn is_nothing(modifications: &Value) -> bool {
     }
 }
 
-/// The option that a client means, and the words with it.
+/// Returns the option that a client chose, and its text.
 fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Option<String>)> {
     let Resolve { resolution, approved, feedback, user_feedback, .. } = resolve;
     let said = match (resolution, approved) {
@@ -97,7 +97,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
             ),
         ));
     };
-    // Clients send both; what they mean is what neither contradicts.
+    // Clients send both members. They must not contradict each other.
     let releases = offer.effect.outcome() == Outcome::Approved;
     let (yes, no) = (*approved == Some(true), *approved == Some(false));
     if resolution.is_some() && yes && offer.stops() || no && releases {
@@ -117,14 +117,14 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     if is_own_words {
         text = Some(said.trim().to_owned());
     }
-    // Sent by mistake it would release what it says nothing of (contract E42).
+    // `submit` sent by mistake would release work without any text (contract E42).
     if words::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
         return Err(Refused::invalid_at("/feedback", "is missing: `submit` sends words"));
     }
     Ok((offer, text))
 }
 
-/// A refusal with the places and options as this wire names them.
+/// Renames the fields and options of an error to those of this wire.
 fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
     refused.in_words(|error| {
         let there = match error.pointer.as_str() {

@@ -1,5 +1,5 @@
-//! Approvals as this wire shows them: what is asked, and what came of it. Whether it is approved follows from the
-//! effect of what was decided, never from the word for it (lesson 31). `subject.rs` writes out what is decided on.
+//! Approvals on this wire: requests and their resolutions. `approved` follows from the effect of the decision, never
+//! from the option's name (lesson 31). `subject.rs` renders the subject of a decision.
 
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
 use holdshort_core::run::Run;
@@ -13,16 +13,16 @@ use crate::assigned;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
-/// `approval_requested`. `with` is what the interrupt was opened with.
+/// Returns `approval_requested`. `with` is the content of the interrupt's opening event.
 ///
-/// `message` is the runtime's, and of a question the question; what the agent says beside it is `context.agent_says`.
-/// `description` is all of what is decided on behind the message: the client draws it first, and the rest on demand
-/// (contract A32).
+/// `message` is the runtime's text, or the question itself for a question. The agent's own text is in
+/// `context.agent_says`. `description` is the message with the full subject of the decision: the client draws it first,
+/// and other members on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     let display = config::display_of(&config::of(run));
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let title = plain::line(text("/title"));
-    // The title of a question is the beginning of it.
+    // The title of a question holds only its beginning.
     let asks = opened.kind == Kind::Question && matches!(opened.about, About::Call(_));
     let asked = if asks { quoted(text("/payload/question")) } else { title.to_string() };
     let mut context = context(run, opened, with, display);
@@ -66,12 +66,12 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
     })
 }
 
-/// What is asked, as it stands in a run.
+/// Returns the request for an interrupt of a run.
 pub(super) fn asked_again(run: &Run, interrupt: &Interrupt) -> Value {
     requested(run, &interrupt.opened, &interrupt.content)
 }
 
-/// The step that it is about; where it is about none, the phase.
+/// Returns the step that the request is about, or else its phase.
 fn step_id(opened: &Opened) -> &str {
     let phase = match &opened.about {
         About::Phase(phase) | About::Plan(phase) => phase,
@@ -80,7 +80,7 @@ fn step_id(opened: &Opened) -> &str {
     opened.step.as_deref().unwrap_or(phase)
 }
 
-/// What kind of thing is asked (contract E3): the second layer has a kind of its own (A5).
+/// Returns the kind of a request (contract E3). The second layer has its own kind (A5).
 fn action(opened: &Opened) -> &'static str {
     if words::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
         "ag2_dynamic"
@@ -89,13 +89,13 @@ fn action(opened: &Opened) -> &'static str {
     }
 }
 
-/// Who wrote what stands beside the title.
+/// Returns true if the runtime wrote the message. Otherwise the agent wrote it.
 fn is_the_runtimes(opened: &Opened) -> bool {
     let is_its_kind = matches!(opened.kind, Kind::Error | Kind::UnknownOutcome | Kind::Continuation);
     is_its_kind || matches!(opened.about, About::Printed(_))
 }
 
-/// Words that came from elsewhere: harmless, and not longer than a person reads.
+/// Returns text from an agent: escaped and cut to a readable length.
 fn quoted(said: &str) -> String {
     let said = said.trim();
     match said.char_indices().nth(MARS_SAID_CHARS) {
@@ -137,7 +137,7 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
     context
 }
 
-/// What the client draws of some requests, in its own words (contracts A24, A32).
+/// Returns members that the client draws for some kinds of requests, under its own names (contracts A24, A32).
 fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
     let more = match (opened.kind, &opened.about) {
         (Kind::Question, _) => {
@@ -175,13 +175,13 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
     more.as_object().cloned().unwrap_or_default()
 }
 
-/// The categories that were allowed for the session before this was asked, each as true.
+/// Returns the categories that the session's grants allowed when the request opened. Each is true.
 fn permissions(payload: &Map<String, Value>) -> Map<String, Value> {
     let granted = payload.get("granted_categories").and_then(Value::as_array).into_iter().flatten();
     granted.filter_map(Value::as_str).map(|category| (category.to_owned(), true.into())).collect()
 }
 
-/// The phases that a copilot's agents have begun and that have ended, by name.
+/// Returns the copilot's own phase, and the ended phases that its agents have started, by name.
 fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     let own = run.definition.phases.iter().filter(|each| each.id == phase).map(|each| each.kind.name());
     let ended =
@@ -189,12 +189,12 @@ fn phases_executed(run: &Run, phase: &str) -> Vec<&'static str> {
     own.chain(ended.map(|called| called.phase.kind.name())).collect()
 }
 
-/// A plan in the form of the source system (contract A8).
+/// Returns a plan in the form of the source system (contract A8).
 pub(super) fn plan(native: &Value) -> Value {
     json!({ "sub_tasks": steps(native) })
 }
 
-/// Its steps alone.
+/// Returns the steps of a plan.
 fn steps(native: &Value) -> Value {
     let subtasks = native.get("subtasks").and_then(Value::as_array);
     subtasks.into_iter().flatten().map(subtask).collect()
@@ -212,8 +212,8 @@ fn subtask(native: &Value) -> Value {
     })
 }
 
-/// What a subtask says, and its bullets: the last lines, as they were taken in. Put together again it is the same text,
-/// so who sends a plan back untouched has changed nothing.
+/// Splits a subtask's description into its text and its bullets, which are its last lines. Joined again they equal the
+/// description, so a plan that a client sends back untouched is unchanged.
 pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     let (mut words, mut bullets) = (description, Vec::new());
     while let Some((before, bullet)) = words.rsplit_once('\n')
@@ -222,7 +222,7 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
         words = before;
         bullets.push(bullet);
     }
-    // What is said comes back without white space around it.
+    // A client sends the text back without surrounding white space.
     if words.trim() != words {
         return (description, Vec::new());
     }
@@ -230,18 +230,18 @@ pub(super) fn parts(description: &str) -> (&str, Vec<&str>) {
     (words, bullets)
 }
 
-/// `approval_received`: nothing, as long as it is open.
+/// Returns `approval_received`, or null while the interrupt is open.
 pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     let (opened, Some(resolution)) = (&interrupt.opened, &interrupt.resolution) else { return Value::Null };
     let offer = resolution.option.as_deref().and_then(|id| interrupt.offers(id));
-    // Also by a grant, or where nobody was asked: no option was chosen there.
+    // A grant, or a checkpoint that asks no person, also approves without an option.
     let released = match resolution.outcome {
         Outcome::Approved => true,
         Outcome::Expired => offer.is_some_and(Offer::releases),
         Outcome::Answered | Outcome::Rejected | Outcome::Cancelled | Outcome::Superseded => false,
     };
     let vote = interrupt.settled_by();
-    // Whoever's input it came with, where no person spoke, decided nothing.
+    // Without a decision by a person, the actor of the event did not decide.
     let spoke = matches!(resolution.cause, Cause::Decision | Cause::Grant(_));
     json!({
         "approval_id": opened.interrupt.to_string(),
@@ -260,7 +260,7 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     })
 }
 
-/// The words of A12, for every kind.
+/// Returns the status in the words of A12, for every kind.
 fn status(offer: Option<&Offer>, resolution: &Resolution, released: bool) -> &'static str {
     match (resolution.outcome, &resolution.cause) {
         (Outcome::Expired, _) if released => "timeout_auto_approved",

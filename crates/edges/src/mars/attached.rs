@@ -1,5 +1,6 @@
-//! Which connection has a task: the newest one; and the last frame that was written to it, for a client that comes back
-//! without a place (contract A32). A run knows nothing of it. What is forgotten with the process a client brings itself.
+//! The newest connection of each task, and the last frame that was written to it. A client that reconnects without a
+//! position resumes there (contract A32). Runs know nothing of connections. After a restart of the process the client
+//! must name its position.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use super::frame::FrameId;
 use super::start::TaskId;
 use crate::limits::MARS_TASKS;
 
-/// How long a connection waits for the one before it to say what it has written.
+/// Longest wait for the previous connection to report the frames that it has written.
 const HANDED_OVER: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
@@ -25,28 +26,28 @@ struct Attachments {
 }
 
 struct Attachment {
-    /// Of the connection that has the task, or had it last.
+    /// Number of the connection that has the task, or had it last.
     number: u64,
     replace: Option<oneshot::Sender<()>>,
-    /// Ends when that connection has left; `None` afterwards.
+    /// Resolves when that connection has left. None afterwards.
     left: Option<oneshot::Receiver<()>>,
-    /// The connection before it, until that one has left: what it wrote counts.
+    /// Previous connection, until it has left. Frames that it writes until then still advance the position.
     before: Option<u64>,
     told: Option<FrameId>,
 }
 
-/// A connection's hold on its task. It ends when another one takes the task, or when it is given back.
+/// A connection's hold on its task. It ends when another connection takes the task, or when it is given back.
 pub(super) struct Hold {
     pub(super) number: u64,
     pub(super) replaced: oneshot::Receiver<()>,
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when it leaves.
+    /// Dropped when the connection leaves.
     leaves: Option<oneshot::Sender<()>>,
 }
 
 impl Hold {
-    /// Waits until the connection before this one has left, so that all that it wrote is known: a client that comes back
-    /// at once is told nothing twice.
+    /// Waits until the previous connection has left and all its frames are recorded. A client that reconnects at once
+    /// then receives no frame twice.
     pub(super) async fn is_handed_over(&mut self) {
         if let Some(before) = self.before.take() {
             let _ = timeout(HANDED_OVER, before).await;
@@ -55,7 +56,7 @@ impl Hold {
 }
 
 impl Attached {
-    /// Takes the task; the connection that had it is told.
+    /// Takes the task and notifies the connection that had it.
     pub(super) fn take(&self, task: &TaskId) -> Hold {
         let (tell, replaced) = oneshot::channel();
         let (leaves, left) = oneshot::channel();
@@ -68,13 +69,13 @@ impl Attached {
         let now = Attachment { number, replace: Some(tell), left: Some(left), before, told };
         places.by_task.insert(task.clone(), now);
         let (replace, before) = older.map(|older| (older.replace, older.left)).unwrap_or_default();
-        // One that is leaving by itself needs no telling.
+        // The send fails if that connection is already leaving.
         replace.map(|older| older.send(()));
         places.forget_the_oldest();
         Hold { number, replaced, before, leaves: Some(leaves) }
     }
 
-    /// Gives the task back, unless a newer connection has it. What is written from here on does not count.
+    /// Gives the task back, unless a newer connection has it. Frames written after this do not advance the position.
     pub(super) fn leave(&self, task: &TaskId, hold: &mut Hold) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             if held.number == hold.number {
@@ -87,19 +88,19 @@ impl Attached {
         hold.leaves = None;
     }
 
-    /// The last frame that was written to the task's connections; nothing where this process wrote none.
+    /// Returns the last frame that was written to the task's connections. None if this process wrote none.
     pub(super) fn place(&self, task: &TaskId) -> Option<FrameId> {
         self.lock().by_task.get(task)?.told
     }
 
-    /// The task has just begun: nothing of it was told.
+    /// Marks a new task, of which no frame has been written.
     pub(super) fn begun(&self, task: &TaskId) {
         if let Some(held) = self.lock().by_task.get_mut(task) {
             held.told.get_or_insert_default();
         }
     }
 
-    /// A frame was written to the connection. What is still written to one that has left does not count.
+    /// Records a frame that was written to the connection. Frames of a connection that has left are ignored.
     pub(super) fn told(&self, task: &TaskId, number: u64, frame: FrameId) {
         let mut places = self.lock();
         let held = places.by_task.get_mut(task);

@@ -1,5 +1,5 @@
-//! The calls of a run as this wire tells them (contracts A28, A32): one `agent_tool_call` when a call is made, and one
-//! frame with what came of it, before those of its files (`files.rs`).
+//! Frames for the calls of a run (contracts A28, A32): one `agent_tool_call` when a call is made, and one frame with
+//! its result. Frames for its files (`files.rs`) follow.
 
 use holdshort_core::run::{Call, CallEnd, Run};
 use holdshort_web::view::word;
@@ -16,7 +16,7 @@ pub(super) fn proposed(run: &Run, id: &str) -> Option<Said> {
     Some(("agent_tool_call", told))
 }
 
-/// What came of it, and then its files.
+/// Returns the frame with the result of a call, and then the frames for its files.
 pub(super) fn finished(run: &Run, id: &str, end: CallEnd, code: Option<&str>, result: &str) -> Vec<Said> {
     let Some(call) = run.calls.get(id) else { return Vec::new() };
     let mut told = named(run, id, call);

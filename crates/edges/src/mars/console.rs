@@ -1,5 +1,5 @@
-//! Text on its way as the lines of a console: one frame a line, never a token (contract A32). A line that an event has
-//! overtaken is dropped: the event says all of it.
+//! Streamed text as lines of a console: one line per frame, never a token (contract A32). When the event with the whole
+//! text arrives, the unfinished line is dropped.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use holdshort_engine::real::Preview;
 
 use crate::limits::MARS_LINE_BYTES;
 
-/// Lines that have begun, by the step or the call that writes them.
+/// Unfinished lines, by the step or call that writes them.
 #[derive(Default)]
 pub(super) struct Console(BTreeMap<String, String>);
 
 impl Console {
-    /// The lines that this text completes.
+    /// Returns the lines that this text completes.
     pub(super) fn lines(&mut self, preview: &Preview) -> Vec<String> {
         let begun = self.0.entry(preview.call.as_ref().unwrap_or(&preview.step).clone()).or_default();
         begun.push_str(&preview.text);
@@ -29,7 +29,7 @@ impl Console {
         lines
     }
 
-    /// What an event makes of them: the reply or the result is there, or another try begins.
+    /// Drops an unfinished line when its reply or result has arrived, or when a new attempt begins.
     pub(super) fn hear(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         match fact {
@@ -42,7 +42,7 @@ impl Console {
     }
 }
 
-/// A line in pieces that a client takes, cut between characters.
+/// Splits a line into pieces that fit into a frame, between characters.
 fn pieces(mut line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     while line.len() > MARS_LINE_BYTES {

@@ -1,5 +1,5 @@
-//! What requests of models took and cost, in the numbers that clients add up (contract A32). Prices are the workflow's;
-//! money is counted in core, and becomes a number only here.
+//! Tokens and cost of model requests, as numbers that clients add up (contract A32). Prices come from the workflow.
+//! Amounts are calculated in the core and become floating-point numbers only here.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::history::text;
 use super::steps;
 
-/// The currency that the clients count in.
+/// Currency of the clients.
 const CLIENTS: &str = "USD";
 
-/// Of one reply: `cost_update`. `total_cost_usd` is what the run has cost so far.
+/// Returns `cost_update` for one reply. `total_cost_usd` is the cost of the run so far.
 pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value {
     let paid = run
         .cost_of(step, model, usage)
@@ -32,19 +32,19 @@ pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value 
     data
 }
 
-/// Of requests together.
+/// Sum of several requests.
 #[derive(Default)]
 pub(super) struct Cost {
     input: u64,
     output: u64,
     requests: u64,
     paid: Option<Paid>,
-    /// Of the first of them.
+    /// Model of the first request.
     pub(super) model: String,
 }
 
 impl Cost {
-    /// `data`: of a `cost_update`.
+    /// Adds one request. `data` is that of a `cost_update`.
     pub(super) fn add(&mut self, data: &Value) {
         let count = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
         if self.requests == 0 {
@@ -63,12 +63,12 @@ impl Cost {
         [self.input + self.output, self.input, self.output]
     }
 
-    /// In US dollars.
+    /// Returns the cost in US dollars.
     pub(super) fn usd(&self) -> f64 {
         dollars(self.paid.as_ref())
     }
 
-    /// What it cost in the workflow's currency; nothing where none of it has a price.
+    /// Returns the cost in the workflow's currency, or null if no request has a price.
     pub(super) fn paid(&self) -> Value {
         self.paid.as_ref().map(|paid| json!({ "paid": paid.to_value() })).unwrap_or_default()
     }
@@ -102,7 +102,7 @@ impl Paid {
     }
 }
 
-/// 0 where nothing is known to be paid in dollars: the clients read a number, and no other currency.
+/// Returns an amount in dollars. Returns 0 for another currency or an unknown price, because the clients need a number.
 fn dollars(paid: Option<&Paid>) -> f64 {
     let paid = paid.filter(|paid| paid.currency == CLIENTS);
     paid.and_then(|paid| pricing::amount(paid.millionths).parse().ok()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! `modifications` as what they replace: a plan, what a step is told, the arguments of a call, a text. Nothing that was
-//! sent is passed over: what has no place there is refused by its own.
+//! Reads `modifications` as the edit of a plan, of a step's text, of a call's arguments, or of a text. No member is
+//! ignored: one that does not belong there is rejected with its path.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_core::plan::{self, Subtask};
@@ -9,12 +9,12 @@ use holdshort_web::problem::{Answer, Refused};
 use serde_json::{Value, json};
 
 const AT: &str = "/modifications";
-/// Where the core finds the steps of a plan that stands instead.
+/// Path of a plan's steps in the core's edit.
 const STEPS: &str = "/edit/subtasks";
 
-/// Under which a plan holds its steps.
+/// Keys under which a plan holds its steps.
 const LISTS: [&str; 3] = ["sub_tasks", "subtasks", "steps"];
-/// What a step says of itself beside its words, and what the native form calls it.
+/// Keys of a step other than its text, with their native names.
 const OF_A_STEP: [(&str, &str); 5] = [
     ("id", "id"),
     ("agent", "agent"),
@@ -22,21 +22,21 @@ const OF_A_STEP: [(&str, &str); 5] = [
     ("dependencies", "depends_on"),
     ("depends_on", "depends_on"),
 ];
-/// The words of a step, but for its bullets.
+/// Keys for the text of a step, without its bullets.
 const WORDS: [&str; 4] = ["title", "sub_task", "task", "description"];
-/// What a text is called where it stands alone.
+/// Keys for a text that is sent alone.
 const TEXTS: [&str; 4] = ["text", "content", "input", "instructions"];
 
-/// What shall stand instead, and where the client wrote it down.
+/// An edit, and its path in the client's frame.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) value: Value,
-    /// A place in it, and the same place in what was sent.
+    /// A path in the native edit, and the same path in the sent value.
     moved: Option<(&'static str, String)>,
 }
 
 impl Edit {
-    /// `step`: the subtask that is about to start, where that is what was asked about.
+    /// Reads the modifications. `step` is the subtask that is about to start, if the request is about one.
     pub(super) fn read(opened: &Opened, step: Option<&Subtask>, sent: &Value) -> Answer<Self> {
         let is_step = matches!(opened.about, About::BeforeStep(_));
         let is_text = is_step || opened.kind == Kind::Review;
@@ -45,7 +45,7 @@ impl Edit {
             (None, Value::String(_)) if !is_text => {
                 return Err(Refused::invalid_at(AT, "is a text that is no JSON"));
             }
-            // `42` is a text like any other.
+            // A text such as `42` stays a text.
             _ => sent.clone(),
         };
         let mut problems = Vec::new();
@@ -63,7 +63,7 @@ impl Edit {
         Self { value, moved: None }
     }
 
-    /// In whichever of its forms; what is none is named by the check.
+    /// Reads a plan in any of its forms. The core's check rejects all other values.
     fn plan(sent: Value, problems: &mut Vec<Problem>) -> Self {
         match plan::read(&sent) {
             Some(plan) => {
@@ -74,7 +74,7 @@ impl Edit {
         }
     }
 
-    /// Told as they are, whatever they are; a plan among them is carried out, and can be only one.
+    /// Passes any other edit on unchanged. A plan in it is carried out, so it may hold only one.
     fn words(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
         let at = is_plan.then(|| holder(&sent, AT, problems)).and_then(|_| steps(&sent, AT, &mut Vec::new()));
@@ -91,7 +91,7 @@ impl Edit {
         }
     }
 
-    /// A place in what stands instead, as whoever sent it wrote it down.
+    /// Translates a path in the native edit to the path in the client's frame.
     pub(super) fn pointer(&self, native: &str) -> Option<String> {
         let Some((from, to, rest)) =
             self.moved.as_ref().and_then(|(from, to)| Some((*from, to, native.strip_prefix(from)?)))
@@ -105,7 +105,8 @@ impl Edit {
     }
 }
 
-/// What a step is told: a text, or a step as a plan has it. Everything else that a step is stays.
+/// Reads the new text of a step, sent as a text or as a step of a plan. All other properties of the step must stay the
+/// same.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
     if given(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
@@ -141,7 +142,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     told
 }
 
-/// By itself, or the one field of an object.
+/// Reads a text, sent alone or as the only field of an object.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| given(&sent).any(|(key, _)| key == *name)) else {
         if !sent.is_string() {
@@ -157,7 +158,7 @@ fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     text
 }
 
-/// The place of a plan's steps, wherever it holds them.
+/// Returns the path of a plan's steps, at any depth.
 fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
     if let Some(inner) = decoded(sent) {
         return steps(&inner, at, problems);
@@ -177,7 +178,7 @@ fn holds_steps(key: &str) -> bool {
     key == "plan" || LISTS.contains(&key)
 }
 
-/// The one field of an object that is a plan.
+/// Returns the only field of an object that holds a plan.
 fn holder<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
     let mut holders = given(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
     let holder = holders.next()?;
@@ -185,7 +186,7 @@ fn holder<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<
     Some(holder)
 }
 
-/// Of a step nothing but what it has on this wire, or natively; types are left to the check of the plan.
+/// Rejects keys of a step that neither this wire nor the native form has. Types are checked with the plan.
 fn known(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (key, value) in given(step) {
@@ -210,12 +211,12 @@ fn known(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// What JSON text holds.
+/// Parses a string as JSON.
 fn decoded(value: &Value) -> Option<Value> {
     value.as_str().and_then(|text| holdshort_core::json::parse(text.as_bytes()).ok())
 }
 
-/// The fields of an object; one that is null is not given.
+/// Returns the fields of an object. A null field is not given.
 fn given(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))
@@ -243,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a review: its text, or why there is none, and where.
+    /// A review accepts only a text. Any other value is rejected with its path.
     #[test]
     fn a_review_takes_a_text_and_nothing_else() {
         let opened = Opened {

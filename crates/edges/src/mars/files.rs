@@ -1,9 +1,8 @@
-//! The files that a call changed, as this wire tells them (contracts A28, A32): a frame for each that was made or changed,
-//! once it is committed, in the order of their paths. The wire has no frame for a file that is gone: `files_updated`, which
-//! stands at the end, names it.
+//! Frames for the files that a call changed (contracts A28, A32). Each created or changed file has a frame after its
+//! commit, in the order of paths. The wire has no frame for a deleted file: the final `files_updated` lists it.
 //!
-//! Which files they are is read from the changeset that was committed, of a file tool, a command and an undo alike. What a
-//! command does that ran without a trial nobody knows.
+//! The files are read from the committed changeset, for file tools, commands and undos alike. Changes of a command that
+//! ran without a trial are unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -18,7 +17,7 @@ use super::projector::Said;
 use super::steps::{merge, node_of};
 use crate::limits::MARS_FILES;
 
-/// The frames of a call that is done.
+/// Returns the frames of a call that is done.
 pub(super) fn of(run: &Run, call: &Call) -> Vec<Said> {
     let files = match call.committing() {
         Some(found) => Files::committed(found),
@@ -41,12 +40,12 @@ pub(super) fn of(run: &Run, call: &Call) -> Vec<Said> {
     there.chain([("files_updated", updated)]).collect()
 }
 
-/// What became of files, by path.
+/// Changed files, by path.
 #[derive(Default)]
 struct Files {
     there: Vec<There>,
     gone: Vec<String>,
-    /// All of them, also those that are not told by name.
+    /// Number of all files, including those that are not listed by name.
     touched: usize,
     not_told: usize,
 }
@@ -58,11 +57,11 @@ struct There {
 }
 
 impl Files {
-    /// Of what was committed. Where there is room for some of the files only, those come first that git does not ignore.
-    /// What git keeps for itself is counted.
+    /// Reads the committed files. Beyond the limit, files that git does not ignore have precedence. Files of git itself
+    /// are only counted.
     fn committed(found: &Found) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
-            // Erased: nobody can say any more which they were.
+            // The changeset was erased, so its files are no longer known.
             return Self { touched: found.changed, not_told: found.changed, ..Self::default() };
         };
         let of_content: Vec<&Change> =
@@ -81,7 +80,7 @@ impl Files {
         Self { there: there.collect(), gone: gone.collect(), touched, not_told }
     }
 
-    /// Of a run from before changesets: what a file tool relied on is what it wrote.
+    /// Reads the files of a run from before changesets. The preconditions of a file tool name the files that it wrote.
     fn written(call: &Call) -> Self {
         let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
         let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
@@ -108,8 +107,8 @@ impl There {
     }
 }
 
-/// Of each path that a run has committed a change of, the size of the file that its last commit left there; `None` where
-/// it left none.
+/// Returns every path with a committed change in the run, with the file's size after the last commit. None if the file
+/// was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
     let mut done: Vec<(Option<u64>, &Found)> =
@@ -122,7 +121,7 @@ pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
         .collect()
 }
 
-/// How many files a run has left that are not among these.
+/// Returns the number of existing files that the run has changed and that `named` does not list.
 pub(super) fn others(left: &BTreeMap<String, Option<u64>>, named: &BTreeSet<&str>) -> usize {
     left.iter().filter(|(path, bytes)| bytes.is_some() && !named.contains(path.as_str())).count()
 }
@@ -131,7 +130,7 @@ fn is_gits(change: &Change) -> bool {
     changeset::is_of_git(&change.path)
 }
 
-/// A file or a link.
+/// Returns true for a file or a symbolic link.
 fn is_file(entry: &Entry) -> bool {
     !matches!(entry, Entry::Folder { .. })
 }
@@ -143,7 +142,7 @@ fn bytes(entry: &Entry) -> u64 {
     }
 }
 
-/// A path as its client opens it; one that is no UTF-8 as it is written down.
+/// Returns a path as its client opens it. A path that is not UTF-8 stays escaped.
 fn shown(path: &str) -> String {
     let raw = changeset::bytes_of(path).and_then(|bytes| String::from_utf8(bytes).ok());
     raw.unwrap_or_else(|| path.to_owned())

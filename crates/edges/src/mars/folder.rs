@@ -1,5 +1,5 @@
-//! The folder that a task works in where its config names none that may be used (contract E40): one of its own, beside
-//! the server's data, where it stays for whoever wants what the task made.
+//! Working directory of a task whose config names no usable one (contract E40). The folder is next to the server's data
+//! folder. It is kept, so the task's files remain available.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,13 +13,13 @@ use holdshort_web::problem::{Answer, Refused};
 use super::config::{Idle, Translated};
 use super::start::{TaskId, in_words};
 
-/// Where the native API names the folder.
+/// Path of the folder in the native API.
 const WORKSPACE: &str = "/config/workspace";
-/// Of the name that a task's folder has.
+/// Number of digits in the name of a task's folder.
 const DIGITS: usize = 16;
 
-/// Lets a task that needs a folder work in one of its own where it has no other. Where none can be made the start is
-/// refused, by what is wrong with the one that was named.
+/// Makes a folder for a task that needs one and has no usable one. If it can not be made, the start is rejected with
+/// the problem of the named folder.
 pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;
@@ -28,7 +28,7 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
     else {
         return Ok(());
     };
-    // What else is wrong is told before a folder is made for nothing.
+    // Other problems are reported before a folder is made in vain.
     let mut without = definition.clone();
     without.tools.clear();
     let rest = Config { workspace: None, ..config.clone() };
@@ -54,7 +54,7 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
     Ok(())
 }
 
-/// `DATA-work`: tools never reach the data folder itself.
+/// Returns `DATA-work`. Tools never reach the data folder itself.
 fn beside(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
     Some(data.parent()?.join(format!("{name}-work")))

@@ -1,4 +1,4 @@
-//! Frames both ways, before anybody asks what they mean for a run.
+//! Frames in both directions, before they are applied to a run.
 
 use axum::extract::ws::Utf8Bytes;
 use holdshort_core::json;
@@ -8,7 +8,7 @@ use holdshort_web::problem::{Answer, Refused};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The envelope of everything that the server says (contract A27).
+/// Envelope of all frames that the server sends (contract A27).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Frame {
     pub(super) event_type: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Frame {
     pub(super) run_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) session_id: Option<String>,
-    /// Of what stands in the journal: the place to go on after.
+    /// Position to resume after. Only frames that come from the journal have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
     pub(super) data: Value,
@@ -30,8 +30,8 @@ impl Frame {
     }
 }
 
-/// The nth frame of an event of the run's stream, both counted from 1: `17.2` on the wire. The last one of an event
-/// is `17`: who has it goes on behind the event, and needs nothing of what the run was before it.
+/// The nth frame of an event in the run's stream, both counted from 1: `17.2` on the wire. The last frame of an event
+/// is `17`. A client with this id resumes after the event, without the state before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FrameId {
     pub(super) seq: u64,
@@ -39,12 +39,12 @@ pub(super) struct FrameId {
 }
 
 impl FrameId {
-    /// The last frame of an event.
+    /// Returns the id of an event's last frame.
     pub(super) fn all_of(seq: u64) -> Self {
         Self { seq, part: u32::MAX }
     }
 
-    /// The last event that nothing is left to tell of.
+    /// Returns the last event whose frames all were sent.
     pub(super) fn whole(self) -> u64 {
         if self.part == u32::MAX { self.seq } else { self.seq.saturating_sub(1) }
     }
@@ -66,16 +66,16 @@ impl Serialize for FrameId {
     }
 }
 
-/// From where on a client wants to be told.
+/// Position from which a client wants frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
     Frame(FrameId),
-    /// Milliseconds since 1970 (contract A32); 0 is the beginning.
+    /// Milliseconds since 1970 (contract A32). 0 is the beginning.
     Time(u64),
 }
 
 impl<'de> Deserialize<'de> for Since {
-    /// A text is the `id` of a frame, a number is a time.
+    /// Parses a text as the `id` of a frame, and a number as a time.
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let since = match Value::deserialize(deserializer)? {
             Value::Number(ms) => ms.as_u64().map(Self::Time),
@@ -87,10 +87,10 @@ impl<'de> Deserialize<'de> for Since {
     }
 }
 
-/// What a client says.
+/// A frame of a client.
 #[derive(Debug, PartialEq)]
 pub(super) enum ClientFrame {
-    /// The first frame: it has no type.
+    /// The first frame, which has no type.
     Start(Start),
     Ping,
     Resolve(Resolve),
@@ -107,11 +107,11 @@ pub(super) struct Start {
     pub(super) task: String,
     #[serde(default, deserialize_with = "null_is_nothing")]
     pub(super) config: Map<String, Value>,
-    /// What the client has seen of it already.
+    /// Position up to which the client has received frames.
     pub(super) since: Option<Since>,
 }
 
-/// `null` is as good as not there.
+/// Reads `null` as a missing member.
 pub(super) fn null_is_nothing<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -120,7 +120,7 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// `resolve_approval`, and `approval_response`: the same under another name.
+/// `resolve_approval`, also under its alias `approval_response`.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Resolve {
@@ -152,14 +152,14 @@ struct RequestState {
 const KNOWN: &str =
     "`ping`, `resolve_approval`, `approval_response`, `pause`, `resume`, `cancel`, `request_state`";
 
-/// A frame that came.
+/// A received frame.
 #[derive(Debug)]
 pub(super) struct Heard {
-    /// The word that it has as its type.
+    /// Type that the frame names.
     pub(super) kind: Option<String>,
-    /// The run that the client means. Which one the socket has, only its task says.
+    /// Run that the frame names. It is compared later with the socket's run, which depends on the task.
     pub(super) run: Option<Value>,
-    /// Or why it is none.
+    /// The parsed frame, or the error.
     pub(super) frame: Answer<ClientFrame>,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn read(text: &str) -> Heard {
         Err(error) => return Heard::refused(Code::MalformedJson, error.to_string()),
     };
     let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
-    // The first frame has no type and knows no run.
+    // The first frame has no type, and its client knows no run yet.
     let typed = value.as_object_mut().filter(|fields| fields.contains_key("type"));
     let run = typed.and_then(|fields| fields.remove("run_id")).filter(|run| !run.is_null());
     Heard { kind, run, frame: understand(value) }
@@ -201,7 +201,7 @@ fn understand(mut value: Value) -> Answer<ClientFrame> {
     }
 }
 
-/// What is refused, in the words of an `error_occurred` (the frame has no id: it is in no journal).
+/// Returns an error as the data of `error_occurred`. The frame has no id, because it is not in the journal.
 pub(super) fn refusal(of: Option<&str>, refused: &Refused) -> Value {
     let problem = &refused.0;
     let mut data = json!({

@@ -1,5 +1,4 @@
-//! The graph of the plan that is carried out, and what became of each of its nodes, as this wire tells it (contracts
-//! A28, A29).
+//! Graph of the plan that is carried out, with the status of each node (contracts A28, A29).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,14 +10,14 @@ use serde_json::{Value, json};
 use super::projector::Said;
 use super::{approval, steps};
 
-/// A subtask that was begun, by its step.
+/// Started subtask, with its step.
 pub(super) struct Node {
     step: String,
     id: String,
     status: &'static str,
 }
 
-/// In the order of the steps' ids.
+/// Returns the started subtasks in the order of their steps' ids.
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |(id, step): (&String, &Arc<Step>)| {
@@ -41,10 +40,10 @@ fn word(activity: StepActivity) -> &'static str {
 }
 
 const PENDING: &str = "pending";
-/// The run is over, and it never began.
+/// Status of a subtask that had not started when the run ended.
 const NEVER: &str = "skipped";
 
-/// Each node whose status is another one than before.
+/// Returns a frame for each node whose status has changed.
 pub(super) fn moved(before: &[Node], run: &Run) -> Vec<Said> {
     let was = |step: &str| before.iter().find(|node| node.step == step).map_or(PENDING, |node| node.status);
     let change = |id: &str, old: &str, new: &str| {
@@ -63,7 +62,7 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<Said> {
     said
 }
 
-/// This is the plan to carry out. `is_newer`: another one was carried out before.
+/// Returns the graph of a settled plan. `is_newer` is true if an earlier plan was carried out before.
 pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<Said> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);
@@ -72,7 +71,7 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
     Some((if is_newer { "dag_updated" } else { "dag_created" }, told))
 }
 
-/// The graph as it stands.
+/// Returns the current graph.
 pub(super) fn of(run: &Run) -> Option<Value> {
     run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
 }
@@ -81,7 +80,7 @@ fn untried() -> Value {
     json!({ "started_at": null, "completed_at": null, "error": null, "retry_info": null })
 }
 
-/// When a step began and ended, and what went wrong on the way.
+/// Returns the times, the error and the retries of a step.
 fn tried(run: &Run, id: &str, step: &Step) -> Value {
     let failed = step.end == Some(StepEnd::Failed) || step.trouble == Trouble::Stuck;
     let said = step.output.as_deref().filter(|_| step.end == Some(StepEnd::Failed));
@@ -95,7 +94,7 @@ fn tried(run: &Run, id: &str, step: &Step) -> Value {
     })
 }
 
-/// Nodes and edges, with what became of each node.
+/// Returns the nodes and edges, with the status of each node.
 fn drawn(run: &Run, planning: &str, plan: &Plan) -> Value {
     let begun = nodes(run);
     let statuses: BTreeMap<&str, &str> = begun.iter().map(|node| (node.step.as_str(), node.status)).collect();

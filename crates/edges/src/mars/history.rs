@@ -1,4 +1,4 @@
-//! What a frame says in a run's history and on its console (contract A32): one table of kinds of frames for both.
+//! A run's history and console lines (contract A32). One table of frame kinds serves both.
 
 use holdshort_core::run::Run;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::frame::Frame;
 use super::steps;
 
-/// A kind of frame in the words of a client's history, with its line of the console.
+/// History entry for a kind of frame, with its console line.
 struct Words {
     event_type: &'static str,
     subtype: &'static str,
@@ -27,7 +27,7 @@ impl Words {
     }
 }
 
-/// What only moves a client's pictures, and is no news of its own.
+/// Frames that only update a client's drawings and make no history entry.
 const PICTURES: [&str; 8] = [
     "agent_tool_call",
     "cost_update",
@@ -91,7 +91,7 @@ fn words(frame: &Frame) -> Option<Words> {
     }
 }
 
-/// An entry of the history.
+/// Returns the history entry of a frame.
 pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     let Words { event_type, subtype, inputs, outputs, line } = words(frame)?;
     let data = &frame.data;
@@ -106,12 +106,12 @@ pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// The line of a console for what happened, if it has one.
+/// Returns the console line of a frame, if it has one.
 pub(super) fn line(frame: &Frame) -> Option<String> {
     Some(format!("{} {}", frame.timestamp, words(frame)?.line?))
 }
 
-/// The file that a tool wrote.
+/// Returns the file entry of a frame about a written file.
 pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     let data = &frame.data;
     matches!(frame.event_type, "file_created" | "file_updated").then(|| {
@@ -124,7 +124,7 @@ pub(super) fn file(run: &Run, frame: &Frame) -> Option<Value> {
     })
 }
 
-/// The node of the graph that a frame is about.
+/// Returns the graph node that a frame is about.
 fn node<'r>(run: &'r Run, frame: &'r Frame) -> Option<&'r str> {
     let step = frame.data.get("step_id")?.as_str().filter(|step| !step.is_empty())?;
     Some(steps::node_of(run, step))

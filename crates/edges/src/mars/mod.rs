@@ -1,13 +1,14 @@
-//! The MARS edge: `/ws/{task_id}` and `/api/sessions`, as the clients of MARS know them
-//! (contracts A27 to A31).
+//! The MARS edge: `/ws/{task_id}` and `/api/sessions` for clients of MARS (contracts A27 to A31). It never drives a
+//! run.
 //!
-//! `socket.rs` is one connection, `start.rs` starts or attaches (`folder.rs`), `act.rs` carries out what a client wants,
-//! with `edit.rs` where it changes something. `projector.rs` words an event and the run around it, with `approval.rs`
-//! (`subject.rs`), `steps.rs`, `calls.rs` (`files.rs`), `graph.rs` and `summary.rs`; `retell.rs` has the run and follows its events,
-//! `console.rs` makes lines of text on its way.
-//! `config/` makes a workflow of a config, `words.rs` is the table of options; `sessions.rs` and `tabs.rs` (`past.rs`,
-//! `history.rs`) are the REST beside it.
-//! Nothing here drives a run.
+//! - `socket.rs` is one connection, and `attached.rs` knows the newest connection of a task.
+//! - `start.rs` starts a task or finds its run, and `folder.rs` makes its working directory.
+//! - `act.rs` carries out the client's decisions and commands, and `edit.rs` reads their modifications.
+//! - `projector.rs` renders events, with `approval.rs` (`subject.rs`), `steps.rs`, `calls.rs` (`files.rs`), `graph.rs`
+//!   and `summary.rs`.
+//! - `retell.rs` holds the run and follows its events. `console.rs` splits streamed text into lines.
+//! - `config/` translates a config to a workflow, and `words.rs` is the table of options.
+//! - `sessions.rs` and `tabs.rs` (`past.rs`, `history.rs`) are the REST API.
 
 mod act;
 mod approval;
@@ -47,7 +48,7 @@ use holdshort_web::problem::Answer;
 use attached::Attached;
 pub use start::shipped as base;
 
-/// The channel that what a client does is recorded with.
+/// Channel of the recorded events.
 const CHANNEL: &str = "mars";
 
 const READ: Needs = all(Permission::Read);
@@ -56,7 +57,7 @@ const HALT: Needs = all(Permission::Halt);
 
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        // Whoever follows a task here also starts it and decides in it.
+        // A client that follows a task here also starts it and decides in it.
         .route("/ws/{task_id}", STEER.on(get(socket::open)))
         .route("/api/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::make))))
         .route("/api/sessions/modes/list", READ.on(get(sessions::modes)))

@@ -1,5 +1,5 @@
-//! What was told of a run until now, gathered for one answer. Such an answer takes a place among the streams, reads so
-//! many events and holds so many bytes, as one of the native API does; it says where that is not the whole run.
+//! Collects the past frames of a run for one response. Such a response takes a stream place and has limits of events
+//! and bytes, like a response of the native API. It reports when it does not cover the whole run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::retell::{Next, Telling};
 pub(super) struct Past {
     pub(super) run: Arc<Run>,
     telling: Telling,
-    /// There is more than is told here.
+    /// True if the response does not cover the whole run.
     is_cut: bool,
     _place: OwnedSemaphorePermit,
 }
 
 impl Past {
-    /// The newest events of a run, as many as one answer reads.
+    /// Opens the newest events of a run, as many as one response may read.
     pub(super) async fn of(app: &Arc<App>, run: &RunId) -> Answer<Self> {
         let place = app.place()?;
         let run = app.run_now(run).await?;
@@ -35,12 +35,12 @@ impl Past {
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 
-    /// Events that are read.
+    /// Returns the number of events that are read.
     pub(super) fn events(&self) -> usize {
         SCANNED_EVENTS.min(usize::try_from(self.run.seq).unwrap_or(usize::MAX))
     }
 
-    /// The frames of the next event.
+    /// Returns the frames of the next event.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<Frame>>> {
         while self.telling.seq() < self.run.seq {
             match self.telling.next().await {
@@ -56,7 +56,8 @@ impl Past {
         Ok(None)
     }
 
-    /// What is made of the frames, oldest first: the newest `most`, and no more bytes than a page has.
+    /// Maps frames to items and returns the newest, oldest first. Returns at most `most` items, and at most the bytes
+    /// of a page.
     pub(super) async fn newest<T: Serialize>(
         &mut self,
         most: usize,
@@ -81,7 +82,7 @@ impl Past {
     }
 }
 
-/// The newest of what is added, each with its bytes. It always holds one.
+/// The newest items, each with its size in bytes. It always keeps the last item.
 struct Newest<T> {
     items: VecDeque<(T, usize)>,
     most: usize,
@@ -89,7 +90,8 @@ struct Newest<T> {
 }
 
 impl<T> Newest<T> {
-    /// Whether something was let go for its bytes: that there may be no more than `most` is as asked for.
+    /// Adds an item. Returns true if an item was dropped for its size. Items beyond `most` do not count, because the
+    /// caller has asked for that many.
     fn add(&mut self, item: T, size: usize) -> bool {
         self.items.push_back((item, size));
         self.bytes += size;

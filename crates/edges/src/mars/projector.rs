@@ -1,5 +1,5 @@
 //! Projects the events of a run to the frames of this wire, in order (contracts A27 to A29). A frame is a function of
-//! the event and of the run before and after it, so a client that reconnects is sent the same frames again.
+//! the event and of the run before and after it. A client that reconnects is therefore sent the same frames again.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::frame::{Frame, FrameId};
 use super::{approval, calls, config, cost, graph, steps, summary};
 use crate::assigned;
 
-/// The states of a run (contract A29).
+/// State of a run (contract A29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
@@ -44,7 +44,7 @@ impl State {
     }
 }
 
-/// As a row has it, which does not know whether a run plans.
+/// Converts the status in a row, which does not distinguish planning.
 impl From<Status> for State {
     fn from(status: Status) -> Self {
         match status {
@@ -62,7 +62,7 @@ impl From<Status> for State {
 /// A frame without its envelope.
 pub(super) type Said = (&'static str, Value);
 
-/// What stands now, for `status`.
+/// Returns the current state for a `status` frame.
 pub(super) fn status(run: &Run) -> Value {
     let open: Vec<String> = run.asked().map(|(id, _)| id.to_string()).collect();
     let state = word(&State::of(run));
@@ -81,7 +81,7 @@ pub(super) fn status(run: &Run) -> Value {
     })
 }
 
-/// State and graph as they stand, told anew.
+/// Returns the current state and graph as frames.
 pub(super) fn state(run: &Run) -> Vec<Said> {
     let state = json!({ "status": State::of(run), "old_state": null });
     let graph = graph::of(run).map(|graph| ("dag_updated", graph));
@@ -93,11 +93,11 @@ fn task(run: &Run) -> &str {
     task.unwrap_or_default()
 }
 
-/// What frames say of the run as it was before their event.
+/// State of the run before an event, for frames that report a change.
 struct Before {
     state: State,
     nodes: Vec<graph::Node>,
-    /// The step that the event is about.
+    /// Step that the event is about.
     step: Option<Arc<Step>>,
     has_plan: bool,
 }
@@ -118,11 +118,11 @@ impl Before {
     }
 }
 
-/// The run as far as it was told.
+/// The run, up to the last event that was projected.
 pub(super) struct Projector(pub(super) Run);
 
 impl Projector {
-    /// The frames of the next event.
+    /// Returns the frames of the next event.
     pub(super) fn tell(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
         let before = Before::of(&self.0, fact);
@@ -132,7 +132,7 @@ impl Projector {
         let moved = graph::moved(&before.nodes, run);
         let at = match fact {
             Fact::InterruptOpened(_) => 0,
-            // The result and the end come last.
+            // The frames `result` and the end of the run come last.
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => said.len() - 2,
             _ => said.len(),
         };
@@ -153,10 +153,10 @@ impl Projector {
         let last = u32::try_from(said.len()).unwrap_or(u32::MAX);
         let id = |part| if part == last { FrameId::all_of(seq) } else { FrameId { seq, part } };
         let told = (1..).zip(said).map(|(part, said)| frame(Some(id(part)), said));
-        // The client clears its one panel with every approval: what is still open is asked again (contract A32).
+        // The client clears its only panel with every approval, so open requests are sent again (contract A32).
         let again = match fact {
             Fact::InterruptResolved { .. } => open(run),
-            // It has other votes, or asks others: it takes the place of what the panel shows.
+            // A request with changed votes or approvers replaces the one in the panel.
             fact => {
                 let changed = assigned::changed(run, fact).filter(|interrupt| run.asks(&interrupt.opened));
                 changed
@@ -169,7 +169,7 @@ impl Projector {
     }
 }
 
-/// What people are asked now, asked again.
+/// Returns the open requests, to be sent again.
 pub(super) fn open(run: &Run) -> Vec<Said> {
     run.asked().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
@@ -198,7 +198,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             vec![("phase_change", json!({ "phase": phase, "status": "started" }))]
         }
         Fact::PhaseEnded { phase, end } => vec![("phase_change", json!({ "phase": phase, "status": end }))],
-        // What a summary says is for the run: this wire has no event for it.
+        // A summary is internal to the run, and this wire has no event for it.
         Fact::ModelReplied { step, model, usage, .. } if is_summariser(run, step) => {
             vec![("cost_update", cost::update(run, step, model, *usage))]
         }
@@ -227,7 +227,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             said.push(("cost_update", cost::update(run, step, model, *usage)));
             said
         }
-        // What an agent had said when a person interrupted it.
+        // Text of an agent up to the moment when a person interrupted it.
         Fact::ModelStopped { step, .. } => replied(run, step, &[], content.as_text()),
         Fact::ModelFailed { step, attempt, kind, retry_at, .. } => {
             let mut failed = error(kind, content.as_text(), step);
@@ -241,7 +241,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         Fact::LimitReached { step, limit, value } => {
             vec![error("limit_reached", &format!("the limit `{limit}` of {value} is reached"), step)]
         }
-        // Of an undo, which no reply has brought.
+        // A call of an undo, which no model reply contains.
         Fact::CallMade { call, .. } => calls::proposed(run, call).into_iter().collect(),
         Fact::CallJudged { call, by, judgement } => {
             let mut told = message(steps::agent(run, by), "judge", judgement, None);
@@ -267,7 +267,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             vec![("output", json!({ "data": line, "released": content.data }))]
         }
         Fact::InterruptOpened(opened) => {
-            // With the labels of its options, which are content.
+            // The run's copy has the labels of the options, which are erasable content.
             let opened = run.interrupts.get(&opened.interrupt).map_or(&**opened, |each| &each.opened);
             opened_now(run, before, opened, &content.data)
         }
@@ -279,12 +279,12 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         Fact::NoteAdded { step, .. } => {
             vec![message(&event.actor.id, "user", content.as_text(), Some(step))]
         }
-        // What is between these: nothing that this wire has a word for.
+        // This wire has no frames for the other facts.
         _ => Vec::new(),
     }
 }
 
-/// What somebody says, in a step or outside of any.
+/// Returns a message of an agent or a person, in a step or outside of steps.
 fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> Said {
     let mut told = json!({ "agent": by, "role": role, "message": text });
     if let Some(step) = step {
@@ -307,26 +307,26 @@ fn started(run: &Run, workflow: &str) -> Said {
     ("workflow_started", told)
 }
 
-/// What its config names; an undo has none.
+/// Returns the mode of the config. An undo has no config.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
     if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::of(run)) }
 }
 
-/// Who begins it. Where no agent does it is the workflow that works.
+/// Returns the first agent, or the workflow's name if it has no agents.
 pub(super) fn agent_of(run: &Run) -> &str {
     run.definition.front_agent().unwrap_or(&run.definition.name)
 }
 
-/// What a run without a model of its own is said to have.
+/// Model name of a run that names no model.
 const USUAL_MODEL: &str = "default";
 
-/// What answers for it.
+/// Returns the model of the run.
 pub(super) fn model_of(run: &Run) -> &str {
     run.config().and_then(|config| config.model.as_deref()).unwrap_or(USUAL_MODEL)
 }
 
-/// The folder that it works in, if it has one.
+/// Returns the working directory, or an empty text.
 pub(super) fn work_dir(run: &Run) -> &str {
     run.config().and_then(|config| config.workspace.as_deref()).unwrap_or_default()
 }
@@ -335,7 +335,7 @@ fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
     if said.trim().is_empty() { other() } else { said.to_owned() }
 }
 
-/// A person was asked about a failure and nothing came of it: the step has failed with the run.
+/// Returns the frames for the end of a run. A step with an undecided failure fails with the run.
 fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);
@@ -365,7 +365,7 @@ fn is_summariser(run: &Run, step: &str) -> bool {
     run.steps.get(step).is_some_and(|step| step.role == StepRole::Summariser)
 }
 
-/// Nobody is shown what nobody can answer.
+/// Returns no frames for an interrupt that asks no person.
 fn opened_now(run: &Run, before: &Before, opened: &Opened, content: &Value) -> Vec<Said> {
     if !run.asks(opened) {
         return Vec::new();

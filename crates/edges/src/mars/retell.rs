@@ -1,5 +1,5 @@
-//! The run of a task for a client: where it stands, the frames after a place, what a decision came to. Has the run as it
-//! was at that place and follows the events behind it; who is told is `socket.rs`'s to know.
+//! The run of a task for a client: its current state, the frames after a position, the results of decisions. Holds the
+//! run as of that position and follows later events. `socket.rs` knows the client.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,17 +27,17 @@ use crate::follow::{self, News};
 /// Text for the client.
 pub(super) enum Told {
     Event(Utf8Bytes, Option<FrameId>),
-    /// One who is behind can do without it.
+    /// Text that may be dropped for a slow client.
     Preview(Utf8Bytes),
-    /// Why nothing follows.
+    /// Error after which no frame follows.
     Last(Utf8Bytes),
 }
 
-/// A run as it stands, for one who is told of it.
+/// Current state of a run, for one client.
 pub(super) struct Now {
     app: Arc<App>,
     run: Arc<Run>,
-    /// Whoever is told.
+    /// The client's person, whose rights the frames report.
     reader: Reader,
 }
 
@@ -51,7 +51,7 @@ impl Now {
         passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
     }
 
-    /// Where it stands; and of one that has just begun what of its config changes nothing (contract E40).
+    /// Returns the current state. For a new task it also lists the config keys without effect (contract E40).
     pub(super) fn status(&self, idle: &[Idle]) -> Frame {
         let mut data = projector::status(&self.run);
         if !idle.is_empty() {
@@ -65,7 +65,7 @@ impl Now {
         self.frame(("status", data))
     }
 
-    /// What people are asked now, asked again; `last` is the one that is to be seen.
+    /// Returns the open requests, to be sent again. `last` names the one that the client must show, so it comes last.
     pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
         let mut open = projector::open(&self.run);
         open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
@@ -76,12 +76,12 @@ impl Now {
         seen.collect()
     }
 
-    /// State and graph, for a client that may have missed how they came about.
+    /// Returns state and graph, for a client that may have missed frames.
     pub(super) fn state(&self) -> Vec<Frame> {
         projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
     }
 
-    /// What a decision that stands already came to.
+    /// Returns the result of a decision that was made before.
     pub(super) fn resolved(&self, interrupt: &InterruptId) -> Frame {
         let interrupt = self.run.interrupts.get(interrupt);
         let data = interrupt.map(|interrupt| approval::received(&self.run, interrupt)).unwrap_or_default();
@@ -89,38 +89,38 @@ impl Now {
     }
 }
 
-/// Whether it is a request that says who decides.
+/// Returns true if the data is a request with an assignment.
 fn is_assigned(data: &Value) -> bool {
     data.pointer("/context/assignment").is_some()
 }
 
-/// Says in a request whether whoever is told may decide.
+/// Adds to a request whether the reader may decide.
 fn tell_you(data: &mut Value, run: &Run, reader: &Reader) {
     if let Some(assigned) = data.pointer_mut("/context/assignment") {
         assigned::tell_you(assigned, run, reader);
     }
 }
 
-/// A run on its way to be told.
+/// Projection of a run, event by event.
 pub(super) struct Telling {
     app: Arc<App>,
-    /// Who is told whether they may decide; nobody where it is about what was.
+    /// Client whose right to decide is reported. None for a history.
     caller: Option<Caller>,
     projector: Projector,
     news: BoxStream<'static, News>,
     console: Console,
 }
 
-/// What comes next of a run.
+/// Next item of a run.
 pub(super) enum Next {
     Frames(Vec<Frame>),
-    /// The lines that it completes.
+    /// A preview, with the lines that it completes.
     Preview(Preview, Vec<String>),
     Problem(Refused),
 }
 
 impl Telling {
-    /// From the event after this one. Nothing before it is told; it is read where the run has gone on since.
+    /// Starts after an event. The state up to that event is loaded, and its frames are not sent.
     pub(super) async fn after(
         app: &Arc<App>,
         caller: Option<&Caller>,
@@ -137,7 +137,7 @@ impl Telling {
         Ok(Self { app, caller, projector: Projector(then), news, console: Console::default() })
     }
 
-    /// The last event that was told.
+    /// Returns the last event that was projected.
     pub(super) fn seq(&self) -> u64 {
         self.projector.0.seq
     }
@@ -165,13 +165,14 @@ impl Telling {
         })
     }
 
-    /// Whoever is told. Where it can not be known now whether they may decide nothing is said of it: they are told when
-    /// they do.
+    /// Returns the reader. None if their rights can not be read now: frames then omit the right to decide, and a
+    /// decision checks it.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()
     }
 
-    /// The requests that are open and were not told in this telling since the panel was cleared last.
+    /// Returns the open requests that the client's panel does not show, because they were not sent since it was last
+    /// cleared.
     async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<Told> {
         let mut unseen = projector::open(&self.projector.0);
         unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
@@ -195,9 +196,9 @@ impl Telling {
     }
 }
 
-/// What a client is told from now on. One that names no place goes on where the connection before it stopped; where
-/// nobody here knows that, from where the run stands. The end of a run is told to whoever comes, for a connection that
-/// broke may have lost it: a client that comes again hears of it again.
+/// Returns the frames for a client from now on. A client without a position resumes where its previous connection
+/// stopped. If this process does not know that, it resumes at the current state. The end of a run is always sent,
+/// because a broken connection may have lost it. A client that reconnects may therefore receive it again.
 pub(super) async fn told(
     caller: &Caller,
     run: &RunId,
@@ -206,10 +207,10 @@ pub(super) async fn told(
 ) -> Answer<BoxStream<'static, Told>> {
     let app = &caller.app;
     let run = app.run_now(run).await?;
-    // People may comment on a run that has ended: its end is not always its last event.
+    // People may comment on a run that has ended, so its end is not always its last event.
     let stands = FrameId::all_of(run.ended.as_ref().map_or(run.seq, |ended| ended.seq.saturating_sub(1)));
     let place = match (since, known) {
-        // Several frames have one time: where the connection before stopped is known better.
+        // Several frames can have the same time, so the previous connection's position is more exact.
         (Some(since @ Since::Time(_)), Some(known)) => place(app, &run, since).await?.min(known),
         (Some(since), _) => place(app, &run, since).await?,
         (None, Some(known)) => known.min(stands),
@@ -218,7 +219,7 @@ pub(super) async fn told(
     after(caller, &run, place).await
 }
 
-/// The frame after which a client wants to be told.
+/// Returns the frame after which a client wants to resume.
 async fn place(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
     let place = match since {
         Since::Frame(place) => place,
@@ -231,7 +232,7 @@ async fn place(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
     Ok(place)
 }
 
-/// The last event that happened up to then. Their times never fall, so few are read.
+/// Returns the last event up to a time. Times never decrease, so a binary search reads few events.
 async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
     let stream = StreamId::Run(run.id.clone());
@@ -248,7 +249,7 @@ async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
     Ok(known)
 }
 
-/// The frames after a place, what is open by then, and then those that come.
+/// Returns the frames after a position, then the open requests, and then new frames.
 async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, Told>> {
     let told = Replay {
         telling: Telling::after(&caller.app, Some(caller), run, since.whole()).await?,
@@ -259,13 +260,13 @@ async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStr
     Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
 }
 
-/// The way to where the run stands, and on.
+/// Replay from a position to the current state and beyond.
 struct Replay {
     telling: Telling,
     since: FrameId,
-    /// Where what is open is asked again; `None` behind it.
+    /// Event after which the open requests are sent again. None once they were sent.
     until: Option<u64>,
-    /// Requests that the client has seen on this way and that nothing cleared.
+    /// Requests that the replay has sent since the panel was last cleared.
     shown: BTreeSet<String>,
 }
 
@@ -310,12 +311,12 @@ impl Replay {
     }
 }
 
-/// An answer to the client.
+/// Returns a response to the client.
 pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str, data: Value) -> Frame {
     passing(&caller.app, event_type, run, None, data)
 }
 
-/// A frame that stands in no journal: no id, no replay.
+/// Returns a frame that is not in the journal: it has no id and is not replayed.
 fn passing(
     app: &App,
     event_type: &'static str,

@@ -1,5 +1,5 @@
-//! `/api/sessions` (contract A30). A client makes a session, or its first task does; suspending, resuming and ending
-//! it is the engine's. What this edge calls its state is read from the session and its runs.
+//! `/api/sessions` (contract A30). A session is made by a client or by its first task. The engine suspends, resumes and
+//! closes it. Its status on this edge is derived from the session and its runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use crate::glance::Glance;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
 use crate::who::Guest;
 
-/// Runs and sessions read at once.
+/// Runs or sessions that are read at once.
 const AT_ONCE: usize = 200;
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ struct Make {
     name: Option<String>,
 }
 
-/// The states of A30.
+/// Session states of A30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SessionStatus {
@@ -83,8 +83,8 @@ enum SessionStatus {
 }
 
 impl SessionStatus {
-    /// Of a session that a task made, its first run is the beginning and its last one the end; one that a client
-    /// made is there until it ends it.
+    /// Returns the status of a session. A session that a task made is completed when its runs have ended. One that a
+    /// client made stays active until the client ends it.
     fn of(session: &Session, runs: &[RunRow]) -> Self {
         match session.state {
             SessionState::Closed(End::Expired) => Self::Expired,
@@ -95,7 +95,8 @@ impl SessionStatus {
         }
     }
 
-    /// What sessions of this state are in the journal, and perhaps others.
+    /// Returns the journal states that sessions with this status can have. Sessions with another status may have them
+    /// too.
     fn states(self) -> BTreeSet<SessionState> {
         match self {
             Self::Active => [SessionState::Open].into(),
@@ -106,7 +107,7 @@ impl SessionStatus {
     }
 }
 
-/// A session with all of its runs of this edge, newest first.
+/// A session with all its runs of this edge, newest first.
 struct Known {
     row: SessionRow,
     session: Arc<Session>,
@@ -136,7 +137,7 @@ pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value
     Ok(Json(json!({ "modes": listed.collect::<Vec<_>>() })))
 }
 
-/// `POST`: a session before its first task. Its config is checked as that of a task would be.
+/// `POST`: makes a session before its first task. Its config is checked like that of a task.
 pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
     let Caller { app, actor, .. } = person(guest)?;
     let Make { mode, mut config, name } =
@@ -170,8 +171,8 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     Ok((StatusCode::CREATED, shown(&app, &known).await?).into_response())
 }
 
-/// Whether what the config names is there, as a start would look. What it leaves open a task may bring, and a `work_dir`
-/// that may not be used gives way to a folder of the task's own (contract E40).
+/// Checks that everything that the config names is available, as a start does. Values that the config leaves out may
+/// come with a task. A task replaces an unusable `work_dir` with a folder of its own (contract E40).
 async fn look(app: &App, translated: Translated) -> Answer<()> {
     let Translated { mut definition, config, .. } = translated;
     let [folder, model] = [&config.workspace, &config.model].map(Option::is_some);
@@ -188,7 +189,7 @@ async fn look(app: &App, translated: Translated) -> Answer<()> {
     if problems.is_empty() { Ok(()) } else { Err(start::in_words(Refused::invalid(problems))) }
 }
 
-/// `GET`: newest first.
+/// `GET`: lists sessions, newest first.
 pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let limit = holdshort_web::query::limit(query.limit)?;
@@ -235,7 +236,7 @@ pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     Ok(Json(shown))
 }
 
-/// `GET /{id}/runs`: newest first, those that take back what others changed among them.
+/// `GET /{id}/runs`: lists runs, newest first, including undos.
 pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let mut listed = Vec::new();
@@ -265,7 +266,7 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
     Ok(Json(json!({ "session_id": id.to_string(), "runs": listed })))
 }
 
-/// `GET /{id}/history`: what was said, by whom, oldest first: the newest ones, whole.
+/// `GET /{id}/history`: the newest messages with their senders, oldest first and untruncated.
 pub(super) async fn history(
     guest: Guest,
     Id(id): Id<SessionId>,
@@ -278,11 +279,12 @@ pub(super) async fn history(
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
-/// What was said in a session, oldest first: at most so many, the newest, of as many events as one answer reads.
+/// Returns the newest messages of a session, oldest first. Limited by `limit` and by the events that one response may
+/// read.
 async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     let mut events = 0;
-    // From the newest run backwards, until there is as much as is shown.
+    // Reads runs from the newest backwards until there are enough messages.
     for row in &known.runs {
         if history.len() == limit || events >= SCANNED_EVENTS {
             break;
@@ -296,7 +298,7 @@ async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>>
     Ok(history)
 }
 
-/// What a frame says, in the words of a conversation.
+/// Returns the conversation message of a frame.
 fn message(frame: &Frame) -> Option<Value> {
     let field = |key: &str| frame.data[key].clone();
     let (agent, role, content) = match frame.event_type {
@@ -309,7 +311,7 @@ fn message(frame: &Frame) -> Option<Value> {
     }))
 }
 
-/// `POST /{id}/suspend`: pauses what lives, and lets nothing begin.
+/// `POST /{id}/suspend`: pauses the running tasks and blocks new ones.
 pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = steered(guest, &id, body, "there is nothing to suspend").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
@@ -325,10 +327,10 @@ pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> A
     shown(&app, &known(&app, &id).await?).await
 }
 
-/// `DELETE /{id}`: closes it, and cancels what lives. What has happened stays in the journal.
+/// `DELETE /{id}`: closes the session and cancels its running tasks. Its events stay in the journal.
 pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = person(guest)?;
-    // Also where it is over: perhaps not all that lived in it was reached.
+    // A closed session is closed again, because the earlier close may not have reached all its runs.
     let (why, actor) = match known(&app, &id).await?.session.state {
         SessionState::Closed(End::Expired) => (End::Expired, Actor::engine()),
         SessionState::Open | SessionState::Suspended | SessionState::Closed(End::Completed) => {
@@ -340,7 +342,8 @@ pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>)
     shown(&app, &known(&app, &id).await?).await
 }
 
-/// Who suspends or resumes: the session is there, nothing odd is said, and it is not one whose tasks are all over.
+/// Returns the caller of a suspend or resume. Rejects an unknown session, a body that is not empty, and an open session
+/// whose tasks have all ended.
 async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
     let caller = person(guest)?;
     let known = known(&caller.app, id).await?;
@@ -355,13 +358,13 @@ async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> An
     Ok(caller)
 }
 
-/// What a session was made with, for the tasks in it; nothing where a task made it.
+/// Returns the config that a session was made with, for its tasks. Empty if a task made the session.
 pub(super) async fn config_of(app: &App, id: &SessionId) -> Answer<Map<String, Value>> {
     let made_with = opened_with(app, &*app.driver.session(id).await?).await?;
     Ok(made_with.get("config").and_then(Value::as_object).cloned().unwrap_or_default())
 }
 
-/// The session, if it is one of this edge: made here, or with a run of it.
+/// Returns the session if it belongs to this edge: made here, or with a run of this edge.
 async fn known(app: &App, id: &SessionId) -> Answer<Known> {
     let none = || Refused::not_found("session");
     let known = Known::of(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
@@ -369,7 +372,7 @@ async fn known(app: &App, id: &SessionId) -> Answer<Known> {
     if is_ours { Ok(known) } else { Err(none()) }
 }
 
-/// Whether a session is one of this edge.
+/// Returns true if a session belongs to this edge.
 pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
     match known(app, id).await {
         Ok(_) => Ok(true),
@@ -378,7 +381,7 @@ pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
     }
 }
 
-/// All of the session's runs of a workflow, newest first.
+/// Returns all runs of a workflow in the session, newest first.
 async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow>> {
     let filter =
         RunFilter { workflow: Some(workflow.to_owned()), session: Some(id.clone()), ..RunFilter::default() };
@@ -397,7 +400,8 @@ async fn shown(app: &App, known: &Known) -> Answer<Json<Value>> {
     Ok(Json(show(app, known, &mut Glance::new(app)?).await?.0))
 }
 
-/// A session, and the config of its newest run; before the first, the one that it was made with.
+/// Returns a session, and the config of its newest run. Before the first run, returns the config that the session was
+/// made with.
 async fn show(app: &App, known: &Known, glance: &mut Glance) -> Answer<(Value, Value)> {
     let Known { row, session, runs } = known;
     let made_with = opened_with(app, session).await?;
@@ -431,14 +435,14 @@ async fn show(app: &App, known: &Known, glance: &mut Glance) -> Answer<(Value, V
     Ok((shown, config))
 }
 
-/// The phase at work, and the number of the step of a plan.
+/// Returns the current phase, and the number of the current plan step.
 fn at(run: &Run) -> (Option<String>, Option<usize>) {
     let at_work = run.steps.iter().filter(|(_, step)| step.end.is_none());
     let step = at_work.filter_map(|(id, _)| run.part(id)).map(|part| part.number).min();
     (run.at_phases().first().map(|phase| phase.id.clone()), step)
 }
 
-/// What the work so far has brought: the folder, and the output of each step that has ended.
+/// Returns the results so far: the working directory, and the output of each ended step.
 fn variables(run: &Run) -> Map<String, Value> {
     let outputs =
         run.steps.iter().filter_map(|(id, step)| Some((id.clone(), json!(step.output.as_deref()?))));
@@ -446,7 +450,7 @@ fn variables(run: &Run) -> Map<String, Value> {
     folder.map(|folder| ("work_dir".to_owned(), json!(folder))).into_iter().chain(outputs).collect()
 }
 
-/// What a run was asked: the task, and the config as it was sent.
+/// Returns the task and the config that a run was started with.
 async fn asked(app: &App, run: &RunId) -> Answer<(String, Value)> {
     let first = app.event(&StreamId::Run(run.clone()), 1).await?;
     let event::Fact::Run(Fact::RunStarted { .. }) = &first.fact else {

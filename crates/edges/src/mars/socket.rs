@@ -1,5 +1,5 @@
-//! One connection: what the client says is carried out in order, what the run does is told beside it, and neither
-//! waits for the other (lesson 16). A connection that ends changes nothing.
+//! One connection. Client frames are carried out in order while the run's frames are sent, and neither waits for the
+//! other (lesson 16). The end of a connection changes nothing.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use super::start::{self, TaskId};
 use super::{CHANNEL, act};
 use crate::who::Guest;
 
-/// The request that a connection begins with.
+/// Accepts the upgrade request of a connection.
 pub(super) async fn open(
     State(door): State<AuthState>,
     guest: Guest,
@@ -57,14 +57,14 @@ pub(super) async fn open(
     }))
 }
 
-/// Who speaks, and of which task.
+/// The connected client and its task.
 struct Client {
     caller: Caller,
     task: TaskId,
     attached: Arc<Attached>,
-    /// Of this connection among those of the task.
+    /// Number of this connection among those of the task.
     number: u64,
-    /// What a run that it starts is a part of.
+    /// Trace that a started run joins.
     trace: Option<TraceParent>,
 }
 
@@ -78,7 +78,7 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
         biased;
         end = End::of_access(&client.caller) => Some(end),
         end = converse(&mut incoming, client, outbox) => Some(end),
-        // Only a broken connection ends it before the outbox is gone.
+        // Before the outbox is dropped, only a broken connection ends the writer.
         _ = &mut writing => None,
         () = door.stopped() => Some(End::Stopping),
         _ = &mut hold.replaced => Some(End::Replaced),
@@ -95,17 +95,17 @@ async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox
         end = listen(incoming, client, orders) => end,
         Err(end) = &mut telling => return end,
     };
-    // What was answered is still said.
+    // Responses that are already queued are still sent.
     match telling.await {
         Ok(()) => end,
         Err(end) => end,
     }
 }
 
-/// What listening comes to.
+/// Instruction from the reading half to the sending half.
 enum Order {
     Say(Frame),
-    /// From here on this, instead of what was told until now.
+    /// Replaces the followed frames with this stream.
     Tell(BoxStream<'static, Told>),
 }
 
@@ -141,7 +141,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
             Err(end) => return end,
         };
         let done = match frame {
-            // On the heap for as long as it lasts: an idle socket is to be small.
+            // Boxed while it runs, so that an idle socket stays small.
             Ok(frame) => Box::pin(carry_out(client, &mut run, kind.as_deref(), named.as_ref(), frame)).await,
             Err(refused) => Err(refused),
         };
@@ -159,8 +159,8 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     }
 }
 
-/// What a frame that is not carried out is answered with. A decision has cleared the client's panel, also one that can
-/// not be read: what is open is asked again, `last` at the end (contract E41).
+/// Returns the answer to a frame that is rejected. Every decision clears the client's panel, even an invalid one. The
+/// open requests are therefore sent again, `last` at the end (contract E41).
 async fn refuse(
     caller: &Caller,
     run: Option<&RunId>,
@@ -189,13 +189,13 @@ async fn carry_out(
     if let ClientFrame::Start(asked) = frame {
         return begin(client, run, &asked).await;
     }
-    // Whoever comes back may say anything first: the task is known. A sign of life asks for nothing.
+    // A client that reconnects may begin with any frame, because its task is known. A ping needs no task.
     let known = match run {
         None if frame == ClientFrame::Ping && named.is_none() => None,
         None => start::find(&caller.app, task).await?,
         Some(known) => Some(known.clone()),
     };
-    // Clients that name it in every frame mean the run of this task, by its id or by the task's.
+    // Clients that name the run in every frame use the run's id or the task's.
     let is_ours = |named: &Value| {
         named.as_str().is_some_and(|named| {
             named == task.name() || known.as_ref().is_some_and(|run| run.as_str() == named)
@@ -219,13 +219,13 @@ async fn carry_out(
         (None, false) => Vec::new(),
         (since, _) => told(client, &known, since).await?,
     };
-    // Attached only once there is something to tell it with.
+    // Attached only after its stream was opened.
     *run = Some(known.clone());
     let asks =
         if let ClientFrame::Resolve(resolve) = &frame { Some(resolve.approval_id.clone()) } else { None };
     let mut orders = match Box::pin(answer(caller, &known, frame)).await {
         Ok(answer) => answer,
-        // Said also where the connection is attached by what is refused.
+        // The error is also sent if the rejected frame is the one that attaches the connection.
         Err(refused) => refuse(caller, Some(&known), kind, asks.as_deref(), &refused).await,
     };
     orders.extend(attach);
@@ -245,7 +245,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
         attached.begun(task);
     }
     let mut orders = vec![Order::Say(Now::of(caller, &begun.run).await?.status(&begun.idle))];
-    // Once more on the same connection: it is told already.
+    // A repeated first frame on this connection does not restart the stream.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
         orders.extend(told(client, &begun.run, since).await?);
@@ -254,7 +254,8 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     Ok(orders)
 }
 
-/// Tells the client from a place on; one that names none may have lost frames on their way, and is told what stands.
+/// Streams frames to the client from a position. A client without a position may have lost frames, so it first receives
+/// the current state.
 async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
     let tell = retell::told(caller, run, since, attached.place(task)).await?;
@@ -262,7 +263,8 @@ async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
-/// Carries out what a client wants of its run. No event tells of what changes nothing: the answer is what stands.
+/// Carries out a command for the run. A command without effect makes no event, so it is answered with the current
+/// state.
 async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<Order>> {
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
@@ -289,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that is not told any more must not go on waiting.
+    /// A journal that can not be read ends the connection, so that the client does not wait in vain.
     #[tokio::test]
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);

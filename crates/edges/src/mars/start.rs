@@ -1,5 +1,5 @@
-//! From a task to its run: the first frame starts it, every later one finds it (lesson 26). A client's id of a task
-//! is an idempotency key within the person, so no number of connections starts a second run.
+//! Maps a task to its run: the first frame starts it, and later frames find it (lesson 26). A client's task id is an
+//! idempotency key of the person, so several connections never start a second run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +23,7 @@ use super::frame::ClientFrame;
 pub(super) use super::frame::Start;
 use super::{folder, sessions};
 
-/// A client's own name for a task, with the person whose it is.
+/// A client's own name for a task, with the person who owns it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskId {
     person: String,
@@ -41,12 +41,12 @@ impl TaskId {
         Ok(Self { person: caller.actor.id.clone(), name: name.to_owned() })
     }
 
-    /// As the client has it.
+    /// Returns the name that the client uses.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A name for what belongs to it and to nothing else.
+    /// Returns a digest that is unique to this task.
     pub(super) fn digest(&self) -> Digest {
         Digest::of_json(&json!([self.person, self.name]))
     }
@@ -56,7 +56,7 @@ impl TaskId {
     }
 }
 
-/// The run of a task, if it was started. An undo is no task: it is found by the id of its run.
+/// Returns the run of a task, if it was started. An undo has no task and is found by its run's id.
 pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     let known = app.journal().key(&task.scope(), &task.name).await?;
     match known {
@@ -72,7 +72,7 @@ async fn undo_of_this_name(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     Ok(is_told(app, &row).await?.then_some(run))
 }
 
-/// Whether a run is one that clients of this edge hear of: a task's, or an undo in a session of theirs.
+/// Returns true if clients of this edge may see a run: a task's run, or an undo in one of their sessions.
 pub(super) async fn is_told(app: &App, row: &RunRow) -> Answer<bool> {
     match row.workflow.as_str() {
         WORKFLOW => Ok(true),
@@ -81,11 +81,11 @@ pub(super) async fn is_told(app: &App, row: &RunRow) -> Answer<bool> {
     }
 }
 
-/// A task that was started, now or before.
+/// A started task, new or existing.
 pub(super) struct Begun {
     pub(super) run: RunId,
     pub(super) is_new: bool,
-    /// What is to be said once of its config.
+    /// Keys without effect in the config, to be reported once.
     pub(super) idle: Vec<Idle>,
 }
 
@@ -95,8 +95,8 @@ impl Begun {
     }
 }
 
-/// Starts the task, or finds the run that it has already. The same id with another task is refused. `trace`: what its run
-/// is a part of.
+/// Starts the task, or returns its existing run. Rejects the same id with another task. `trace` is the trace that the
+/// run joins.
 pub(super) async fn start(
     caller: &Caller,
     task: &TaskId,
@@ -109,7 +109,7 @@ pub(super) async fn start(
     }
     let asked = json!({ "task": start.task, "config": start.config });
     let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
-    // Before the config is read: what it meant when the run started is none of today's business.
+    // Checked before the config is parsed, because the server may since parse the same config differently.
     match app.driver.made_with(Some(&key)).await {
         Ok(None) => {}
         Ok(Some(run)) => {
@@ -151,7 +151,7 @@ pub(super) async fn start(
     let (driver, actor) = (app.driver.clone(), caller.actor.clone());
     let started = detached(async move {
         match driver.start(start.clone(), actor.clone()).await {
-            // Somebody else began to talk in the session meanwhile: this task goes on beside it.
+            // Another task has become the session's front run, so this task runs without being the front.
             Err(Error::FrontTaken) => driver.start(StartRun { front: None, ..start }, actor).await,
             started => started,
         }
@@ -165,7 +165,8 @@ pub(super) async fn start(
     }
 }
 
-/// A copilot's task goes on with what was said in its session (contract A32), unless an earlier one is still at work.
+/// Returns the front that a copilot's task takes, so that it continues its session's conversation (contract A32). None
+/// while an earlier task still runs.
 async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFront>> {
     let Some(session) = session else { return Ok(Some(TakesFront { agent: None, after: None })) };
     let after = app.driver.session(session).await?.front_run().cloned();
@@ -177,16 +178,16 @@ async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFro
     Ok(Some(TakesFront { agent: None, after }))
 }
 
-/// A refusal of the native API in the words of this one.
+/// Renames the fields of a native error to those of this wire.
 pub(super) fn in_words(refused: Refused) -> Refused {
     refused.in_words(|error| error.pointer = in_a_start(&error.pointer))
 }
 
-/// Where the native API and this one name a place differently.
+/// Translates a native path to the path in the first frame.
 fn in_a_start(pointer: &str) -> String {
     match pointer {
         "/config/workspace" => "/config/work_dir".to_owned(),
-        // Of the two parts of the input the config is checked before.
+        // The config was checked before, so the error is about the task.
         "/input" => "/task".to_owned(),
         other => other.strip_prefix("/input").unwrap_or(other).to_owned(),
     }
@@ -205,7 +206,7 @@ fn another() -> Refused {
     Refused::new(Code::IdempotencyKeyReused, rule)
 }
 
-/// The agents and templates of this edge; a workflow `mars` of the server's own folder takes their place.
+/// Returns the agents and templates of this edge. A workflow `mars` in the server's own folder replaces them.
 pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     if let Some(own) = app.library.get(WORKFLOW) {
         return Ok(own);
@@ -216,12 +217,12 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Agents and templates as they are shipped.
+/// Returns the shipped agents and templates.
 pub fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
     holdshort_workflow::parse("mars/base.yaml", include_str!("base.yaml"), &holdshort_tools::catalogue(&[]))
 }
 
-/// Whether its config can be translated, where it has one.
+/// Checks the config of a first frame.
 pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
     static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
     let ClientFrame::Start(start) = frame else { return Ok(()) };

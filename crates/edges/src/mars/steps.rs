@@ -1,4 +1,4 @@
-//! The steps of a run, and how often each was tried, as this wire tells them (contract A28).
+//! Frames for the steps of a run and their retries (contract A28).
 
 use holdshort_core::interrupt::About;
 use holdshort_core::run::{Run, Step, StepEnd, StepRole, Trouble};
@@ -21,7 +21,7 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Said
     let (event_type, status, key) = match end {
         StepEnd::Completed => ("step_completed", "completed", "output"),
         StepEnd::Failed => ("step_failed", "failed", "error"),
-        // This wire has no event of its own for it.
+        // This wire has no event for a skipped step.
         StepEnd::Skipped => ("step_progress", "skipped", "message"),
     };
     let more =
@@ -35,36 +35,37 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Said
     retry.into_iter().chain([of(run, id, event_type, &more)]).collect()
 }
 
-/// `{success, attempts, redos}`. A person stopped it at its limit: it had more to do.
+/// Returns `{success, attempts, redos}`. A step that a person stopped at its limit was not successful.
 pub(super) fn counted(run: &Run, id: &str, step: &Step) -> Value {
     let is_stopped = matches!(run.stopped_at(id), Some(About::Limit(_)));
     let success = step.end == Some(StepEnd::Completed) && !is_stopped;
     json!({ "success": success, "attempts": step.attempts(), "redos": step.redos })
 }
 
-/// A person sent it back.
+/// Returns the frame for a step that a person sent back.
 pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<Said> {
     Some(retry(run, id, why, run.steps.get(id)?.attempts()))
 }
 
-/// It is to be done anew: a retry before that had helped.
+/// Returns the frame for a successful retry, sent before the step is redone.
 pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<Said> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
-/// Its request goes out once more, by itself. After a crash of this server nothing has failed.
+/// Returns the frame for an automatic retry of a model request. None after a crash of this server, because no attempt
+/// has failed.
 pub(super) fn requested(run: &Run, id: &str) -> Option<Said> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
-/// A person is asked because it failed, or is at its limit, and it can not be sent back once more: that it was sent
-/// back before did not help.
+/// Returns the frame for exhausted retries. A person is asked about a failed step, or one at its limit, that can not be
+/// retried again.
 pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<Said> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
-/// The provider failed. `wait_ms`: until it is asked again; `None`: it is not.
+/// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt, None if there is none.
 pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<Said> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
@@ -76,12 +77,12 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     Some(of(run, id, "step_retry_backoff", &[waits]))
 }
 
-/// The provider answered.
+/// Returns the frame for a provider's reply after failed attempts.
 pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<Said> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
-/// The run is over: what a person was asked about as failed has failed.
+/// Returns the frames for steps whose failure was undecided when the run ended. They have failed.
 pub(super) fn cut_off(run: &Run, why: &str) -> Vec<Said> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
@@ -105,7 +106,7 @@ fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> Said {
     of(run, id, "step_retry_exhausted", &[told])
 }
 
-/// What is told of a step, with its number in the plan.
+/// Returns a frame about a step, with its number in the plan.
 fn of(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> Said {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {
@@ -114,17 +115,17 @@ fn of(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> Said {
     (event_type, told)
 }
 
-/// The node of the graph that a step is: its subtask; a step of no plan is its own.
+/// Returns the graph node of a step: its subtask, or the step itself if it has none.
 pub(super) fn node_of<'r>(run: &'r Run, id: &'r str) -> &'r str {
     run.steps.get(id).and_then(|step| step.subtask.as_deref()).unwrap_or(id)
 }
 
-/// Who works on it now.
+/// Returns the agent of a step.
 pub(super) fn agent<'r>(run: &'r Run, id: &str) -> &'r str {
     run.steps.get(id).map(|step| step.agent.as_str()).unwrap_or_default()
 }
 
-/// The fields of `more`, beside those of `told`.
+/// Adds the fields of `more` to those of `told`.
 pub(super) fn merge(told: &mut Value, more: &Value) {
     if let (Some(told), Some(more)) = (told.as_object_mut(), more.as_object()) {
         told.extend(more.clone());

@@ -1,5 +1,4 @@
-//! What a person decides on, as text: the whole plan, the whole step, the whole call (contract A32). It is made harmless,
-//! and nothing of it is cut.
+//! Subject of a decision as text: the whole plan, step or call (contract A32). It is escaped and never cut.
 
 use holdshort_core::interrupt::{About, Kind, Opened};
 use holdshort_protocol::{TrialCard, plain};
@@ -7,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::change;
 
-/// `context` is what the client is shown beside it.
+/// Returns the subject. `context` is the request's context for the client.
 pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
@@ -18,14 +17,14 @@ pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) ->
         (Kind::Review, _) => text("content"),
         (Kind::Choice, _) => payload("proposals").map(proposals),
         (Kind::ToolApproval | Kind::UnknownOutcome, _) => call(with),
-        // What an agent hands over is its words.
+        // The subject of a handoff is the agent's own text.
         (Kind::Escalation, _) => context.get("agent_says").and_then(Value::as_str).map(quoted),
         _ => None,
     };
     whole.filter(|whole| !whole.trim().is_empty()).map(|whole| plain::text(&whole).into_owned())
 }
 
-/// Numbered, as the options are.
+/// Returns the proposals, numbered like the options.
 fn proposals(proposals: &Value) -> String {
     let text = |proposal: &Value, key: &str| {
         proposal.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -48,7 +47,7 @@ fn quoted(said: &str) -> String {
     said.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Its steps, numbered, each with who does it.
+/// Returns the numbered steps, each with its agent.
 fn plan(steps: &Value) -> String {
     let field =
         |step: &Value, key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -64,7 +63,7 @@ fn plan(steps: &Value) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Its arguments, and what it would change. An undo is no more than that.
+/// Returns the arguments of a call and its changes. An undo has only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
     let is_undo = TrialCard::of(payload).is_some_and(TrialCard::is_undo);

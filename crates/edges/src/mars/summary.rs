@@ -1,5 +1,5 @@
-//! What a run's end tells of the way there (contracts A12 to A14): attempts and redos of each step, what people said
-//! and decided, the plan that was carried out.
+//! Summary at the end of a run (contracts A12 to A14): attempts and redos of each step, people's feedback and
+//! decisions, and the final plan.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Run, Step, StepEnd, StepRole};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{approval, steps};
 
-/// The end of a run that completed.
+/// Returns the summary of a completed run.
 pub(super) fn of(run: &Run, result: &Value, reason: &str) -> Value {
     let mut worked: Vec<(&String, &Step)> = run.steps.iter().map(|(id, step)| (id, &**step)).collect();
     worked.retain(|(_, step)| matches!(step.role, StepRole::Worker | StepRole::Subtask));
@@ -35,7 +35,7 @@ pub(super) fn of(run: &Run, result: &Value, reason: &str) -> Value {
     })
 }
 
-/// `{iteration, plan, feedback}` of each decision on a plan so far.
+/// Returns `{iteration, plan, feedback}` for each decision on a plan so far.
 pub(super) fn plan_feedback(run: &Run) -> Vec<Value> {
     let on_plans = decided(run).filter(|(each, received)| is_on_a_plan(each, received));
     let told = |(iteration, (each, received)): (usize, (&Interrupt, Value))| {
@@ -45,7 +45,7 @@ pub(super) fn plan_feedback(run: &Run) -> Vec<Value> {
     (1..).zip(on_plans).map(told).collect()
 }
 
-/// What people decided, as `approval_received` has it.
+/// Returns the interrupts that people decided, or that expired, each with its `approval_received`.
 fn decided(run: &Run) -> impl Iterator<Item = (&Interrupt, Value)> {
     run.decided().into_iter().map(|each| (each, approval::received(run, each)))
 }

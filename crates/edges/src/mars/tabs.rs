@@ -1,6 +1,6 @@
-//! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All of it is
-//! gathered from what is told of the run (`retell.rs`), in the words of `history.rs`; a run has the id that it has here,
-//! or the task's.
+//! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All data is
+//! collected from the run's frames (`retell.rs`), in the form of `history.rs`. The id is that of the run or of the
+//! task.
 
 use std::collections::BTreeMap;
 
@@ -43,20 +43,20 @@ pub(super) struct NodeQuery {
 }
 
 impl NodeQuery {
-    /// A node's id is one within its run.
+    /// Returns the run of a node. A node's id is unique only within its run.
     fn run(&self) -> Answer<&str> {
         let rule = "run_id: is missing: a node is one of a run";
         self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
     }
 }
 
-/// What was told of a run that a caller may read.
+/// Returns the past frames of a run that the caller may read.
 async fn past(guest: Guest, id: &str) -> Answer<Past> {
     let caller = person(guest)?;
     Past::of(&caller.app, &find(&caller, id).await?).await
 }
 
-/// The run of this id, or of the caller's task of this id.
+/// Returns the run with this id, or the run of the caller's task with this id.
 async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     let none = || Refused::not_found("run");
     let Ok(run) = id.parse::<RunId>() else {
@@ -66,7 +66,7 @@ async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     if start::is_told(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
-/// `GET …/dag`: the graph as it stands; nothing in it where nothing is planned.
+/// `GET …/dag`: the current graph, empty without a plan.
 pub(super) async fn dag(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let run = caller.app.run_now(&find(&caller, &id).await?).await?;
@@ -74,7 +74,7 @@ pub(super) async fn dag(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) ->
     Ok(Json(graph::of(&run).unwrap_or_else(nothing)))
 }
 
-/// `GET …/history`: what happened, oldest first; of many the newest.
+/// `GET …/history`: the newest events, oldest first.
 pub(super) async fn history(
     guest: Guest,
     Id(id): Id<String>,
@@ -88,7 +88,7 @@ pub(super) async fn history(
     Ok(past.answer(json!({ "total": events.len(), "events": events })))
 }
 
-/// How many of a history are asked for.
+/// Returns the number of entries that a request for a history asks for.
 pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
     match asked.unwrap_or(MARS_HISTORY) {
         limit @ 1..=MARS_HISTORY => Ok(limit),
@@ -111,14 +111,14 @@ pub(super) async fn node_events(
     Ok(past.answer(json!({ "node_id": node, "events": events })))
 }
 
-/// `GET …/console-log`: the lines that a client's console shows, the newest.
+/// `GET …/console-log`: the newest lines of a client's console.
 pub(super) async fn console(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let content = past.newest(usize::MAX, |_, frame| history::line(frame)).await?.join("\n");
     Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
 }
 
-/// `GET …/files`: what was written and is there, each file once.
+/// `GET …/files`: the written files that still exist, each once.
 pub(super) async fn files(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let left = files::left(&past.run);
@@ -145,7 +145,8 @@ pub(super) async fn node_files(
     Ok(past.answer(json!({ "node_id": node, "files": files })))
 }
 
-/// As they are now; a file that was written again is where it was first, and one that the run has removed since is none.
+/// Returns the written files in their current state. A file that was written several times keeps its first place, and a
+/// deleted one is left out.
 async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -167,13 +168,13 @@ async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answe
             true
         }
         Some(None) => false,
-        // Of a run from before changesets.
+        // The run is from before changesets.
         None => true,
     });
     Ok(files)
 }
 
-/// `GET …/costs`: tokens and money, by model, agent and step.
+/// `GET …/costs`: tokens and cost, by model, agent and step.
 pub(super) async fn costs(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let mut all = Cost::default();

@@ -1,22 +1,22 @@
-//! What options are called on this wire: one table, both ways (contracts A5, A12 to A14, A22, A24, A27, E7).
+//! Names of options on this wire: one table for both directions (contracts A5, A12 to A14, A22, A24, A27, E7).
 
 use holdshort_core::definition::PhaseKind;
 use holdshort_core::gate::Source;
 use holdshort_core::interrupt::{About, KEEP_SOME, Kind, Offer, Opened};
 use holdshort_core::run::Run;
 
-/// One option: our id, what this wire calls it, and what else a client may call it: also as the consoles of the source
-/// system have it (contract A31).
+/// An option: our id, its name on this wire, and its aliases. The aliases include the words of the source system's
+/// consoles (contract A31).
 struct Word(&'static str, &'static str, &'static [&'static str]);
 
-/// The web UI's two words for whatever asks for words (contract E42): `submit` is the option that takes them, `exit`
-/// the one that leaves.
+/// The web UI's two words for every request that takes text (contract E42). `submit` is the option that takes the text,
+/// `exit` the one that leaves.
 const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
-/// Beside an option: any text that is no word of this wire means it, and goes along (contract A31). No option that
-/// releases work has it, for this wire can not show a text back before it is sent (contract E34). Nothing that a client
-/// says equals it.
+/// Marks an option that accepts any text without a meaning on this wire (contract A31). The text is sent with the
+/// option. An option that releases work never has this mark, because this wire can not confirm a text first (contract
+/// E34). A client's text never equals the mark.
 const OWN_WORDS: &str = "(any other text)";
 /// An empty `resolution`: the end of a console's input.
 const NOTHING: &str = "";
@@ -26,12 +26,12 @@ const APPROVE: &[&str] =
 const REJECT: &[&str] =
     &["rejected", "deny", "denied", "abort", "aborted", "decline", "terminate", "n", "no", EXIT];
 const MODIFY: &[&str] = &["modified", "edited"];
-/// Where words ride along with an approval: guidance, a note.
+/// Aliases of an approval that takes a text, such as guidance or a note.
 const APPROVE_WITH_WORDS: &[&str] =
     &["approved", "accept", "accepted", "allow", "continue", "continued", "proceed", "y", "yes", SUBMIT];
 const ABORT: &[&str] = &["aborted", "reject", "rejected", "terminate", EXIT];
 
-/// In the conversation of an agent, at a checkpoint that it must pass, an approval has the words of A5.
+/// Words of an approval at a mandatory checkpoint in an agent's conversation (contract A5).
 const AGENT: &[Word] = &[
     Word("approve", "continue", &["approved", "accept", "allow", "proceed", "continued"]),
     Word("edit", "edit", &["modify", "modified", "edited"]),
@@ -56,7 +56,7 @@ const AFTER_STEP: &[Word] = &[
     Word("redo", "redo", &["redone", "r"]),
     Word("abort", "abort", &["aborted", "reject", "rejected", "terminate", "a", EXIT]),
 ];
-/// Before a step, at a checkpoint between phases, and of a text.
+/// Words of a checkpoint before a step or between phases, and of a review.
 const CHECKPOINT: &[Word] = &[
     Word("approve", "approve", APPROVE_WITH_WORDS),
     Word("edit", "modify", MODIFY),
@@ -125,7 +125,7 @@ const TURN: &[Word] = &[
     Word("new_task", "new_task", &[]),
 ];
 
-/// Every word of this wire.
+/// All words of this wire.
 const ALL: [&[Word]; 13] = [
     AGENT,
     CALL,
@@ -161,43 +161,43 @@ fn words(opened: &Opened) -> &'static [Word] {
     }
 }
 
-/// Whether a person is asked whether what was done meets their needs: a turn without a further one to take.
+/// Returns true if the request asks whether the result meets the person's needs: a turn that offers no `exit`.
 pub(super) fn asks_satisfaction(opened: &Opened) -> bool {
     opened.kind == Kind::Turn
         && opened.about != About::Interruption
         && opened.options.iter().all(|offer| offer.id != "exit")
 }
 
-/// Whether it is the second layer that asks: a mandatory checkpoint, or one that a judgement added.
+/// Returns true if the second layer asks: a mandatory checkpoint, or one that a judgement added.
 pub(super) fn is_of_an_agent(opened: &Opened) -> bool {
     let added = |source: Source| matches!(source, Source::Checkpoint | Source::Smart);
     opened.kind == Kind::ToolApproval && opened.risk.reasons.iter().any(|reason| added(reason.source))
 }
 
-/// What an option is called.
+/// Returns the name of an option on this wire.
 pub(super) fn name<'a>(opened: &Opened, id: &'a str) -> &'a str {
     words(opened).iter().find(|word| word.0 == id).map_or(id, |word| word.1)
 }
 
-/// The options on offer, in the order in which they are shown.
+/// Returns the names of the options on offer, in display order.
 pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
-/// Its clients draw a button for each, and have no list of paths to send with one.
+/// Returns the options that clients draw as buttons. `KEEP_SOME` needs a list of paths, which they can not send.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
 
-/// What a client means by what it says.
+/// Option that a client chose.
 pub(super) struct Meant<'o> {
     pub(super) offer: &'o Offer,
-    /// What it says is no name of the option, but the words that go with it.
+    /// True if the client's text is not a name of the option but is sent with it.
     pub(super) is_own_words: bool,
 }
 
-/// The option that a client means, if it is on offer: by its name here, by our own, by another word for it, or by words
-/// of the person's own. A word that means something elsewhere on this wire is never one of these.
+/// Returns the option that a client chose, if it is on offer. It is found by its name here, by our id, by an alias, or
+/// as free text. A word with a meaning elsewhere on this wire is never free text.
 pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<Meant<'o>> {
     let said = canonical(said);
     let offered = |id: &str| opened.options.iter().find(|offer| offer.id == id);
@@ -216,7 +216,7 @@ pub(super) fn choose<'o>(opened: &'o Opened, said: &str) -> Option<Meant<'o>> {
     other(OWN_WORDS).map(|offer| Meant { offer, is_own_words: true })
 }
 
-/// Whether it is the word that says something with it.
+/// Returns true if the word sends a text.
 pub(super) fn is_submit(said: &str) -> bool {
     canonical(said) == SUBMIT
 }
@@ -225,7 +225,7 @@ fn canonical(said: &str) -> String {
     said.trim().to_lowercase().replace(['-', ' '], "_")
 }
 
-/// What the client draws it as: `checkpoint_type` (contract A32).
+/// Returns `checkpoint_type`, which selects the client's drawing of a request (contract A32).
 pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     match opened.kind {
         Kind::PlanApproval => Kind::PlanApproval.as_str(),
@@ -236,7 +236,7 @@ pub(super) fn style<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// Where it stands in the run (contract E3).
+/// Returns the position of a request in the run (contract E3).
 pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     let of = |source: Source| opened.risk.reasons.iter().find(move |reason| reason.source == source);
     match (&opened.about, opened.kind) {
@@ -260,7 +260,7 @@ pub(super) fn position<'r>(run: &'r Run, opened: &'r Opened) -> &'r str {
     }
 }
 
-/// What the config calls a checkpoint that is a phase.
+/// Returns the config's name of a checkpoint phase.
 fn of_a_phase<'r>(run: &'r Run, phase: &str) -> Option<&'r str> {
     let own = run.definition.phases.iter().find(|each| each.id == phase);
     match &own.or_else(|| run.called.get(phase).map(|called| &called.phase))?.kind {
@@ -293,7 +293,7 @@ mod tests {
         .unwrap()
     }
 
-    /// No word means two things, each option can be said, and no word of a release stops or the other way round.
+    /// No word has two meanings, and every option can be chosen by its name.
     #[test]
     fn each_word_has_one_meaning() {
         let about = || About::Call("call_1".to_owned());
@@ -353,7 +353,7 @@ mod tests {
             (&before, "exit", Some("reject")),
             (&after, "submit", Some("continue")),
             (&tool, "submit", Some("respond")),
-            // Whoever refuses a call does not leave.
+            // `exit` does not reject a call.
             (&tool, "exit", None),
             (&must, "exit", Some("reject")),
             (&error, "submit", Some("hand_over")),
@@ -366,14 +366,15 @@ mod tests {
         }
     }
 
-    /// What this kind has on offer, asked in this run's words.
+    /// Returns an interrupt of this kind that offers only these options.
     fn offering(kind: Kind, about: &About, ids: &[&str]) -> Opened {
         let mut opened = opened(kind, about, &[]);
         opened.options.retain(|offer| ids.contains(&offer.id.as_str()));
         opened
     }
 
-    /// A31 with E34, row by row, and its near misses: the option, and whether what is said are the words that go along.
+    /// The console's words of A31, with E34, choose their options, and similar texts do not. The flag says if the text
+    /// is sent with the option.
     #[test]
     fn the_words_of_a_console_mean_what_they_did() {
         let step = || "s".to_owned();
@@ -415,7 +416,7 @@ mod tests {
             (&before, "y", name("approve")),
             (&before, "n", name("reject")),
             (&before, "S", name("skip")),
-            // They would approve, and this wire can not ask back.
+            // These texts would approve, and this wire can not ask back.
             (&before, "only the fast ones", None),
             (&before, "maybe", None),
             (&before, "yy", None),
@@ -438,7 +439,7 @@ mod tests {
             (&error, "approve", None),
             (&error, "revise", None),
             (&error, "", None),
-            // Known and not on offer is no text.
+            // A known word that is not on offer is not free text.
             (&spent, "r", None),
             (&spent, "retry", None),
             (&turn, "done", name("done")),
@@ -457,7 +458,7 @@ mod tests {
             (&satisfied, "bye", name("done")),
             (&satisfied, "in blue", text("submit")),
             (&satisfied, "", None),
-            // No console of the source system asks these.
+            // The source system's consoles never ask these.
             (&call, "y", None),
             (&call, "go ahead", None),
             (&call, "", None),
@@ -465,7 +466,7 @@ mod tests {
             (&must, "c", None),
             (&limit, "y", None),
             (&limit, "go on", None),
-            // An option of its own goes before any word.
+            // The request's own option ids have precedence over all words.
             (&choice, "n", name("n")),
             (&choice, "y", None),
             (&choice, "option_9", None),
@@ -476,7 +477,7 @@ mod tests {
         }
     }
 
-    /// E34: whatever is asked, text that is no word of this wire lets nothing go on that somebody has to agree to.
+    /// A text without a meaning on this wire never approves, for any kind of request (E34).
     #[test]
     fn text_that_is_no_word_approves_nothing() {
         for word in ALL.into_iter().flatten().filter(|word| word.2.contains(&OWN_WORDS)) {

@@ -1,4 +1,4 @@
-//! Configs and the workflows that they come to.
+//! Configs and the workflows that they are translated to.
 
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::interrupt::Kind;
@@ -21,7 +21,7 @@ fn made(config: &Value) -> Definition {
     of(config).unwrap_or_else(|problems| panic!("{config}: {problems:?}")).definition
 }
 
-/// Phases with the gates around their steps.
+/// Returns the phases with the gates around their steps.
 fn shape(definition: &Definition) -> String {
     let phase = |phase: &Phase| {
         let gates = phase.gates;
@@ -40,8 +40,8 @@ fn shape(definition: &Definition) -> String {
     format!("{plan}{}", definition.phases.iter().map(phase).collect::<Vec<_>>().join(", "))
 }
 
-/// Each phase with its requests of these kinds: seconds, what an expiry decides, which options are named. Plans of
-/// those who plan alone, and not their errors.
+/// Returns each phase with its requests of these kinds: seconds, option on expiry, named options. Plan approvals are
+/// listed for planning phases only, and errors for all others.
 fn asked(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
     let one = |phase: &Phase, kind: Kind| {
         let gate = definition.gate(Some(phase), kind);
@@ -65,7 +65,7 @@ fn asked(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
 fn modes_and_presets() {
     let table = [
         (json!({}), "one_shot"),
-        // The form sends it with every mode.
+        // The form sends this key with every mode.
         (json!({"mode": "one-shot", "approvalMode": "before_step"}), "one_shot"),
         (json!({"mode": "planning-control", "approvalMode": "both"}), "planning, control"),
         (json!({"mode": "planning-control"}), "planning, control"),
@@ -123,7 +123,7 @@ fn modes_and_presets() {
     }
 }
 
-/// Each key is read: two values of it make two workflows.
+/// Each key is read: two values of it give two workflows.
 #[test]
 fn each_key_changes_the_workflow() {
     let table = [
@@ -184,7 +184,7 @@ fn each_key_changes_the_workflow() {
     assert_ne!(shown(&json!({"show_step_context": false})), shown(&json!({})));
 }
 
-/// Each key of a copilot is read, in both spellings, and they mean the same (contract A17).
+/// Each key of a copilot is read, and both of its spellings mean the same (contract A17).
 #[test]
 fn each_key_of_a_copilot_changes_the_workflow() {
     let table: [(&str, &str, &[Value]); 19] = [
@@ -237,7 +237,7 @@ fn each_key_of_a_copilot_changes_the_workflow() {
     }
     let turns = of(&json!({"mode": "copilot", "maxTurns": 20})).unwrap().idle;
     assert!(matches!(&turns[..], [idle] if idle.key == "maxTurns" && !idle.why.is_empty()), "{turns:?}");
-    // Whichever way it is asked for, it is the same one.
+    // Mode, preset and list give the same copilot.
     let by_mode = made(&json!({"mode": "copilot"}));
     for config in [json!({"preset": "copilot"}), json!({"phases": [{"type": "copilot"}]})] {
         assert_eq!(made(&config), by_mode, "{config}");
@@ -309,8 +309,8 @@ fn options_can_be_switched_off() {
     );
 }
 
-/// As it ships nothing is tried. A base that tries commands keeps that, unless a person is to be asked before anything is
-/// executed: a trial executes it.
+/// The shipped base tries no commands. A base that tries commands keeps doing so, unless a person must be asked before
+/// execution, because a trial executes the command.
 #[test]
 fn a_base_may_try_commands_and_a_checkpoint_comes_before() {
     for approval in ["none", "auto_allow_all", "prompt"] {
@@ -330,7 +330,7 @@ fn a_base_may_try_commands_and_a_checkpoint_comes_before() {
     }
 }
 
-/// The matrix of MARS (contract A2): the layers are independent.
+/// The two layers are independent, as in the matrix of MARS (contract A2).
 #[test]
 fn the_second_layer_is_off_unless_it_is_switched_on() {
     let table = [
@@ -397,7 +397,7 @@ fn whatever_can_not_be_is_named() {
         (json!({"maxRounds": 5, "max_rounds": 6}), "/config/max_rounds", "leave one out"),
         (json!({"max_rouns": 5}), "/config/max_rouns", "not a known key"),
         (json!({"a/b": 5}), "/config/a~1b", "not a known key"),
-        // What changes nothing is read as strictly as what does.
+        // Keys without effect are checked as strictly as others.
         (json!({"availableAgents": "engineer"}), "/config/availableAgents", "list of names"),
         (json!({"saveJson": "yes"}), "/config/saveJson", "true nor false"),
         (json!({"maxTurns": -1}), "/config/maxTurns", "whole number"),
@@ -476,8 +476,8 @@ fn whatever_can_not_be_is_named() {
     }
 }
 
-/// What a phase says is of its own requests and of nobody else's; what is said beside `phases` is of each that knows
-/// the key. No step is ever approved by a clock.
+/// Keys of a phase apply to its own requests only. Keys outside `phases` apply to each phase that knows them. No step
+/// is ever approved by an expiry.
 #[test]
 fn each_phase_has_its_own_requests() {
     let one = |kind: &str, config: Value| json!({"type": kind, "config": config});
@@ -584,7 +584,7 @@ fn what_the_base_asks_no_config_takes_away() {
         assert!(problems.iter().any(|(at, _)| at == pointer), "{config}: {problems:?}");
     }
 
-    // What it says of one phase is as good, and nothing may be switched off until only agreement is left.
+    // Its settings for one phase are a floor too, and no config may leave only options that approve.
     let text = include_str!("../../src/mars/base.yaml").replace(
         "message: Shall the work go on?, when_no_channel: auto}",
         "message: m, gates: {checkpoint: {expires_in: 20s, on_expiry: reject}}}",
@@ -619,13 +619,13 @@ fn what_the_base_asks_no_config_takes_away() {
         );
     }
 
-    // More may be asked than it asks.
+    // A config may ask more than the base.
     let smart = json!({"mode": "hitl-interactive", "use_ag2_handoffs": true, "ag2_smart_approval": true});
     let found = over(&base, &smart).unwrap().definition.gates;
     let words = found.smart.map(|smart| smart.keywords.join(" "));
     assert_eq!(words.as_deref(), Some("wipe delete production deploy critical irreversible"));
     assert_eq!(found.mandatory.len(), 2);
-    // Calls are free where it says so, and a config may take that away.
+    // If the base allows all calls, a config may remove that rule.
     let free = own("  rules:\n    - {tools: [\"*\"], do: allow}\n");
     let rules =
         |word: &str| over(&free, &json!({"tool_approval": word})).unwrap().definition.gates.rules.len();
@@ -658,7 +658,7 @@ fn the_mode_is_named_however_it_is_written() {
     assert_eq!(positions, [&of_checkpoints[..], &[None]].concat());
 }
 
-/// A13: a plan is carried out without an approval only after as many as were promised to be shown, never after fewer.
+/// A13: a plan is carried out without an approval only after the promised number of plans was shown, never earlier.
 #[test]
 fn nothing_settles_before_enough_plans_were_shown() {
     let of = |config: Value| {
@@ -675,7 +675,7 @@ fn nothing_settles_before_enough_plans_were_shown() {
         (json!({"auto_approve_after_iterations": 1}), (1, true)),
         (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 5}), (2, true)),
         (json!({"auto_approve_after_iterations": 2, "max_human_iterations": 2}), (2, true)),
-        // The default of the one is more than the other: the run fails, as it would without it.
+        // The default of `auto_approve_after_iterations` is larger, so the run fails as it would without that key.
         (json!({"max_human_iterations": 2}), (2, false)),
     ] {
         assert_eq!(of(config.clone()), Ok(expected), "{config}");

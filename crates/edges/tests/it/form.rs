@@ -4,8 +4,7 @@ use holdshort_edges::mars::base;
 use holdshort_edges::mars::config::translate;
 use serde_json::{Value, json};
 
-/// The web UI's form, as it stands there, begins in each mode that there is; what changes nothing is named (contract
-/// E40).
+/// The web UI's whole form is accepted in every mode, and keys without effect are reported (contract E40).
 #[test]
 fn the_whole_form_is_taken_in_every_mode() {
     let form: Value = serde_json::from_str(
@@ -46,7 +45,7 @@ fn the_whole_form_is_taken_in_every_mode() {
         for key in ["mode", "model", "workDir", "maxRounds", "toolApproval", "copilotSessionId"] {
             assert!(!named.contains(&key), "{mode}: {key} in {named:?}");
         }
-        // What only a copilot heeds.
+        // Keys that only a copilot uses.
         for key in
             ["availableAgents", "enablePlanning", "complexityThreshold", "intelligentRouting", "controlModel"]
         {

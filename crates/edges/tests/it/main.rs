@@ -1,4 +1,4 @@
-//! What the edges promise without a server around them.
+//! Tests of the edges' translations that need no server.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
 

@@ -1,4 +1,4 @@
-//! What clients of other systems say, and what is wrong with it, as those who feed the edges anything read it.
+//! Errors for invalid messages of other systems' clients, found by the public readers.
 
 use holdshort_edges::{read_codelab, read_mars};
 use serde_json::json;

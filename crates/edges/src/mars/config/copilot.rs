@@ -1,4 +1,4 @@
-//! What the config says of a copilot (contracts A17 to A23, E25, E26): who works, who routes, when a person speaks.
+//! Keys of a copilot (contracts A17 to A23, E25, E26): its agents, its router, and when a person takes a turn.
 
 use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
 use holdshort_core::routing::Mode;
@@ -8,23 +8,23 @@ use super::given::{Given, Reader};
 use super::mode::{Chosen, Kind};
 use super::phases::Made;
 
-/// The agent of the base that has every tool: what the others get of them is taken from it.
+/// Agent of the base that has every tool. Tools of the other agents are taken from it.
 const EVERY_TOOL: &str = "copilot";
-/// Whoever routes, and reads no task of its own.
+/// Agent that routes tasks and works on none.
 const ROUTER: &str = "copilot_control";
-/// Agents by their work in phases. None of them begins a task.
+/// Agents that work inside phases. None of them begins a task.
 const ROLES: [&str; 6] = [ROUTER, "planner", "plan_reviewer", "task_improver", "idea_maker", "idea_hater"];
-/// Who works where nobody is named.
+/// Agents of a copilot if the config names none.
 const USUAL: [&str; 2] = ["engineer", "researcher"];
 
 const ROUTING: [(&str, Mode); 3] =
     [("balanced", Mode::Balanced), ("minimal", Mode::Minimal), ("aggressive", Mode::Aggressive)];
-/// Words of a simple task (contract A17).
+/// Largest number of words in a simple task (contract A17).
 const SIMPLE_WORDS: u32 = 50;
-/// Fresh budgets that a run takes by itself where the config lets it go on.
+/// Number of budget renewals without a person, if the config allows them.
 const CONTINUES: u32 = 100;
 
-/// Whether the person has a turn after every round: by its own key, or as `approval_mode`.
+/// Returns true if the person has a turn after every round, by its own key or by `approval_mode`.
 pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
     let by_mode = reader.item("approval_mode").and_then(|item| item.value.as_str());
     reader.flag("conversational") == Some(true) || by_mode == Some("conversational")
@@ -32,14 +32,14 @@ pub(super) fn is_conversational(reader: &mut Reader<'_>) -> bool {
 
 pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Reader<'_>, base: &Definition) {
     let team = team(reader, base);
-    // Whoever writes code begins, where one is there.
+    // The agent that writes code begins, if it is in the team.
     let first = [EVERY_TOOL, USUAL[0]].into_iter().find(|name| team.iter().any(|each| each == name));
     if let Some(agent) = first.or(team.first().map(String::as_str)) {
         agent.clone_into(&mut copilot.agent);
     }
     copilot.team = team.into_iter().filter(|name| *name != copilot.agent).collect();
     copilot.routing = Some(reader.one_of("intelligent_routing", &ROUTING).unwrap_or(ROUTING[0].1));
-    // Each of the two switches the model off that routes; rules are left.
+    // Each of the two flags can switch off the model's routing. Routing by rules remains.
     let by_model = [reader.flag("use_dynamic_routing"), reader.flag("use_copilot_control")];
     let by_model = by_model.iter().all(|flag| flag.unwrap_or(true));
     copilot.router = Some(ROUTER.to_owned()).filter(|name| by_model && base.agents.contains_key(name));
@@ -57,7 +57,7 @@ pub(super) fn fill(copilot: &mut Copilot, limits: &mut Limits, reader: &mut Read
     reader.text("control_model");
 }
 
-/// Who works: the agents that are named, without those that have a role in phases alone.
+/// Returns the working agents: the named agents, without those that only work inside phases.
 fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     let usual = || USUAL.map(str::to_owned).to_vec();
     let Some(item) = reader.item("available_agents") else { return usual() };
@@ -83,13 +83,13 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     if team.is_empty() { usual() } else { team }
 }
 
-/// Plans and phases are tools of whoever works in a copilot, as far as the config lets them be.
+/// Gives the copilot's agents the tools for plans and phases that the config allows.
 pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &Given) {
     let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
     if copilots().next().is_none() {
         return;
     }
-    // A phase's own keys come first.
+    // A phase's own keys have precedence.
     let own = || chosen.iter().filter(|each| each.kind == Kind::Copilot).map(|each| &each.own).chain([top]);
     let value = |key: &str| own().find_map(|given| given.get(key)).map(|item| item.value.clone());
     let flag = |key: &str| value(key).and_then(|value| value.as_bool()).unwrap_or(true);
@@ -129,7 +129,7 @@ pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Mad
     }
 }
 
-/// The agents that phases are done by which calls begin.
+/// Returns the agents of phases that tool calls can start.
 pub(super) fn roles_of_phases(definition: &Definition) -> Vec<&'static str> {
     let copilots = definition.phases.iter().filter_map(|phase| phase.kind.copilot());
     let mut workers = copilots.flat_map(|copilot| std::iter::once(&copilot.agent).chain(&copilot.team));

@@ -1,6 +1,6 @@
-//! Where people speak: around steps, on plans, on calls (contracts A2, A3, A12 to A14, A24).
+//! Gates: around steps, on plans, on calls (contracts A2, A3, A12 to A14, A24).
 //!
-//! What the base asks is a floor: a config adds to its gates and takes nothing away from them.
+//! The gates of the base are a floor: a config can add gates and remove none.
 
 use holdshort_core::definition::{Definition, PlanGate, Smart, StepGates};
 use holdshort_core::policy::{Checkpoint, GrantCovers, Rule, RuleAction};
@@ -25,7 +25,7 @@ pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given, probl
     agents(definition, made, &mut reader);
 }
 
-/// The gates around the steps of a phase: those of the template, and those of the config.
+/// Returns the gates around the steps of a phase: those of the template, extended by the config.
 pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Option<bool>) -> StepGates {
     let after_step = matches!(approval, Approval::AfterStep | Approval::Both);
     let usual = !after_step && floor.unless_clean;
@@ -37,8 +37,8 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
     }
 }
 
-/// `tool_approval` (contracts A24, E32): whether a call asks where no other rule of the base speaks of it. It is the
-/// base that frees every call, and the config that may take that away. What a person allows for the session is a category.
+/// Applies `tool_approval` (contracts A24, E32): whether a call asks if no other rule of the base matches it. The base
+/// has a rule that allows every call, and the config may remove it. A grant for the session covers a category of calls.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
         ("none", Some("tool_approval is none: no call asks")),
@@ -58,7 +58,7 @@ fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     }
 }
 
-/// The second layer, which is off unless it is switched on (contracts A2, A3).
+/// Applies the second layer, which is off unless the config switches it on (contracts A2, A3).
 fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     let is_on = reader.flag("use_ag2_handoffs").unwrap_or(false);
     let mut mandatory = Vec::new();
@@ -85,7 +85,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
     let smart = smart(reader);
     if is_on {
-        // Who wants to be asked before anything is executed is asked before it is tried, too.
+        // A trial executes the command, so a person who is asked before execution is asked before the trial.
         if mandatory.contains(&Checkpoint::BeforeExecution) {
             definition.gates.trial_before_execution = false;
         }
@@ -95,7 +95,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
         }
         return;
     }
-    // No agent hands over, to another one or to a person.
+    // Without the second layer agents have no handoff tools, neither to other agents nor to a person.
     let tools = &definition.tools;
     let hands_over =
         |name: &String| tools.get(name).is_some_and(|tool| matches!(tool.runs, Runs::HandsOver(_)));
@@ -104,7 +104,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
     }
 }
 
-/// Words beside those of the base, whose judge stays.
+/// Adds keywords to those of the base. The judge of the base stays.
 fn add(floor: &mut Option<Smart>, smart: Smart) {
     match floor {
         Some(floor) => {
@@ -116,7 +116,7 @@ fn add(floor: &mut Option<Smart>, smart: Smart) {
     }
 }
 
-/// `ag2_smart_approval`, and the words that it looks for (contract A4).
+/// Reads `ag2_smart_approval` and its keywords (contract A4).
 fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
     const KEYWORDS: [&str; 3] = ["keywords", "escalate_keywords", "high_risk_keywords"];
     let is_on = reader.flag("ag2_smart_approval").unwrap_or(false);
@@ -141,7 +141,7 @@ fn smart(reader: &mut Reader<'_>) -> Option<Smart> {
                     }
                     None => "is not a list of words",
                 },
-                // The source system takes it, and nothing reads it there either.
+                // The source system accepts this key and does not use it.
                 "risk_threshold" if value.is_number() => continue,
                 "risk_threshold" => "is not a number",
                 _ => "is not a known key: `keywords`, `risk_threshold`",

@@ -1,4 +1,4 @@
-//! Values of a config on their way to types: under one name however they are written, each with its pointer.
+//! Values of a config before they are typed: each under its canonical name and with its pointer.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::mode;
 use crate::limits::{MARS_COUNT, MARS_TEXT_BYTES};
 
-/// Other names of keys, in the web's form too.
+/// Aliases of keys, also in the web UI's spelling.
 const ALIASES: [(&str, &str); 7] = [
     ("max_attempts", "max_n_attempts"),
     ("workspace", "work_dir"),
@@ -26,8 +26,8 @@ pub(super) struct Item {
     pub(super) value: Value,
 }
 
-/// Keys as they were given, by their canonical names. One that is null, or an empty text, is a form field that nobody
-/// filled in: it is not given.
+/// Given keys by their canonical names. A null or an empty text is a form field that was not filled in, so it is left
+/// out.
 #[derive(Default)]
 pub(super) struct Given(BTreeMap<String, Item>);
 
@@ -48,7 +48,7 @@ impl Given {
         Self(given)
     }
 
-    /// Of a config that was taken before; of what is no object, nothing.
+    /// Reads a config that was accepted before. Returns no keys if it is not an object.
     pub(super) fn taken(config: &Value) -> Self {
         config.as_object().map(|config| Self::of(config, "", &mut Vec::new())).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Given {
     }
 }
 
-/// `maxPlanSteps` is `max_plan_steps`; so is `max-plan-steps`.
+/// Returns the canonical name of a key: `max_plan_steps` for `maxPlanSteps` and `max-plan-steps`.
 pub(super) fn canonical(key: &str) -> String {
     let mut name = String::new();
     for c in key.chars() {
@@ -74,7 +74,7 @@ pub(super) fn canonical(key: &str) -> String {
     ALIASES.iter().find(|(other, _)| *other == name).map_or(name, |(_, of)| (*of).to_owned())
 }
 
-/// Reads values for one phase: its own first, then, of the keys that it knows, those of the whole config.
+/// Reads values for one phase: its own keys first, then the phase's known keys in the whole config.
 pub(super) struct Reader<'a> {
     pub(super) own: &'a Given,
     pub(super) top: Option<&'a Given>,
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         flag
     }
 
-    /// One that must have this value: the other one is nothing that Holdshort does.
+    /// Checks a flag that must have this value, because Holdshort does not support the other one.
     pub(super) fn only(&mut self, key: &str, value: bool, why: &str) {
         let item = self.item(key);
         if self.flag(key).is_some_and(|flag| flag != value)
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         count.and_then(|count| u32::try_from(count).ok())
     }
 
-    /// Seconds, also parts of one; in milliseconds.
+    /// Reads a time in seconds, which may be fractional. Returns milliseconds.
     pub(super) fn time_ms(&mut self, key: &str) -> Option<u64> {
         let item = self.item(key)?;
         let ms = item.value.as_f64().map(|seconds| seconds * 1_000.0);
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// A word, whichever of `-` and `_` it is written with.
+    /// Reads one of several words. `-` and `_` are equivalent.
     pub(super) fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let item = self.item(key)?;
         let said = item.value.as_str().map(mode::canonical);

@@ -1,5 +1,5 @@
-//! Keys that are taken and change nothing (contract E40): a client's form sends each key that it has with every mode. A
-//! value is checked as strictly as that of a key that counts, and each such key is named with why.
+//! Keys that are accepted without effect (contract E40): a client's form sends all its keys with every mode. Their
+//! values are checked as strictly as those of other keys, and each key is reported with the reason.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::schema::Problem;
@@ -8,14 +8,14 @@ use super::RUN;
 use super::given::{Given, Reader};
 use super::mode::{Chosen, Kind};
 
-/// A key that changes nothing, as the client wrote it.
+/// Key without effect, in the client's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idle {
     pub key: String,
     pub why: String,
 }
 
-/// What the value of a key must be.
+/// Type of a key's value.
 #[derive(Clone, Copy)]
 enum Holds {
     Flag,
@@ -26,7 +26,7 @@ enum Holds {
 const PAPERS: &str = "is of reading papers and scans, which no mode here does";
 const MODELS: &str = "an agent without a model of its own has `model`";
 
-/// Keys of the web UI's form that no mode here heeds (contracts A17, A32).
+/// Keys of the web UI's form without effect in any mode (contracts A17, A32).
 const ROWS: [(&str, Holds, &str); 12] = [
     (
         "max_turns",
@@ -46,10 +46,10 @@ const ROWS: [(&str, Holds, &str); 12] = [
     ("ocr_output_dir", Holds::Text, PAPERS),
 ];
 
-/// Says of an expiry what it decides: who believes that must not be mistaken.
+/// Key that is rejected instead of reported: a client must not believe that it decides an expiry.
 const NEVER_IDLE: &str = "default_on_timeout";
 
-/// The keys that change nothing. `definition` has the agents that are left; what is no key at all is a problem.
+/// Returns the keys without effect. `definition` has only the agents in use. Unknown keys are added to `problems`.
 pub(super) fn of(
     top: &Given,
     (chosen, has_variants): (&[Chosen], bool),

@@ -1,6 +1,6 @@
-//! What each phase says of its own requests: how long they wait, what an expiry decides, which options are on offer
-//! (contracts A12 to A14). What a workflow of the server's own says of them is a floor: a config that names another time,
-//! or would approve where it does not, is refused.
+//! Requests of each phase: their deadlines, the option on expiry, and the options on offer (contracts A12 to A14).
+//! Settings in a workflow of the server's own are a floor. A config is rejected if it names another time, or if it
+//! approves on expiry where that workflow does not.
 
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
 use holdshort_core::interrupt::{self, Kind as Interrupt, Offer};
@@ -11,7 +11,7 @@ use super::given::Reader;
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
 const AN_HOUR_MS: u64 = 2 * HALF_AN_HOUR_MS;
 
-/// How long a request waits where nothing else is said, whichever phase asks; a phase that is a checkpoint has an hour.
+/// Default time to expiry of each kind of request, in any phase. A checkpoint phase has an hour instead.
 const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::PlanApproval, AN_HOUR_MS),
     (Interrupt::Checkpoint, HALF_AN_HOUR_MS),
@@ -21,12 +21,11 @@ const USUAL: [(Interrupt, u64); 9] = [
     (Interrupt::Question, HALF_AN_HOUR_MS),
     (Interrupt::Review, HALF_AN_HOUR_MS),
     (Interrupt::Choice, HALF_AN_HOUR_MS),
-    // When it is over the work is: nobody who is not there wants another round.
+    // An expired turn ends the work, because an absent person needs no further round.
     (Interrupt::Turn, AN_HOUR_MS),
 ];
 
-/// What agents ask while they work. A limit waits as a paused run does, and a doubt about what has happened until somebody
-/// knows.
+/// Requests that agents open while they work. A limit and an unknown outcome wait without a deadline.
 const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::ToolApproval,
     Interrupt::PlanApproval,
@@ -37,7 +36,7 @@ const IN_CONVERSATIONS: [Interrupt; 7] = [
     Interrupt::Turn,
 ];
 
-/// What the source system can switch off, and the option that is gone then.
+/// Keys of the source system that switch an option off: key, kind of request, option.
 const ALLOWED: [(&str, Interrupt, &str); 5] = [
     ("allow_plan_modification", Interrupt::PlanApproval, "edit"),
     ("allow_step_skip", Interrupt::Checkpoint, "skip"),
@@ -52,7 +51,7 @@ pub(super) fn usual(definition: &mut Definition) {
     }
 }
 
-/// What the config says of a phase that is made from a template of `base`.
+/// Applies the config to a phase that is made from a template of `base`.
 pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>) {
     let time_ms = reader.time_ms("timeout_seconds");
     let on_timeout = reader.one_of("default_on_timeout", &[("reject", "reject"), ("approve", "approve")]);
@@ -94,25 +93,25 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
     phase.kinds.retain(|_, gate| *gate != KindGate::default());
 }
 
-/// What is switched off.
+/// Returns the options that the config switches off.
 pub(super) fn dropped(reader: &mut Reader<'_>) -> Vec<(&'static str, Interrupt, &'static str)> {
     let mut dropped = ALLOWED.to_vec();
     dropped.retain(|(key, ..)| reader.flag(key) == Some(false));
     dropped
 }
 
-/// Whether the phase asks for it by the gates that it has.
+/// Returns true if the phase's own gates open this kind of request.
 fn asks(phase: &Phase, kind: Interrupt) -> bool {
     let gates = phase.gates;
     match (kind, &phase.kind) {
-        // By the plan gate, or by a checkpoint that the second layer adds.
+        // Opened by the plan gate, or by a checkpoint of the second layer.
         (Interrupt::PlanApproval, PhaseKind::Planning(_)) => true,
         (Interrupt::Checkpoint, PhaseKind::Checkpoint(look)) => !look.unasked,
         (
             Interrupt::Checkpoint,
             PhaseKind::Control(_) | PhaseKind::OneShot { .. } | PhaseKind::Copilot(_),
         ) => gates.before_step || gates.after_step,
-        // It has no step that could fail.
+        // A checkpoint phase has no step that could fail.
         (Interrupt::Error, PhaseKind::Checkpoint(_)) => false,
         (Interrupt::Error, _) => gates.on_error,
         _ => false,
@@ -130,7 +129,7 @@ fn seconds(ms: u64) -> String {
     if rest == 0 { format!("{whole} s") } else { format!("{whole}.{rest:03} s") }
 }
 
-/// An empty list is every option.
+/// Returns the options on offer. An empty list means all options.
 fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
     let all = || kind.row().options.iter().map(|row| row.id.to_owned()).collect();
     if options.is_empty() { all() } else { options }

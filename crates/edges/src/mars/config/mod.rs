@@ -1,8 +1,8 @@
-//! `config` of a client's first frame as data: a workflow, made from a base by typed changes (contracts A9 to A16).
+//! Translates the `config` of a client's first frame into a workflow, by typed changes to a base (contracts A9 to A16).
 //!
-//! Nothing is passed over: a key that is not known is an error that names it, and one that changes nothing is named
-//! with why (`idle.rs`). `given.rs` reads values, `mode.rs` says which phases there are, `phases.rs` makes them,
-//! `copilot.rs` what is a copilot's alone, `gates.rs` says where people speak, `kinds.rs` what each phase says of its own requests.
+//! No key is ignored silently: an unknown key is an error that names it, and a key without effect is reported with the
+//! reason (`idle.rs`). `given.rs` reads values, `mode.rs` chooses the phases, and `phases.rs` makes them. `copilot.rs`
+//! reads the keys of a copilot, `gates.rs` sets where people decide, and `kinds.rs` sets each phase's requests.
 
 mod copilot;
 mod gates;
@@ -19,21 +19,21 @@ use serde_json::{Map, Value, json};
 
 use given::{Given, Reader};
 
-/// The name of the workflow that runs of this edge have.
+/// Workflow name of this edge's runs.
 pub(super) const WORKFLOW: &str = "mars";
 
-/// What a config comes to.
+/// Result of translating a config.
 #[derive(Debug)]
 pub struct Translated {
     pub definition: Definition,
     pub config: run::Config,
-    /// The session that the run continues, as the client names it.
+    /// Session that the run continues, as the client names it.
     pub session: Option<String>,
-    /// What was taken and changes nothing.
+    /// Keys that were accepted without effect.
     pub idle: Vec<Idle>,
 }
 
-/// What a client wants to see beside a question.
+/// Context that the client wants to see with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Display {
     pub(super) plan: bool,
@@ -44,7 +44,7 @@ pub struct Display {
 pub use idle::Idle;
 pub(super) use mode::all as modes;
 
-/// Keys that speak of no single phase.
+/// Keys that apply to the whole run and not to a phase.
 const RUN: &[&str] = &[
     "mode",
     "preset",
@@ -61,7 +61,7 @@ const RUN: &[&str] = &[
     "ag2_smart_criteria",
 ];
 
-/// The workflow and the run's own settings, or everything that is wrong with the config.
+/// Returns the workflow and the run's own settings, or all problems of the config.
 pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
     let top = Given::of(config, "/config", &mut problems);
@@ -95,7 +95,7 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     Ok(Translated { definition, config, session, idle })
 }
 
-/// `engineer_model`, `planner_instructions` and the like.
+/// Reads `engineer_model`, `planner_instructions` and similar keys.
 fn agents(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>) {
     for (name, agent) in &mut definition.agents {
         let mut reader = Reader { own: top, top: None, keys: &[], problems };
@@ -106,12 +106,12 @@ fn agents(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>)
     }
 }
 
-/// A task's config with what its session was made with beneath it: of each key the task's own counts. One that says
-/// which phases there are takes from its session only what speaks of no phase.
+/// Returns a task's config, completed by the config of its session. The task's own keys have precedence. If the task
+/// chooses its phases, only keys for the whole run are taken from the session.
 pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
     const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
     let own = Given::of(task, "", &mut Vec::new());
-    // A variant is one of the mode that is there.
+    // `hitl_variant` alone does not choose phases, because it modifies a mode.
     let chooses = WHICH_PHASES[..3].iter().any(|key| own.get(key).is_some());
     let mut merged = task.clone();
     for (key, value) in session {
@@ -124,18 +124,18 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
     merged
 }
 
-/// The config of a run as its client sent it.
+/// Returns the config of a run as its client sent it.
 pub(super) fn of(run: &run::Run) -> Value {
     let config = run.started.as_ref().and_then(|started| started.input.get("config"));
     config.cloned().unwrap_or_else(|| json!({}))
 }
 
-/// What a config says under this name, however it is written.
+/// Returns the value of a key in a config, in any of its spellings.
 pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
     Given::taken(config).get(key).map(|item| item.value.clone())
 }
 
-/// The mode that a config names, for those who read it later; `phases` where it lists its own.
+/// Returns the mode that a config names, for display, or `phases` if the config lists its own.
 pub fn mode_of(config: &Value) -> String {
     let given = Given::taken(config);
     if given.get("phases").is_some() {
@@ -145,12 +145,12 @@ pub fn mode_of(config: &Value) -> String {
     mode::told(named.unwrap_or(mode::DEFAULT))
 }
 
-/// Whether a mode that somebody asks for is the one that a config names.
+/// Returns true if a requested mode is the mode that a config names.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
     mode::told(asked) == mode_of(config)
 }
 
-/// What the client wants to see beside a question (contracts A12, A14).
+/// Returns the context that the client wants to see with a request (contracts A12, A14).
 pub fn display_of(config: &Value) -> Display {
     let top = Given::taken(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Which phases a run has: by its mode, its variant, a preset, or a list of its own (contracts A8, A16).
+//! Chooses the phases of a run: by its mode, its variant, a preset, or its own list (contracts A8, A16).
 
 use holdshort_core::schema::Problem;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::given::{Given, Reader};
 use crate::limits::MARS_PHASES;
 
-/// The phases of the source system's registry (contract A8).
+/// Phases of the source system's registry (contract A8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Planning,
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// The keys that mean something in it (contracts A9 to A14).
+    /// Returns the keys that apply to this phase (contracts A9 to A14).
     pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Planning => {
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// Where a step asks (contracts A14, E2).
+/// Moments at which a step asks a person (contracts A14, E2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Approval {
     #[default]
@@ -134,7 +134,7 @@ pub(super) enum Approval {
     OnError,
 }
 
-/// The canonical words first, then what else they are called (contract E2).
+/// Canonical words, followed by their aliases (contract E2).
 pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("none", Approval::Never),
     ("before_step", Approval::BeforeStep),
@@ -146,23 +146,23 @@ pub(super) const APPROVALS: [(&str, Approval); 8] = [
     ("before_each_step", Approval::BeforeStep),
 ];
 
-/// What else a client may write there that asks nobody here: the copilot's own word.
+/// The copilot's own value of `approval_mode`, which opens no step checkpoint.
 pub(super) const COPILOT_APPROVAL: (&str, Approval) = ("conversational", Approval::Never);
 
-/// Where the steps of a phase ask.
+/// Source of a phase's step checkpoints.
 #[derive(Clone, Copy)]
 pub(super) enum Asks {
-    /// As the mode says: the web UI's form sends `approvalMode` with every mode (contract A32).
+    /// Fixed by the mode, because the web UI's form sends `approvalMode` with every mode (contract A32).
     Always(Approval),
-    /// As `approval_mode` says, and without one so.
+    /// Taken from `approval_mode`, with this default.
     Unless(Approval),
 }
 
-/// A phase to be made.
+/// Phase to make.
 pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,
-    /// Keys that are its alone.
+    /// Keys of this phase alone.
     pub(super) own: Given,
     pub(super) pointer: String,
 }
@@ -172,19 +172,19 @@ impl Chosen {
         Self { kind, asks, own: Given::default(), pointer: "/config/mode".to_owned() }
     }
 
-    /// A phase whose steps nobody is asked about.
+    /// Returns a phase without step checkpoints.
     pub(super) fn quiet(kind: Kind) -> Self {
         Self::new(kind, Asks::Always(Approval::Never))
     }
 
-    /// Whether a key beside the phases changes this one.
+    /// Returns true if a key of the whole config changes this phase.
     pub(super) fn heeds(&self, key: &str) -> bool {
         let is_fixed = key == "approval_mode" && matches!(self.asks, Asks::Always(_));
         self.kind.keys().contains(&key) && !is_fixed
     }
 }
 
-/// The phases of a mode, and where their steps ask.
+/// Phases of a mode, with the step checkpoints of each.
 type Phases = &'static [(Kind, Asks)];
 
 const QUIET: Asks = Asks::Always(Approval::Never);
@@ -198,7 +198,7 @@ const INTERACTIVE: Phases = &[(Kind::HitlPlanning, QUIET), (Kind::HitlControl, A
 pub(super) const DEFAULT: &str = "one_shot";
 const HITL: &str = "hitl_interactive";
 
-/// Modes, and from `PRESETS` on presets: what each is, for those who choose one, and its phases (contract A16).
+/// Modes, and from index `PRESETS` on also presets: name, description for users, phases (contract A16).
 const MODES: [(&str, &str, Phases); 9] = [
     (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
     ("planning_control", "a plan is made and carried out; people speak where the config says so", PLANNED),
@@ -212,32 +212,32 @@ const MODES: [(&str, &str, Phases); 9] = [
 ];
 const PRESETS: usize = 4;
 
-/// What `hitl_variant` makes of the mode that has variants.
+/// Phases for each value of `hitl_variant`.
 const VARIANTS: [(&str, Phases); 3] =
     [("full_interactive", INTERACTIVE), ("planning_only", REVIEWED), ("error_recovery", RECOVERED)];
 
 const COPILOT: &str = "copilot";
-/// After each round, unless its task is simple (contract E26).
+/// Asks after each round, unless the task is simple (contract E26).
 const CHATTED: Phases = &[(Kind::Copilot, Asks::Unless(Approval::AfterStep))];
 
-/// A mode's name, whichever of `-` and `_` it is written with.
+/// Returns the canonical spelling of a mode, with `_` for `-`.
 pub(super) fn canonical(mode: &str) -> String {
     mode.trim().to_lowercase().replace('-', "_")
 }
 
-/// A mode's name as clients know it, however it was written.
+/// Returns a mode's name in the spelling of the clients.
 pub(super) fn told(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);
     if is_mode { name.replace('_', "-") } else { name }
 }
 
-/// Modes and presets, with what they are.
+/// Returns modes and presets with their descriptions.
 pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
     MODES.iter().map(|(name, what, _)| (told(name), *what))
 }
 
-/// The phases, and whether `hitl_variant` says which.
+/// Returns the chosen phases. The flag is true if `hitl_variant` applies to the mode.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
@@ -262,7 +262,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     (phases.iter().map(|(kind, asks)| Chosen::new(*kind, *asks)).collect(), has_variants)
 }
 
-/// `[{type, config}]`, one after the other.
+/// Reads a list of `[{type, config}]`. The phases run one after the other.
 fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chosen> {
     let Some(list) = value.as_array().filter(|list| (1..=MARS_PHASES).contains(&list.len())) else {
         problems.push(Problem::new(pointer, format!("is not a list of 1 to {MARS_PHASES} phases")));

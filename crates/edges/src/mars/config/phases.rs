@@ -1,4 +1,4 @@
-//! The phases of a run: templates of the base, with what the config says of them.
+//! Makes the phases of a run from templates of the base and the config.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::given::{Given, Reader};
 use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
 use super::{copilot, gates, kinds};
 
-/// A phase, and what the source system calls it.
+/// A phase, with its kind in the source system.
 pub(super) struct Made {
     pub(super) kind: Kind,
     pub(super) phase: Phase,
@@ -52,7 +52,7 @@ pub(super) fn make(
     made
 }
 
-/// What is wrong with keys that only other phases heed: they are read as if there were such a phase.
+/// Checks keys that apply only to phases that are not chosen. They are read as if these phases were there.
 pub(super) fn check(chosen: &[Chosen], top: &Given, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
@@ -63,11 +63,11 @@ pub(super) fn check(chosen: &[Chosen], top: &Given, base: &Definition, problems:
     }
 }
 
-/// The template of a phase, with what the config says of the phase itself.
+/// Returns the template of a phase, filled from the config.
 fn filled(each: &Chosen, reader: &mut Reader<'_>, base: &Definition) -> Option<Phase> {
     let mut phase = template(each.kind, base)?.clone();
     let asks = match each.asks {
-        // The person has a turn after every round instead.
+        // In a conversation the person has a turn after every round instead.
         Asks::Unless(_) if each.kind == Kind::Copilot && copilot::is_conversational(reader) => {
             Approval::Never
         }
@@ -110,7 +110,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
         _ => 3,
     };
     limits.plan_steps = reader.count("max_plan_steps", 1).unwrap_or(most);
-    // The source system goes through a plan one step at a time (contract A14).
+    // The source system carries out a plan one step at a time (contract A14).
     limits.parallel = 1;
     match &mut phase.kind {
         PhaseKind::Planning(planning) => {
@@ -119,12 +119,12 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
                 planning.reviewer = None;
             }
             planning.iterations = reader.count("max_human_iterations", 1).unwrap_or(3);
-            // Only where approval is required neither by the config (contract A13) nor by the base.
+            // Only if neither the config (contract A13) nor the base requires an approval.
             let most = reader.count("auto_approve_after_iterations", 1).unwrap_or(3);
             let may_settle = planning.settles || base.gates.plan == PlanGate::Show;
             planning.settles = reader.flag("require_explicit_approval") == Some(false) && may_settle;
             if planning.settles && most > planning.iterations {
-                // Nobody is shown so many: what is left is that no plan was approved, and the run fails.
+                // The iterations end before that many plans are shown, so the run fails without an approval.
                 planning.settles = false;
                 if let Some(item) = reader.item("auto_approve_after_iterations") {
                     reader.refuse(item, "is more than `max_human_iterations`: nobody is shown so many plans");
@@ -167,7 +167,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
             copilot::fill(copilot, limits, reader, base);
             reader.flag("show_step_context");
         }
-        // None of that configuration's kinds.
+        // No config chooses this kind.
         PhaseKind::Call { .. } => {}
         PhaseKind::Checkpoint(look) => {
             let (position, words) = reader.one_of("checkpoint_type", &POSITIONS).unwrap_or(POSITIONS[0].1);
@@ -182,7 +182,7 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
     }
 }
 
-/// `checkpoint_type`, with what is asked where nothing else is said (contract A12).
+/// Values of `checkpoint_type`, each with its position and its default message (contract A12).
 const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("custom", ("custom", "Shall the work go on?")),
     ("after_planning", ("after_planning", "Shall the plan be carried out?")),
@@ -192,7 +192,7 @@ const POSITIONS: [(&str, (&str, &str)); 6] = [
     ("after_execution", ("after_execution", "Is what was executed as it should be?")),
 ];
 
-/// Agents and tools that no phase needs would only ask for a folder and for models.
+/// Removes agents and tools that no phase needs. They would require a working directory or models without need.
 pub(super) fn keep_what_is_used(definition: &mut Definition) {
     let named = definition.phases.iter().flat_map(|phase| match &phase.kind {
         PhaseKind::Planning(planning) => {
