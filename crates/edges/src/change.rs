@@ -1,5 +1,5 @@
 //! The change that a call would make, as text for clients without cards: a summary line, each file with its diff, and
-//! one text with everything.
+//! one full text.
 //!
 //! The change is read from the payload of the request, so it is the change that the approval binds to. Omitted parts
 //! are counted and never left out silently.

@@ -71,7 +71,8 @@ pub(super) async fn open(
         Refused::of(Code::Internal)
     })?;
     match read {
-        // The folder's name is recorded permanently, and the inputs must call the case by the same name.
+        // The folder's name is recorded permanently. If the pack has changed it in the inputs, it contains personal
+        // data.
         Some(Ok(inputs)) if inputs.get(CASE).and_then(Value::as_str) != Some(&*name) => {
             let rule = "holds a name, an id, an account or a birth date of somebody in the case, which would be written down \
                         for good: rename the folder, to a number of yours";
