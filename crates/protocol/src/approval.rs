@@ -1,4 +1,4 @@
-//! Approvals of agents that run elsewhere: what was approved, by its digest, and that it is used once.
+//! Approvals for agents that run elsewhere. Each binds to a digest and is used once.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,26 +7,26 @@ use utoipa::ToSchema;
 use crate::interrupt::{Interrupt, Kind};
 use crate::plain;
 
-/// What was approved for an agent that runs elsewhere, and whether it was used.
+/// Approval for an agent that runs elsewhere, and its use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
-    /// SHA-256 of what was approved, as canonical JSON (RFC 8785). Whoever uses the approval sends it.
+    /// SHA-256 of the approved payload as canonical JSON (RFC 8785). The agent sends it to use the approval.
     pub digest: String,
-    /// What was approved, where a person edited it: the payload with the edit in its place.
+    /// The approved payload with the edit applied. Absent if no person edited it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub approved: Value,
-    /// From then on it can not be used.
+    /// Time from which the approval can not be used. Absent if it has no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub usable_until: Option<String>,
-    /// Absent: not used yet.
+    /// Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
 }
 
 impl Approval {
-    /// Whether it was used, in a few words. Times are as they are written on the wire.
+    /// Says whether the approval was used. Times have the format of the wire.
     pub fn words(&self) -> String {
         match (&self.used, &self.usable_until) {
             (Some(ApprovalUse { at, by }), _) => format!("used at {at} by {}", plain::line(by)),
@@ -37,8 +37,8 @@ impl Approval {
 }
 
 impl Interrupt {
-    /// Whether its approval was used, where that is worth saying: a call is used up by the agent that makes it; of anything
-    /// else nobody has to say that it was done.
+    /// Says whether the approval was used, if that matters. It always matters for a call. Other approvals are
+    /// listed only if they were used or can expire.
     pub fn approval_words(&self) -> Option<String> {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
@@ -47,7 +47,7 @@ impl Interrupt {
     }
 }
 
-/// That an approval was used.
+/// Use of an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalUse {
     #[schema(format = DateTime)]
@@ -55,18 +55,18 @@ pub struct ApprovalUse {
     pub by: String,
 }
 
-/// An agent does now what was approved.
+/// Request of an agent to use an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2"}))]
 pub struct UseApproval {
-    /// SHA-256 of what is about to be done, as canonical JSON (RFC 8785): the payload that was asked about, or what a
-    /// person made of it.
+    /// SHA-256 of the payload that the agent is about to carry out, as canonical JSON (RFC 8785). A person may have
+    /// edited this payload.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
 }
 
-/// An approval that is used with this answer, and with no other.
+/// The approval that this request has used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",
@@ -77,7 +77,7 @@ pub struct UseApproval {
 pub struct UsedApproval {
     pub interrupt: String,
     pub digest: String,
-    /// What was approved: do this, and nothing else.
+    /// The approved payload: do exactly this.
     #[schema(value_type = Value)]
     pub approved: Value,
     #[schema(format = DateTime)]
@@ -85,10 +85,10 @@ pub struct UsedApproval {
     pub by: String,
 }
 
-/// An interrupt of an agent's own that was resolved.
+/// A resolved interrupt of the calling agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentDecision {
-    /// Where it stands among all: the `cursor` and the `Last-Event-ID` to go on from.
+    /// Position in the order of all decisions: the `cursor` or `Last-Event-ID` to continue from.
     pub position: String,
     pub interrupt: Interrupt,
 }

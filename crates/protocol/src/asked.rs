@@ -1,4 +1,5 @@
-//! Lines of a card about people: the asker, the people asked, their votes and the missing ones. All surfaces use them.
+//! Lines of a card about people: the asker, the people asked, their votes and the missing ones. All surfaces use
+//! them.
 
 use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
@@ -7,20 +8,20 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// What a line says. A surface may have labels of its own.
+/// Subject of a line. A surface may use labels of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedLine {
-    /// Who is asked.
+    /// The people asked.
     Asked,
     /// One of several stages.
     Stage,
-    /// Who decides in the place of whom.
+    /// A delegate and the represented person.
     StandsIn,
-    /// How somebody voted.
+    /// A vote.
     Voted,
-    /// How many more people have to agree, and who.
+    /// The number of votes that are still missing, and their voters.
     Missing,
-    /// Whether whoever reads it may decide.
+    /// The reader's right to decide.
     You,
 }
 
@@ -37,7 +38,7 @@ impl AskedLine {
     }
 }
 
-/// What the words are made of.
+/// Data that the lines are made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Involved<'a> {
     pub assignment: &'a Assignment,
@@ -60,7 +61,8 @@ impl<'a> From<&'a Interrupt> for Involved<'a> {
 }
 
 impl Involved<'_> {
-    /// Nothing where any one operator decides, as usual, and whoever reads it may. `time`: as the surface writes one.
+    /// Returns no line if any one operator decides, as by default, and the reader may decide. `time` formats a time
+    /// for the surface.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(AskedLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -91,7 +93,7 @@ impl Involved<'_> {
         out
     }
 
-    /// Of a question that several are to answer.
+    /// Returns true for a question that several people must answer and that one person can skip for all.
     fn one_skips_for_all(&self) -> bool {
         let offers = |id: &str| self.options.iter().any(|option| option.id == id);
         let Assignment { quorum, stages, .. } = self.assignment;
@@ -112,12 +114,12 @@ impl Involved<'_> {
     }
 }
 
-/// What stands behind the name of who decided. It is a claim.
+/// Returns the words that follow the name of a decider. The server does not check this claim.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, as their client says)", plain::line(name))
 }
 
-/// What stands behind the name of who signed in with a link that somebody else made.
+/// Returns the words that follow the name of a person who signed in with a link that another person created.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
 }
@@ -141,7 +143,7 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Says how many open calls the decision released with its grant; `None` where it released its own alone.
+    /// Says how many other open calls the decision released with its grant. `None` if it released none.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -150,7 +152,8 @@ impl Resolution {
         }
     }
 
-    /// Who decided it, each with whom they decided for, as their clients say, and whoever let them in; where nobody did, what resolved it.
+    /// Returns the deciders. Each name is followed by the person on whose behalf they decided, as their client says,
+    /// and by the creator of their login link. Without deciders, returns the cause of the resolution.
     pub fn who(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");
@@ -165,7 +168,7 @@ impl Resolution {
 }
 
 impl Assignment {
-    /// Any one admin or operator decides, as where nothing is said.
+    /// Returns true for the default: any one admin or operator decides.
     pub fn is_usual(&self) -> bool {
         self.approvers.is_empty()
             && self.groups.is_empty()
@@ -199,7 +202,7 @@ fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {
     format!("{mark} {} {name}{}", at + 1, asked_people(&stage.approvers, &stage.groups, &stage.quorum))
 }
 
-/// `2 of anna, the group legal`.
+/// Describes the people asked: `2 of anna, the group legal`.
 pub fn asked_people(approvers: &[String], groups: &[String], quorum: &Quorum) -> String {
     let names = approvers.iter().map(|name| plain::line(name).into_owned());
     let groups = groups.iter().map(|group| format!("the group {}", plain::line(group)));

@@ -1,42 +1,45 @@
-//! Who may decide on an interrupt, and how they have voted so far.
+//! The right to decide on an interrupt, and the votes so far.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Who may decide. Of several stages the people, groups and quorum are those of the stage that it is at.
+/// People who may decide. If there are several stages, `approvers`, `groups` and `quorum` are those of the current
+/// stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "approvers": [], "groups": ["legal"], "quorum": {"required": 2, "roles": "any"}, "needed": 1
 }))]
 pub struct Assignment {
-    /// By id. Where neither a person nor a group is named, admins and operators decide.
+    /// Ids of people. If neither people nor groups are named, admins and operators decide.
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     pub quorum: Quorum,
-    /// Admins and operators too: it was escalated to them.
+    /// True if the interrupt was escalated to admins and operators, who may decide too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
-    /// `false`: whoever started the run, or wrote the edit, does not release it.
+    /// False if the person who started the run, or who wrote the edit, may not release it. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub self_approval: bool,
-    /// Where there is more than one: all of them, in their order.
+    /// All stages in their order. Absent if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// Where it is `false` one person may agree in several stages: the workflow says so, or those who are left are too few.
+    /// False if one person may vote in several stages: the workflow allows it, or too few people are left. Absent
+    /// means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
-    /// Of an open interrupt with several stages: the one that it is at, from 0.
+    /// Index of the current stage, from 0. Present on an open interrupt with several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// Of an open interrupt that one vote does not settle: how many more people have to agree in this stage.
+    /// Number of votes that are still missing in this stage. Present on an open interrupt that one vote does not
+    /// settle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// Where each that is named has to agree: those people and groups that have not.
+    /// Named people and groups that have not agreed yet. Present if each of them must agree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Who was asked to decide in the place of whom.
+    /// Delegations of this interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delegations: Vec<Delegation>,
 }
@@ -57,11 +60,11 @@ pub struct Stage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quorum {
-    /// How many different people have to agree; one where nothing is said.
+    /// Number of different people who must agree. Defaults to 1.
     #[serde(default = "one")]
     #[schema(minimum = 1)]
     pub required: u32,
-    /// `all`: each person that is named, and somebody of each group, has to be among them.
+    /// With `all`, each named person and one member of each group must agree.
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
 }
@@ -87,12 +90,13 @@ impl Represented {
     }
 }
 
-/// Who is to decide: either `stages`, or what stands in one of them. Whoever is named is there and may decide.
+/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every named person must exist and
+/// may decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"groups": ["legal"], "quorum": {"required": 2}, "self_approval": false}))]
 pub struct AskAssignment {
-    /// By id. `starter` is whoever started the run.
+    /// Ids of people. `starter` is the person who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1)]
     pub approvers: Option<Vec<String>>,
@@ -101,10 +105,10 @@ pub struct AskAssignment {
     pub groups: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quorum: Option<Quorum>,
-    /// `true` without it: whoever agrees in one stage counts in no other.
+    /// Defaults to true: a person who voted in one stage can not vote in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<bool>,
-    /// `true` without it. `false`: whoever started the run, or wrote the edit, does not release it.
+    /// Defaults to true. False if the person who started the run, or who wrote the edit, may not release it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_approval: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +116,7 @@ pub struct AskAssignment {
     pub stages: Option<Vec<Stage>>,
 }
 
-/// A decision that stands, and settles nothing by itself yet.
+/// A valid vote on an interrupt that is not resolved yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "option": "approve", "at": "2026-01-31T09:31:00.000Z", "seq": 12}))]
 pub struct Vote {
@@ -120,70 +124,70 @@ pub struct Vote {
     pub option: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Whom they decided in the place of.
+    /// Id of the represented person. Absent unless the voter is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// The stage that it counts in, from 0, where there are several.
+    /// Index of the vote's stage, from 0. Present if there are several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// The sequence of the decision that brought the edit which they agree with.
+    /// Sequence number of the decision whose edit the voter agrees with. Absent without an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit_of: Option<u64>,
-    /// That edit.
+    /// The edit of that decision.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// How long its card was visible to them before, in milliseconds, as their client says.
+    /// Milliseconds for which the voter's client showed the card, as that client reports. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// For whom they decided, as their client says: nobody has checked it.
+    /// Person on whose behalf the voter decided, as their client reports. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Whoever made the link that they signed in with, where that is somebody else.
+    /// Creator of the link that the voter signed in with. Absent if the voter created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
-    /// In the run's stream.
+    /// Sequence number in the run's stream.
     pub seq: u64,
 }
 
-/// Whether whoever reads it may decide now.
+/// Right of the reader to decide now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "it is at stage 1 now, which is for others to decide"}))]
 pub struct You {
     pub may_decide: bool,
-    /// The code of the refusal that a decision would get.
+    /// Error code that a decision of the reader would get. Absent if the reader may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Whom they would decide in the place of.
+    /// Id of the represented person. Absent unless the reader is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Until when they have put it off, for themselves.
+    /// Time until which the reader has snoozed the interrupt for themselves. Absent if they have not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub snoozed_until: Option<String>,
 }
 
-/// Others are to decide.
+/// Request to assign an interrupt to other people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"assignment": {"approvers": ["anna"]}, "text": "Ben is ill."}))]
 pub struct Reassign {
     pub assignment: AskAssignment,
-    /// Why.
+    /// Reason for the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// Somebody decides in the place of somebody.
+/// Request to let a delegate decide for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": "ben", "until": "2026-02-07T00:00:00Z"}))]
 pub struct Delegate {
-    /// Whoever sends it, where nobody is named.
+    /// Id of the represented person. Defaults to the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     pub to: String,

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-/// A call that comes before the one on the card.
+/// An earlier call of the same reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before<'a> {
     pub title: &'a str,
-    /// How it ended, where it had when the card was opened.
+    /// Outcome of the call. `None` if it had not ended when the card was opened.
     became: Option<&'a str>,
 }
 
 impl<'a> Before<'a> {
-    /// Those that a card's payload lists, in their order.
+    /// Returns the calls that the payload of a card lists, in their order.
     pub fn of(payload: &'a Value) -> Vec<Self> {
         let listed = payload.get("after").and_then(Value::as_array).into_iter().flatten();
         let text = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
@@ -20,7 +20,7 @@ impl<'a> Before<'a> {
             .collect()
     }
 
-    /// What became of it, in words.
+    /// Returns the state of the call in words.
     pub fn state(&self) -> &'static str {
         match self.became {
             None => "runs before this",
@@ -33,7 +33,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Whether the call can not count on it.
+    /// Returns true if the call on the card can not rely on this call.
     pub fn is_missing(&self) -> bool {
         !matches!(self.became, None | Some("done"))
     }

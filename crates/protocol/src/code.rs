@@ -1,4 +1,4 @@
-//! The one table of error codes: status, title, what to do. Codes are stable: clients branch on them.
+//! Table of all error codes: status, title, fix. Codes are stable: clients branch on them.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal, $status:literal, $title:literal, $fix:literal;)*) => {
-        /// Why a request was not carried out.
+        /// Reason why a request was not carried out.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)*
@@ -22,17 +22,17 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The HTTP status.
+            /// Returns the HTTP status.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// What it means, in one line. The same for every occurrence.
+            /// Returns the meaning in one line. It is equal for every occurrence.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// What to do about it.
+            /// Returns the advice to the client.
             pub const fn fix(self) -> &'static str {
                 match self { $(Self::$variant => $fix,)* }
             }
@@ -183,7 +183,7 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 
-    /// The relative address of its page: `type` of a problem.
+    /// Returns the relative address of the code's page: `type` of a problem.
     pub fn page(self) -> String {
         format!("/docs/errors/{}", self.as_str())
     }

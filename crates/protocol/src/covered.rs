@@ -6,31 +6,31 @@ use serde_json::Value;
 use crate::plain;
 use crate::session::GrantCommand;
 
-/// As it stands on a card (`payload.grant`), and among the grants of a session.
+/// Scope of a grant, as in `payload.grant` of a card, and in the list of grants of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Covered {
     pub tool: String,
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// What it covers, as the core says it.
+    /// Text of the scope, written by the core.
     #[serde(default)]
     words: Option<String>,
-    /// The latest commands of the run that it would have covered.
+    /// Latest commands of the run that the grant would have covered.
     #[serde(default)]
     past: Vec<String>,
-    /// Calls that a person refused, which it does not cover.
+    /// Calls that a person refused. The grant does not cover them.
     #[serde(default)]
     refused: Vec<String>,
 }
 
 impl Covered {
-    /// `None`: it is not there, or not as this version understands it.
+    /// Returns `None` if the value is absent, or if this version does not understand it.
     pub fn of(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
 
-    /// Every program of a command line, or every call of the tool.
+    /// Describes the covered calls: every program of a command line, or every call of the tool.
     pub fn words(&self) -> String {
         if let Some(words) = &self.words {
             return plain::line(words).into_owned();
@@ -42,7 +42,7 @@ impl Covered {
         format!("every {}", commands.join(", "))
     }
 
-    /// What it covers, and where. `here`: the folder that is shown beside the text.
+    /// Describes the covered calls and their folder. `here` is the folder that the surface already shows.
     pub fn sentence(&self, here: Option<&str>) -> String {
         // The core's own words name the place.
         if self.words.is_some() {
@@ -55,13 +55,14 @@ impl Covered {
         format!("{} in {place}", self.words())
     }
 
-    /// The latest commands of the run that it would have covered, each on one line; none where there are none.
+    /// Returns the latest commands of the run that the grant would have covered, each as code. `None` if there are
+    /// none.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Calls that a person refused, which it does not cover, on one line; none where there are none.
+    /// Returns the refused calls that the grant does not cover, on one line. `None` if there are none.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
         (!refused.is_empty()).then(|| refused.join(", "))

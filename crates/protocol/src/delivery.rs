@@ -1,9 +1,9 @@
-//! Deliveries: what channels were told, and how that stands.
+//! Deliveries: the notifications of channels, and their states.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What one channel is told of one event. It holds no content of the run.
+/// Notification of one channel about one event. It holds no content of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "dlv_01k6f0000000000000000000dd", "channel": "legal-slack", "event": "opened",
@@ -12,43 +12,43 @@ use utoipa::ToSchema;
     "created_at": "2026-01-01T12:00:00Z", "next_at": "2026-01-01T12:00:05.4Z"
 }))]
 pub struct Delivery {
-    /// The same for each attempt: `webhook-id`.
+    /// Id, equal for all attempts: `webhook-id`.
     pub id: String,
     pub channel: String,
     pub event: Occasion,
-    /// Not there where it tells of a checkpoint; nor is `run`.
+    /// Id of the interrupt. `interrupt` and `run` are absent for a checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Of the event in the stream of the run; of a checkpoint in that of the installation.
+    /// Sequence number of the event in the run's stream, or in the stream `sys` for a checkpoint.
     pub seq: u64,
     pub state: DeliveryState,
     pub attempts: u64,
-    /// What the last attempt was answered with.
+    /// HTTP or SMTP status of the last attempt. Absent if there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u64>,
-    /// Why the last attempt failed, or why it is not sent.
+    /// Reason why the last attempt failed, or why the notification is not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: String,
-    /// When it is tried next.
+    /// Time of the next attempt. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// A node is sending it.
+    /// True while a node sends it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sending: bool,
-    /// Where one delivery is asked for, and in the record of an interrupt.
+    /// All attempts. Present if a single delivery is requested, and in the record of an interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Attempt>,
 }
 
-/// One attempt to send it.
+/// One delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
-    /// From 1.
+    /// Number of the attempt, from 1.
     pub number: u64,
     pub at: String,
     pub took_ms: u64,
@@ -56,15 +56,15 @@ pub struct Attempt {
     pub status: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// SHA-256 of the body that was sent, in hexadecimal.
+    /// SHA-256 of the sent body, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The beginning of what was answered, for 30 days.
+    /// Beginning of the response. Kept for 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
-/// Why somebody is told.
+/// Reason of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
@@ -80,27 +80,28 @@ pub enum Occasion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// It is to be sent, for the first time or again.
+    /// Waits for the first or the next attempt.
     Waiting,
-    /// The receiver has said that it has it.
+    /// The receiver confirmed it.
     Delivered,
-    /// It is not tried any more.
+    /// It failed and is not sent again.
     Failed,
-    /// It was not worth sending any more.
+    /// It was no longer useful and is not sent.
     Dropped,
 }
 
-/// A channel, as this server is configured.
+/// A channel in the configuration of this server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Channel {
     pub name: String,
-    /// `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew`, `push`.
+    /// `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew` or `push`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The first failure since a delivery came through.
+    /// Time of the first failure after the last success. Absent if the last attempt succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// Nothing is sent to it until a delivery of it is retried.
+    /// Time at which the channel was disabled. It sends again after one of its deliveries is retried. Absent while
+    /// it is enabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The change of a file, as it stands on a card in `payload.diff`.
+//! Change of a file, as a card has it in `payload.diff`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::effect::Script;
 use crate::trial::TrialCard;
 
-/// What would change. `added` and `removed` count all of it; the hunks may stop before its end.
+/// Change of a file. `added` and `removed` count all lines; the hunks may leave out the last ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub hunks: Vec<Hunk>,
     pub added: usize,
     pub removed: usize,
-    /// There is more than the hunks show.
+    /// True if the hunks do not show the whole change.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -28,20 +28,20 @@ pub struct Hunk {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
-    /// `+` is added, `-` is removed, a space stays.
+    /// `+` for an added line, `-` for a removed line, a space for a kept line.
     pub op: String,
-    /// Without its line break.
+    /// The line without its line break.
     pub text: String,
     #[serde(default)]
     pub no_newline_at_end: bool,
 }
 
-/// Lines of a new file that are shown, all of them; more would hold up a page.
+/// Most lines of a new file that are shown in full. Longer files would delay the page.
 const WHOLE_LINES: usize = 20_000;
 
 impl Diff {
-    /// The diff of a card's payload, if it has one that this version understands. Of a new file all of it is in the
-    /// call, however little of it the runtime drew.
+    /// Returns the diff of a card's payload. `None` if there is none, or if this version does not understand it. A
+    /// new file is drawn in full from the call's arguments if the runtime cut its diff.
     pub fn of(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -65,8 +65,8 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Counts the parts of a payload that no card shows: of its trial, or else of its change and the scripts that it runs.
-    /// `None` if every part is shown.
+    /// Describes the parts of a payload that no card shows: of its trial, or else of its change and the scripts
+    /// that it runs. `None` if every part is shown.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::of(payload) {
             return trial.unseen();
@@ -90,14 +90,14 @@ impl Diff {
         Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
     }
 
-    /// Lines that are added and removed, and are in no hunk.
+    /// Counts the added and the removed lines that are in no hunk.
     pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
         (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
-    /// Of a change that is cut: the whole text that it puts into the file, as far as the call holds it.
+    /// Returns the whole new text of a cut change, as far as the call holds it.
     pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
         text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)
@@ -105,7 +105,7 @@ impl Diff {
 }
 
 impl Hunk {
-    /// As every tool writes it: `@@ -1,2 +1,3 @@`.
+    /// Returns the usual header of a hunk: `@@ -1,2 +1,3 @@`.
     pub fn head(&self) -> String {
         format!("@@ -{},{} +{},{} @@", self.old_start, self.old_lines, self.new_start, self.new_lines)
     }

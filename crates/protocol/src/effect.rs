@@ -1,4 +1,4 @@
-//! What a card says of a command's effect, and of the scripts that it names: one text for terminal, pages and browser.
+//! Describes the effect of a command and the scripts that it names. Terminal, pages and browser show the same text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,20 +6,20 @@ use utoipa::ToSchema;
 
 use crate::plain;
 
-/// What the machine lets a command do that is approved with this card.
+/// Effect that the sandbox allows the approved command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "text": "write the workspace, but not what your own tools run by themselves", "is_unusual": false
 }))]
 pub struct CommandEffect {
-    /// Goes on after “it may”.
+    /// Words that follow “it may”.
     pub text: String,
-    /// More than commands usually may.
+    /// True if the effect is more than commands usually get.
     pub is_unusual: bool,
 }
 
 impl CommandEffect {
-    /// Of the payload of a call; `None` where it says nothing of an effect.
+    /// Returns the effect from the payload of a call. `None` if the payload names no effect.
     pub fn of(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
@@ -52,17 +52,17 @@ impl CommandEffect {
     }
 }
 
-/// A file of the workspace that a command names to be run, as it is bound to the approval.
+/// A workspace file that a command names to be run. The approval binds to its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script<'a> {
     pub path: &'a str,
-    /// Its beginning; `None`: it is no text.
+    /// Beginning of the script. `None` if the file is not text.
     pub text: Option<&'a str>,
     pub truncated: bool,
 }
 
 impl<'a> Script<'a> {
-    /// Names the scripts of a payload of which no card shows all. `None` if every script is shown.
+    /// Names the scripts of a payload that no card shows completely. `None` if every script is shown.
     pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
         let unseen: Vec<String> = Script::all(payload)
             .filter_map(|script| match (script.text, script.truncated) {
@@ -74,7 +74,7 @@ impl<'a> Script<'a> {
         (!unseen.is_empty()).then(|| format!("Not shown here: {}.", unseen.join(", ")))
     }
 
-    /// Scripts of a payload.
+    /// Returns the scripts of a payload.
     pub fn all(payload: &'a Value) -> impl Iterator<Item = Self> {
         let scripts = payload.get("scripts").and_then(Value::as_array).into_iter().flatten();
         scripts.filter_map(|script| {

@@ -1,10 +1,10 @@
-//! Events as clients see them, and the previews beside them.
+//! Events and previews, as clients read them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Something that happened. Never changes once it is there; its texts may be erased.
+/// One event. It never changes after it is stored, but its content may be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "stream": "run_01k6f0000000000000000000aa", "seq": 3, "run": "run_01k6f0000000000000000000aa",
@@ -12,11 +12,11 @@ use utoipa::ToSchema;
     "type": "message_added", "data": {"content": {"text": "use ISO dates"}}
 }))]
 pub struct Event {
-    /// The stream that it belongs to: a run's id, a session's, or `sys`.
+    /// Id of the event's stream: a run id, a session id, or `sys`.
     pub stream: String,
-    /// Its place in the stream, from 1 without a gap.
+    /// Sequence number in the stream, from 1 without gaps.
     pub seq: u64,
-    /// Its place among the events of all streams, where these are read: opaque.
+    /// Opaque position in the order of all streams. Present if all streams are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,43 +27,43 @@ pub struct Event {
     pub actor: Actor,
     #[serde(rename = "type")]
     pub kind: String,
-    /// The facts of its type; texts, arguments and results are below `content` as `{text?, data?}`.
+    /// Facts of the event type. Texts, arguments and results are in `content` as `{text?, data?}`.
     #[schema(value_type = Object)]
     pub data: Value,
 }
 
 impl Event {
-    /// Whether its run has ended with it.
+    /// Returns true if the event ends its run.
     pub fn ends_run(&self) -> bool {
         matches!(self.kind.as_str(), "run_completed" | "run_failed" | "run_cancelled")
     }
 }
 
-/// An event as the journal has it, with what proves it.
+/// An event as the journal stores it, with its proof.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRecord {
     pub stream: String,
     pub seq: u64,
-    /// The stored bytes: type, time, actor, facts, and the digest of the content. Its hash is that of these.
+    /// Stored bytes as text: type, time, actor, facts, and the digest of the content. `hash` covers these bytes.
     pub head: String,
-    /// Texts, arguments, results, as stored; not there where the event has none, or where it was erased.
+    /// Texts, arguments and results, as stored. Absent if the event has none, or if they were erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// SHA-256 of `previous` and `head`, as 64 hexadecimal digits.
     pub hash: String,
-    /// The hash of the event before it in its stream; zeros for the first.
+    /// Hash of the previous event of the same stream. Zeros for the first event.
     pub previous: String,
 }
 
-/// Who did it, as authenticated.
+/// Author of an event, as authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// The channel it came through.
+    /// Channel that the request came through. Absent for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Whoever made the link that they signed in with, where that is somebody else.
+    /// Creator of the link that the person signed in with. Absent if the person created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
@@ -76,12 +76,12 @@ pub enum Role {
     Reviewer,
     Agent,
     Auditor,
-    /// Holdshort itself: a deadline, a rule, the run going on.
+    /// Holdshort itself, for example a deadline, a rule, or a run that continues.
     Engine,
 }
 
-/// Text that arrives while a model answers or a command runs. Never stored: an event will say what came of
-/// it. In a stream it has the event name `preview` and no id.
+/// Text that arrives while a model replies or a command runs. It is never stored; an event with the result follows.
+/// In a stream it has the event name `preview` and no id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preview {
     pub run: String,
@@ -95,8 +95,8 @@ pub struct Preview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewKind {
-    /// Of a model.
+    /// Text of a model.
     Text,
-    /// Of a command.
+    /// Output of a command.
     Output,
 }

@@ -1,52 +1,54 @@
-//! Signed checkpoints, and receipts that anybody can check without Holdshort (`docs/reference/receipts.md`).
+//! Signed checkpoints, and receipts that can be verified without Holdshort (`docs/reference/receipts.md`).
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::delivery::Delivery;
 
-/// How a journal stood, signed.
+/// A signed statement about the state of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedCheckpoint {
-    /// The signed text, in the format of C2SP `tlog-checkpoint`. Keep this.
+    /// The signed text in the format of C2SP `tlog-checkpoint`. Keep this text.
     pub note: String,
-    /// Events that it covers.
+    /// Number of covered events.
     pub size: u64,
-    /// The root of the tree over them (RFC 9162, 2.1), as 64 hexadecimal digits.
+    /// Root of the tree over these events (RFC 9162, 2.1), as 64 hexadecimal digits.
     pub root: String,
-    /// The key that checks the signature: `NAME+HASH+KEY`, as tools for signed notes take it.
+    /// Public key of the signature as `NAME+HASH+KEY`, the format of tools for signed notes.
     pub key: String,
     #[schema(format = DateTime)]
     pub at: String,
 }
 
-/// Everything that the journal has of one interrupt, with the proof that a checkpoint covers it.
+/// All events of one interrupt in the journal, with the proof that a checkpoint covers them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
     pub run: String,
     pub checkpoint: SignedCheckpoint,
-    /// How the run began, what was asked, each decision, how it ended, and what was carried out, in their order.
+    /// Events in their order: the start of the run, the interrupt, each decision, the resolution, and the work that
+    /// followed.
     pub events: Vec<ProvedEvent>,
     pub not_covered: NotCovered,
 }
 
-/// What is known of an interrupt beside the journal: no checkpoint covers it, and it is forgotten with time.
+/// Records about an interrupt outside the journal. No checkpoint covers them, and they are deleted after some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NotCovered {
-    /// What channels were told of it, or are to be told, the oldest first: at most the newest 200.
+    /// Deliveries of the interrupt, sent or pending: the newest 200, oldest first.
     pub deliveries: Vec<RecordedDelivery>,
-    /// There are older ones.
+    /// True if there are older deliveries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_older: bool,
 }
 
-/// A delivery with its attempts, each with the digest of what was sent.
+/// A delivery with its attempts, each with the digest of the sent body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedDelivery {
     #[serde(flatten)]
     pub delivery: Delivery,
-    /// Whom it was for, where the channel writes to each alone: a person by id, or an address of the channel. For 30 days.
+    /// Recipient, if the channel sends to each recipient separately: a person's id, or an address of the channel.
+    /// Kept for 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
@@ -56,31 +58,31 @@ pub struct RecordedDelivery {
 pub struct ProvedEvent {
     pub stream: String,
     pub seq: u64,
-    /// The stored bytes: type, time, actor, facts, and the digest of the content.
+    /// Stored bytes as text: type, time, actor, facts, and the digest of the content.
     pub head: String,
-    /// Texts, arguments, results, as stored; not there where the event has none, or where it was erased.
+    /// Texts, arguments and results, as stored. Absent if the event has none, or if they were erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// In hexadecimal. The digest in the head is the SHA-256 of `salt` and `content`.
+    /// Salt in hexadecimal. The digest in `head` is the SHA-256 of `salt` and `content`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// The hash of the event before it in its stream; zeros for the first.
+    /// Hash of the previous event of the same stream. Zeros for the first event.
     pub previous: String,
     /// SHA-256 of `previous` and `head`: the leaf of the tree.
     pub hash: String,
-    /// Its place among all events, from 0.
+    /// Index among all events, from 0.
     pub index: u64,
-    /// The way from the leaf up to the root (RFC 9162, 2.1.3).
+    /// Hashes from the leaf up to the root (RFC 9162, 2.1.3).
     pub path: Vec<String>,
 }
 
-/// That a later tree begins with all events of an earlier one.
+/// Proof that a later tree begins with all events of an earlier tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Consistency {
-    /// Events of the earlier tree.
+    /// Number of events in the earlier tree.
     pub earlier: u64,
-    /// Events of the later one.
+    /// Number of events in the later tree.
     pub size: u64,
-    /// RFC 9162, 2.1.4.
+    /// Hashes of the proof (RFC 9162, 2.1.4).
     pub proof: Vec<String>,
 }

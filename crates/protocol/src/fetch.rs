@@ -1,15 +1,15 @@
-//! What a card says of a page that an agent wants from the web, from `payload.fetch`. One text for terminal and pages.
+//! Describes a web page that an agent wants to fetch, from `payload.fetch`. Terminal and pages show the same text.
 
 use serde_json::Value;
 
 use crate::plain;
 
-/// The parts of a request, the host first: that is what a person decides on.
+/// Parts of a request. The host comes first because a person decides on the host.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchCard<'a>(&'a Value);
 
 impl<'a> FetchCard<'a> {
-    /// That of a card's payload.
+    /// Returns the request of a card's payload.
     pub fn of(payload: &'a Value) -> Option<Self> {
         payload.get("fetch").filter(|fetch| fetch.is_object()).map(Self)
     }
@@ -18,12 +18,12 @@ impl<'a> FetchCard<'a> {
         self.0.get(key)?.as_str()
     }
 
-    /// Whether everybody on the way can read it and change it.
+    /// Returns true if the connection is not encrypted, so that others can read and change it.
     pub fn is_open(self) -> bool {
         self.text("scheme") != Some("https")
     }
 
-    /// Label and text of each, made plain.
+    /// Returns the label and the escaped text of each part.
     pub fn parts(self) -> Vec<(&'static str, String)> {
         let line = |key| self.text(key).map(|text| plain::line(text).into_owned());
         let port = self.0.get("port").and_then(Value::as_u64).map(|port| format!(", port {port}"));

@@ -1,5 +1,5 @@
-//! The form in which a person sends data with a decision: what the data replaces, whether it is text, and the text
-//! that an editor begins with. The server checks the data, not this module.
+//! The form in which a person sends data with a decision: the value that the data replaces, whether it is text, and
+//! the draft in the editor. The server checks the data, not this module.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// How far definitions are followed for what an editor begins with; a type that holds itself ends there.
+/// Most references and levels of a schema that are followed for a draft. A recursive type ends there.
 const DEPTH: usize = 6;
 
 impl Interrupt {
-    /// Title as a card writes it: prose if the title is a question, else an exact value.
+    /// Returns the title as a card writes it: prose if the title is a question, else an exact value.
     pub fn plain_title(&self) -> Cow<'_, str> {
         if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
     }
 
-    /// One of its options.
+    /// Returns the option with this id.
     pub fn offer(&self, id: &str) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// What an edit takes the place of: the arguments, the plan, the output, the input; else all that was sent.
-    /// Null for a question: nothing was there before the answer.
+    /// Returns the value that an edit replaces: the arguments, plan, output or input, else the whole payload. Null
+    /// for a question, which has no earlier value.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -43,8 +43,8 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// What an editor begins with: what is replaced, or the members that the schema requires of an answer, with no value that
-    /// nobody chose.
+    /// Returns the value that an editor begins with: the replaced value, or the members that the schema of an
+    /// answer requires. No member has a value that the schema does not give.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -53,31 +53,31 @@ impl Interrupt {
         }
     }
 
-    /// The option whose edit takes the place of what was asked about, or is the answer.
+    /// Returns the option whose edit replaces the value on the card, or is the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// The option that keeps some of the changes of a command that was tried.
+    /// Returns the option that keeps some of the changes of a tried command.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// The parts of those changes as text, one a line: what a person takes away is dropped.
+    /// Returns the parts of those changes as text, one on each line. A part whose line a person deletes is dropped.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::of(&self.payload).into_iter().flat_map(TrialCard::parts);
-        // A backslash in a path is written `\\`: these two are free.
+        // A backslash in a path is written `\\`, so `\n` and `\r` are unambiguous.
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// What is said beside that list: how many parts it has no room for.
+    /// Returns the sentence about parts for which the list has no room. `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::of(&self.payload).map_or(0, TrialCard::parts_not_shown);
         (more > 0).then(|| format!("{more} more have no room in the list, and are dropped"))
     }
 
-    /// What an option lets go on although the card does not show it; `edit` is what goes with it. Of an option that keeps
-    /// some of the changes that is what is not shown of these.
+    /// Describes the changes that an option releases and the card does not show. `edit` is the edit of the
+    /// decision. If the option keeps some of the changes, only the kept changes are described.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -91,7 +91,8 @@ impl Interrupt {
         }
     }
 
-    /// What is at stake where an option lets go on what is risky: a slip of the hand must not. `None` of every other.
+    /// Describes the risk of an option that releases risky work, so that a person confirms it. `None` for every
+    /// other option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
             return None;
@@ -103,13 +104,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Whether an edit is written as plain text, and not as JSON.
+    /// Returns true if an edit is written as plain text, not as JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Whether a bare number may be an answer: one of data, one in words where none are suggested, or where a suggested one
-    /// has a number in it. What can be chosen goes by its name there, for `2` is no second option.
+    /// Returns true if a bare number may be an answer. This holds for an answer of data, for free text without
+    /// suggestions, and if a suggestion or a choice contains a number. A surface then selects options by name,
+    /// because `2` does not mean the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -124,7 +126,7 @@ impl Interrupt {
         }
     }
 
-    /// The answers that a question suggests: its own, or the texts that its schema allows.
+    /// Returns the answers that a question suggests: its own, or the texts that its schema allows.
     pub fn suggestions(&self) -> Vec<&str> {
         let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
         if self.kind != Kind::Question || !takes_words {
@@ -136,7 +138,7 @@ impl Interrupt {
     }
 }
 
-/// The parts that the lines of such a text name.
+/// Returns the parts that the lines of such a text name.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -154,7 +156,7 @@ fn part_of_line(line: &str) -> String {
     part
 }
 
-/// Whether everything that fits a schema is a text.
+/// Returns true if the schema allows only texts.
 fn is_of_text(schema: &Value) -> bool {
     let schema = followed(schema, schema);
     let all_texts =
@@ -164,7 +166,7 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// The schema behind references within `root`.
+/// Follows references within `root` and returns the schema behind them.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -177,8 +179,8 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// The form of a schema, with the names that are required. A value is null unless the schema gives it; the person
-/// writes the rest, and an editor refuses what nobody wrote.
+/// Builds a value of the schema with its required members. A value is null unless the schema gives it. The person
+/// fills in the rest; an editor rejects a value that is still null.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

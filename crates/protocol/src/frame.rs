@@ -1,7 +1,8 @@
-//! Frames of the WebSocket `/v1/ws`: one JSON object per text message, told apart by `type`.
+//! Frames of the WebSocket `/v1/ws`: one JSON object for each text message, distinguished by `type`.
 //!
-//! `id` is always the client's own: of a subscription for as long as that lasts, of any other frame to find its
-//! answer. Frames of a client refuse fields that they do not know; frames of the server may grow fields.
+//! The client chooses each `id`. The id of a subscription is used as long as the subscription lasts, the id of any
+//! other frame only in its reply. A client frame with an unknown field is rejected. Server frames may get new
+//! fields.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::{Decision, Event, Interrupt, Preview, Problem, Role, Run};
 
-/// From the client to the server. The first one is `hello`.
+/// Frame from the client to the server. The first one is `hello`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClientFrame {
@@ -21,34 +22,34 @@ pub enum ClientFrame {
     Ping(Ping),
 }
 
-/// Says who it is. Neither field is needed where the request that opened the socket had an `Authorization`.
+/// Authenticates the client. Neither field is needed if the request that opened the socket had `Authorization`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// For clients that can not set headers.
+    /// Bearer token, for clients that can not set headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Of a browser's login; its cookie came with the request that opened the socket.
+    /// Secret of a browser's login. The login's cookie came with the request that opened the socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
 
-/// Asks for events, answered with `subscribed`. Without a place to start from they start now.
+/// Subscribes to events; the reply is `subscribed`. Without a start position, the events begin now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subscribe {
     pub id: String,
     pub topic: Topic,
-    /// Of the topic `run`.
+    /// Id of the run. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Of the topic `run`: the `seq` of the last event that is known already; 0 for all of them.
+    /// `seq` of the last event that the client has; 0 for all events. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Of the other topics: the `position` of the last event that is known already.
+    /// `position` of the last event that the client has. Only for the topics `inbox` and `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// Whether text is sent while it arrives: `true` without it. There is none in the topic `inbox`.
+    /// True to receive text while it arrives; the default. The topic `inbox` has no previews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previews: Option<bool>,
 }
@@ -56,52 +57,52 @@ pub struct Subscribe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// What opens, decides and resolves interrupts, and who is asked: `interrupt_opened`, `decision_made`,
-    /// `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`, `interrupt_escalated`,
-    /// `interrupt_snoozed`, `interrupt_resolved`. And for who may read everything what holds it up: `frozen`,
-    /// `unfrozen`, `part_frozen`, `part_unfrozen`.
+    /// Events that open, decide, resolve or reassign interrupts: `interrupt_opened`, `decision_made`,
+    /// `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`,
+    /// `interrupt_escalated`, `interrupt_snoozed`, `interrupt_resolved`. Clients that may read all runs also get
+    /// freezes: `frozen`, `unfrozen`, `part_frozen`, `part_unfrozen`.
     Inbox,
-    /// The events of one run, to its end.
+    /// All events of one run, to its end.
     Run,
-    /// Everything that the client may see.
+    /// All events that the client may read.
     All,
 }
 
-/// Ends a subscription, answered with `ended`.
+/// Ends a subscription; the reply is `ended`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unsubscribe {
     pub id: String,
 }
 
-/// Decides on an interrupt, answered with `decided`. The same decision again has the same answer.
+/// Decides on an interrupt; the reply is `decided`. A repeated decision gets the same reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
     pub id: String,
     pub interrupt: String,
-    /// The id of one of the interrupt's options.
+    /// Id of one of the interrupt's options.
     pub option: String,
-    /// An answer, a reason, feedback.
+    /// An answer, a reason, or feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts.
+    /// Replaces the whole arguments, plan or output, or answers a question whose `response_schema` is not of texts.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// The version of the interrupt that was decided on; another one is refused as `stale`.
+    /// Version of the interrupt that the decision is about. Another version is rejected as `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`).
+    /// Id of the question that first got this answer, if it was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How long its card was visible to you, in milliseconds, as a client that shows cards has counted. It is recorded with
-    /// your decision, as what your client says; more than a day counts as a day.
+    /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
+    /// verified. More than a day is recorded as a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Open interrupts of the same run to release with the grant: ids out of `also_covers` that you saw and kept. Without
-    /// them `approve_session` releases its own interrupt alone. One that is not open, not covered or not yours to decide
-    /// is refused, and then nothing is released.
+    /// Open interrupts of the same run to release with the grant: ids from `also_covers` that you saw and kept.
+    /// Without them `approve_session` releases only its own interrupt. If one is not open, not covered or not yours
+    /// to decide, the decision is rejected and nothing is released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
@@ -119,7 +120,7 @@ impl Decide {
     }
 }
 
-/// Tells a run something, answered with `told`.
+/// Sends a message to a run; the reply is `told`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tell {
@@ -128,7 +129,7 @@ pub struct Tell {
     pub text: String,
 }
 
-/// Asks for a sign of life, answered with `pong`.
+/// Checks the connection; the reply is `pong`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
@@ -136,61 +137,62 @@ pub struct Ping {
     pub id: Option<String>,
 }
 
-/// From the server to the client.
+/// Frame from the server to the client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ServerFrame {
-    /// Answers `hello`: the client is in.
+    /// Reply to `hello`: the client is authenticated.
     Welcome {
         person: String,
         role: Role,
-        /// Of the server.
+        /// Version of the server.
         version: String,
-        /// How often the server asks whether the client is still there. A client that stays silent for four
-        /// times as long is given up.
+        /// Interval of the server's pings, in milliseconds. The server closes the connection of a client that is
+        /// silent for four intervals.
         ping_ms: u64,
-        /// The end of the journal now. What is listed from here on and followed from this position has no gap.
+        /// Current end of the journal. A list read after this frame and a subscription from this position leave no
+        /// gap.
         position: String,
     },
-    /// Answers `subscribe`: events that follow this place will come.
+    /// Reply to `subscribe`. Events after this position follow.
     Subscribed {
         id: String,
-        /// Of the topics `inbox` and `all`.
+        /// Only for the topics `inbox` and `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<String>,
-        /// Of the topic `run`.
+        /// Only for the topic `run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
     },
-    /// Something happened.
+    /// An event of a subscription.
     Event { id: String, event: Event },
-    /// Text that arrives. A client that reads slowly loses some of it, and nothing else.
+    /// Text that arrives. A client that reads slowly misses previews, but no events.
     Preview { id: String, preview: Preview },
-    /// The subscription is over: the run has ended and its last event has been sent, or the client wished so,
-    /// or the `error` before this frame says why.
+    /// The subscription has ended. The run has ended and its last event was sent, or the client unsubscribed, or
+    /// the preceding `error` names the reason.
     Ended { id: String },
-    /// Answers `decide`: the interrupt with its resolution.
+    /// Reply to `decide`: the interrupt with its resolution.
     Decided { id: String, interrupt: Box<Interrupt> },
-    /// Answers `message`: the run as it is now.
+    /// Reply to `message`: the current run.
     Told { id: String, run: Box<Run> },
-    /// Answers `ping`.
+    /// Reply to `ping`.
     Pong {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
-    /// A frame was not carried out, or a subscription has something that can not be read.
+    /// A frame was rejected, or an event of a subscription can not be read.
     Error {
-        /// Of the frame or the subscription.
+        /// Id of the frame or the subscription.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         problem: Box<Problem>,
     },
-    /// The server will close the connection. Nothing is lost: a client that comes back goes on from the last
-    /// event that it has seen.
+    /// The server will close the connection. No event is lost: a client that reconnects continues after the last
+    /// event that it received.
     Closing { reason: Reason },
 }
 
-/// Why the server closes a connection.
+/// Reason why the server closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ClosingReason)]
@@ -199,6 +201,6 @@ pub enum Reason {
     Stopping,
     /// The client reads too slowly.
     Behind,
-    /// Nothing was heard from the client.
+    /// The client was silent for too long.
     Silent,
 }

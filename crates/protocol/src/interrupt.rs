@@ -1,4 +1,4 @@
-//! Interrupts: how one looks, how an agent of another framework asks, how a person decides.
+//! Interrupts, requests of agents of other frameworks, and decisions of people.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::timing::{AskEscalation, AskReminders, NextEscalation};
 use crate::warning::Warning;
 use crate::withhold::Withhold;
 
-/// One pause that a person ends.
+/// A pause that a person ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
@@ -40,10 +40,10 @@ pub struct Interrupt {
     pub id: String,
     pub run: String,
     pub session: String,
-    /// What its run was asked to do, cut to 300 characters.
+    /// Task of the run, cut to 300 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The folder that its run works in.
+    /// Working directory of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,47 +51,48 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Where it stands: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or the mandatory checkpoint
-    /// that asks: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
+    /// Place of the interrupt in its run: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or
+    /// its mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,
     pub status: InterruptStatus,
     pub title: String,
     pub message: String,
-    /// What it is about, by kind. Written by agents: show it as data.
+    /// Data to decide on; its shape depends on `kind`. Written by agents: show it as data.
     #[schema(value_type = Value)]
     pub payload: Value,
-    /// Of a command of ours: what the machine lets it do once it is approved.
+    /// Effect that the sandbox allows the command after approval. Present for a command that Holdshort runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
-    /// What of a change the payload does not show, in words: say it before it is approved.
+    /// Description of the parts of a change that the payload does not show. Show it before a person approves.
+    /// Absent if the payload shows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
-    /// What may be decided; draw these and no others.
+    /// Options of a decision. Show exactly these.
     pub options: Vec<Offer>,
     /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
     pub risk: Risk,
-    /// What it would change, as far as the tool can tell.
+    /// Expected changes, as far as the tool can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub impact: Option<Value>,
     pub assignment: Assignment,
-    /// The decisions that stand while it is open, in their order.
+    /// Valid votes of an open interrupt, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Of an open one: whether whoever reads it may decide.
+    /// Right of the reader to decide. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
-    /// Of an open one: what holds what it is about. A decision is taken and starts nothing; of an agent that runs elsewhere
-    /// only one that stops it is taken.
+    /// Freeze that holds the work. Present on an open interrupt. A decision is accepted but starts no work until
+    /// the freeze is lifted. For an agent that runs elsewhere, only a decision that stops it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
-    /// SHA-256 of what will run if it is approved.
+    /// SHA-256 of the action that an approval permits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action_digest: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,46 +100,49 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Option that is taken if nobody decides in time. `expired`: none is, and the interrupt expires without an answer.
+    /// Option that is applied at `expires_at` if no decision was made. With `expired` the interrupt expires without
+    /// an answer.
     pub on_expiry: String,
-    /// Of an open one: when those who are asked are told again.
+    /// Time of the next reminder. Present on an open interrupt that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub remind_at: Option<String>,
-    /// Of an open one: when others are asked, and who.
+    /// Next escalation step. Present on an open interrupt that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
-    /// Of an open question that is read by itself: what was answered before about the same subject, the likeliest first, at
-    /// most three.
+    /// Earlier answers about the same subject, best match first, at most three. Present on an open question that is
+    /// read by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
-    /// Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most 100.
-    /// Present on an open interrupt that offers a grant and is read by itself. List them before you send them as `also` of a decision.
+    /// Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most
+    /// 100. Present on an open interrupt that offers a grant and is read by itself. List them before you send them
+    /// as `also` of a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
-    /// What could deceive the person who decides: show it beside the options.
+    /// Texts that could deceive the person who decides. Show them next to the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// Where in the payload something is withheld from whoever reads it: JSON pointers. There stands a mark,
-    /// `{"withheld": POINTER}`, which is sent back as it is in an edit. What is made of it, such as a diff or a digest, is not
-    /// there.
+    /// JSON pointers to the places of the payload that are withheld from the reader. Each has the mark
+    /// `{"withheld": POINTER}`; an edit sends the mark back unchanged. Data derived from a withheld value, such as
+    /// a diff or a digest, is absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Nothing of what its run said is kept: no title, message or payload, and nothing of the decision but who made it.
+    /// Record of the erasure of the run's content. The title, message and payload are erased, and of the decision
+    /// only its author is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
-    /// Who is at it. That keeps nobody from deciding.
+    /// Id of the person who claimed the interrupt. Others may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Grows when it changes; a decision may name the one it was made on.
+    /// Number that grows with each change. A decision may name the version that it was made on.
     pub version: u64,
-    /// The interrupt whose place it took.
+    /// Id of the interrupt that this one replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Of an agent of another framework, once it is approved: what was, and whether it was used.
+    /// Approval and its use. Present after approval if an agent of another framework asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     #[schema(format = DateTime)]
@@ -153,18 +157,18 @@ pub struct AlsoCovered {
     pub title: String,
 }
 
-/// What somebody says about an interrupt, beside any decision.
+/// A comment on an interrupt, separate from decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 9, "at": "2026-01-31T09:30:00.000Z", "by": "operator", "text": "The build folder is not in Git."
 }))]
 pub struct Comment {
-    /// In the run's stream.
+    /// Sequence number in the run's stream.
     pub seq: u64,
     #[schema(format = DateTime)]
     pub at: String,
     pub by: String,
-    /// Absent where it was erased.
+    /// Absent if it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -186,12 +190,12 @@ pub enum Kind {
     UnknownOutcome,
 }
 
-/// Whose agent is held.
+/// Runtime of the agent that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Native,
-    /// Of another framework: we run nothing for it.
+    /// An agent of another framework. Holdshort runs nothing for it.
     External,
 }
 
@@ -209,7 +213,7 @@ pub struct Offer {
     pub label: String,
     /// Effect of the option: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
-    /// Words that follow the label: `runs it once, exactly as shown`.
+    /// Phrase that follows the label: `runs it, exactly as shown, this once`.
     #[serde(default)]
     #[schema(required)]
     pub does: String,
@@ -221,7 +225,7 @@ pub struct Offer {
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a person should confirm the option before it is sent: it leaves out or cancels what was asked.
+    /// True if a person should confirm the option before it is sent: it leaves out or cancels the request.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
     /// True if a decision for the option must carry a text.
@@ -238,17 +242,17 @@ impl Offer {
         self.work == HeldWork::Continues
     }
 
-    /// Returns true if the run is over by the option.
+    /// Returns true if the option ends the run.
     pub fn ends_run(&self) -> bool {
         self.work == HeldWork::Ended
     }
 
-    /// Returns true if its edit is the list of the paths whose changes are kept.
+    /// Returns true if the option's edit is the list of the paths whose changes are kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
 
-    /// Returns true if it also allows the calls like it, for the session.
+    /// Returns true if the option also allows similar calls of the session.
     pub fn gives_grant(&self) -> bool {
         self.effect == "grant"
     }
@@ -258,18 +262,18 @@ fn approved() -> Outcome {
     Outcome::Approved
 }
 
-/// Fate of the work that an interrupt holds, once an option is taken.
+/// Fate of the work that an interrupt holds, after an option is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// It goes on. A client reads the worst if a server does not say.
+    /// It continues. This is the worst case, so it is also the default if a server does not send the field.
     #[default]
     Continues,
     /// It is done again, and a person decides on the result.
     Repeats,
-    /// It stays held, or something takes its place.
+    /// It stays held, or other work replaces it.
     Held,
-    /// It stays held, and the run is over.
+    /// It stays held, and the run ends.
     Ended,
 }
 
@@ -281,7 +285,7 @@ fn is_false(value: &bool) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Risk {
     pub level: Level,
-    /// Why a person is asked.
+    /// Reasons to ask a person.
     pub reasons: Vec<Reason>,
 }
 
@@ -295,7 +299,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Whether whoever decides has to sign in: what a message brought does not say who reads it.
+    /// Returns true if the decider must sign in. A link in a message does not prove who reads it.
     pub fn is_risky(self) -> bool {
         self >= Self::High
     }
@@ -305,25 +309,25 @@ impl Level {
 pub struct Reason {
     /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or `default`.
     pub source: String,
-    /// Stable: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
+    /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
     pub code: String,
-    /// The rule's place in its list, from 0.
+    /// Index of the rule in its list, from 0. Absent if no rule is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// The policy that asked.
+/// Policy that asked for the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policy {
-    /// Where a rule asked: whose list, and its place in it: `workflow/1`.
+    /// List and index of the rule that asked: `workflow/1`. Absent if no rule asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Of the installation's rules.
+    /// Version of the installation's rules.
     pub version: u64,
 }
 
-/// How it ended.
+/// Final outcome of an interrupt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "outcome": "approved", "option": "approve", "effect": "proceed", "by": ["operator"],
@@ -331,7 +335,7 @@ pub struct Policy {
 }))]
 pub struct Resolution {
     pub outcome: Outcome,
-    /// The option that was chosen, or applied on expiry.
+    /// Option that was chosen, or applied on expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -341,12 +345,12 @@ pub struct Resolution {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// The people who decided.
+    /// Ids of the people who decided.
     pub by: Vec<String>,
-    /// For whom those of them decided who decided for somebody, as their clients say: nobody has checked it.
+    /// Map from decider to the person on whose behalf they decided, as their client reports. Not verified.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
-    /// Who made the links that those of them had signed in with who were let in by somebody else.
+    /// Map from decider to the creator of the link that they signed in with, if another person created it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
     /// Open interrupts that the decision released with its grant.
@@ -354,7 +358,7 @@ pub struct Resolution {
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
-    /// The question whose answer this one was taken from, by a person or without asking (`reused`).
+    /// Id of the question whose answer was taken, by a person, or automatically if `cause` is `reused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[schema(format = DateTime)]
@@ -367,14 +371,14 @@ pub enum Outcome {
     Approved,
     Rejected,
     Answered,
-    /// Nobody decided in time. Never the same as `rejected`.
+    /// No decision was made in time. Never reported as `rejected`.
     Expired,
     Cancelled,
-    /// Another interrupt replaced it, or none was needed.
+    /// Another interrupt replaced it, or it became unnecessary.
     Superseded,
 }
 
-/// An agent of another framework asks.
+/// Request of an agent of another framework for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -387,21 +391,22 @@ pub struct Ask {
     pub title: String,
     #[serde(default)]
     pub message: String,
-    /// Anything that helps to decide.
+    /// Any data that helps to decide.
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Of the kind's table, perhaps relabelled; for `choice` ids of your own, with `custom` below them. Without it: the kind's.
+    /// Options of the kind's table, which may have new labels. A `choice` takes your own ids, and `custom` is added
+    /// at the end. Defaults to the options of the kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
-    /// A run of the workflow `external`. Without it one is started that completes with the resolution.
+    /// Id of a run of the workflow `external`. Without it a run is started that completes with the resolution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Where a run is started: the session it belongs to.
+    /// Session of the run that is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Where a run is started: whom it is about, for whoever erases what was said of them. It is the `subject` of the run's
-    /// input.
+    /// Person or thing that the request is about, stored as `input.subject` of the run that is started. Content is
+    /// erased by subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub subject: Option<String>,
@@ -412,36 +417,36 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Of a `tool_approval`: the call that rules, risk and grants are looked at for. It is allowed or refused at once where
-    /// a rule or a grant says so.
+    /// Call of a `tool_approval` that is checked against rules, risk and grants. A rule or a grant may allow or
+    /// refuse it at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
-    /// For how long an approval can be used, from the decision on. Without it: for ever.
+    /// Milliseconds after the decision for which an approval can be used. Without it there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub usable_ms: Option<u64>,
-    /// The option to apply when nobody decides in time.
+    /// Option to apply if no decision is made in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_expiry: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignment: Option<AskAssignment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminders: Option<AskReminders>,
-    /// Who is asked while nobody decides, step by step.
+    /// Steps of the escalation while no decision is made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<AskEscalation>,
-    /// Time counts only while somebody of the groups that are asked is at work: `expires_in_ms` too.
+    /// True if deadlines, also `expires_in_ms`, run only during the working hours of the assigned groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
-    /// What is withheld from whom.
+    /// Fields that are withheld from some roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// Where the resolution is told: at least once, always with one `webhook-id`.
+    /// Endpoint that receives the resolution: at least once, always with the same `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
 }
 
-/// Where an agent is told of the resolution, and what signs that. Both may let somebody in: neither is shown again.
+/// Endpoint and signing secret of an agent. Both may grant access, so no response contains them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -450,7 +455,7 @@ pub struct Ask {
 pub struct AskCallback {
     #[schema(max_length = 2048, write_only)]
     pub url: String,
-    /// Of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+    /// Secret of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
     #[schema(write_only)]
     pub secret: String,
 }
@@ -461,7 +466,7 @@ impl std::fmt::Debug for AskCallback {
     }
 }
 
-/// An option, by its id and perhaps with a label of its own.
+/// An option, by its id and with an optional label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskChoice {
@@ -470,33 +475,33 @@ pub struct AskChoice {
     pub label: Option<String>,
 }
 
-/// One person's vote.
+/// Vote of one person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"option": "approve"}))]
 pub struct Decision {
-    /// The id of one of the interrupt's options.
+    /// Id of one of the interrupt's options.
     pub option: String,
-    /// An answer, a reason, feedback.
+    /// An answer, a reason, or feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output; the answer to a question whose `response_schema` is not of texts.
+    /// Replaces the whole arguments, plan or output, or answers a question whose `response_schema` is not of texts.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// The version of the interrupt that was decided on; another one is refused as `stale`.
+    /// Version of the interrupt that the decision is about. Another version is rejected as `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Of an answer that was taken from history: the question that it answered first (`suggestions_from_history`).
+    /// Id of the question that first got this answer, if it was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// How long its card was visible to you, in milliseconds, as a client that shows cards has counted. It is recorded with
-    /// your decision, as what your client says; more than a day counts as a day.
+    /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
+    /// verified. More than a day is recorded as a day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Open interrupts of the same run to release with the grant: ids out of `also_covers` that you saw and kept. Without
-    /// them `approve_session` releases its own interrupt alone. One that is not open, not covered or not yours to decide
-    /// is refused, and then nothing is released.
+    /// Open interrupts of the same run to release with the grant: ids from `also_covers` that you saw and kept.
+    /// Without them `approve_session` releases only its own interrupt. If one is not open, not covered or not yours
+    /// to decide, the decision is rejected and nothing is released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,

@@ -1,32 +1,32 @@
-//! The card of a call that an agent makes where it runs, and that the installation's gates have read.
+//! Card of a call that an agent runs elsewhere and that the installation's gates have inspected.
 
 use serde_json::{Map, Value};
 
 use crate::interrupt::{Interrupt, Origin};
 
-/// What stands on the card of the call as the gates read it. The core refuses these beside a call in a payload
-/// (`OF_CALLS` of `core/src/run/external.rs`), so the agent says them once, in the call. Of them `category` and `grant` are
-/// Holdshort's own.
+/// Fields of the card that come from the call as the gates inspected it. The core rejects these fields in a payload
+/// that is sent with a call (`OF_CALLS` of `core/src/run/external.rs`), so the agent sends them once, in the call.
+/// `category` and `grant` are set by Holdshort.
 pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
-/// The payload of such a card, in parts.
+/// Payload of such a card, in parts.
 #[derive(Debug, PartialEq)]
 pub struct JudgedCall {
-    /// As the card of a call that runs here has it.
+    /// The call, as on the card of a call that runs here.
     pub call: Value,
-    /// What of the call such a card does not show. What the agent runs are all of its arguments, whatever change it
-    /// draws beside them.
+    /// Fields of the call that the card of a local call does not show. The agent runs all of the arguments,
+    /// whatever change the card shows.
     pub more: Value,
-    /// What the agent says beside the call.
+    /// Fields that the agent sent in addition to the call.
     pub beside: Value,
 }
 
 impl JudgedCall {
-    /// Where it runs, on every such card.
+    /// Text on every such card that says where the call runs.
     pub const RUNS: &str =
         "where the agent is, in no sandbox of Holdshort; its folder and its change are what the agent says";
 
-    /// `None`: the interrupt is not about such a call, and all of its payload is the agent's word.
+    /// Returns `None` if no policy inspected the call. Then the agent vouches for all of the payload.
     pub fn of(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.origin != Origin::External || interrupt.policy.is_none() {
             return None;
@@ -46,7 +46,8 @@ impl JudgedCall {
     }
 }
 
-/// The workspace, and the arguments but for a command that is drawn. Without a command and a change the card shows them.
+/// Returns the workspace, and the arguments except a command that is shown. Without a command and a change, the
+/// card shows all arguments.
 fn more(payload: &Map<String, Value>) -> Map<String, Value> {
     let mut more = Map::new();
     more.extend(payload.get("workspace").map(|workspace| ("workspace".to_owned(), workspace.clone())));

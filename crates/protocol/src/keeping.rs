@@ -1,44 +1,46 @@
-//! How long what runs say is kept: holds, and what is erased on request.
+//! Retention of the content of runs: legal holds, and erasure on request.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a run is held.
+/// Request to hold the content of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// 1 to 2,000 bytes. In the journal, and erased with the rest once the hold is lifted.
+    /// 1 to 2,000 bytes. The journal stores the reason. It is erased with the run's other content after the hold is
+    /// lifted.
     pub reason: String,
 }
 
-/// What is kept of what a run said.
+/// Retention state of a run's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Keeping {
     pub run: String,
-    /// Nothing of it may be erased.
+    /// Hold that keeps the content from being erased. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
-    /// The last event of which nothing that it said is kept; 0: everything is.
+    /// Sequence number of the last event up to which all content is erased. 0 if none is erased.
     pub erased_to: u64,
-    /// Once nothing of all that it said is kept.
+    /// Present if all content of the run is erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
 }
 
-/// Nothing of what a run said is kept: no input, texts, arguments, results. That they were, when and by whom stays.
+/// Record of an erasure. The input, texts, arguments and results of the run are gone. The events stay, with their
+/// times and actors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "at": "2026-02-28T09:30:00.000Z", "because": "request"}))]
 pub struct ErasedContent {
     pub by: String,
     #[schema(format = DateTime)]
     pub at: String,
-    /// `request`: somebody asked for it; `retention`: it was kept as long as the installation keeps it.
+    /// `request` if a person asked for it, `retention` if the retention period of the installation ended.
     pub because: String,
 }
 
 impl ErasedContent {
-    /// By whom, or why nobody had to ask for it.
+    /// Returns the person who erased the content, or says that the retention period ended.
     pub fn why(&self) -> String {
         match &*self.because {
             "retention" => "kept as long as this installation keeps it".to_owned(),
@@ -56,27 +58,27 @@ pub struct Hold {
     pub reason: Option<String>,
 }
 
-/// What is to be erased: what one run said, or what all runs about a subject said.
+/// Request to erase the content of one run, or of all runs about a subject. Exactly one of the two is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"subject": "customer 4711"}))]
 pub struct Erase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// As `input.subject` of the runs names it.
+    /// Subject, equal to `input.subject` of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
 }
 
-/// What came of it. The subject is named nowhere in the journal.
+/// Result of an erasure. The journal never names the subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Erasure {
-    /// Runs of which nothing is kept now but that things happened.
+    /// Runs whose content is erased. Their events stay.
     pub erased: Vec<String>,
-    /// Runs that have not ended. Ask again once they have.
+    /// Runs that have not ended. Ask again after they have.
     pub not_ended: Vec<String>,
-    /// Runs that somebody holds.
+    /// Runs under a legal hold.
     pub held: Vec<String>,
-    /// Runs that can not be read or changed: the server's log says why.
+    /// Runs that can not be read or changed. The server's log names the reason.
     pub failed: Vec<String>,
 }

@@ -5,35 +5,36 @@ use utoipa::ToSchema;
 
 use crate::Role;
 
-/// A key to be made.
+/// Request to create a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "build-bot", "expires_in_ms": 7_776_000_000u64}))]
 pub struct MakeKey {
-    /// What its holder is called in events, on cards and in lists: 1 to 64 of `a-z`, `0-9`, `.`, `_`, `-`.
+    /// Name of the key's holder in events, on cards and in lists: 1 to 64 characters of `a-z`, `0-9`, `.`, `_`,
+    /// `-`.
     #[schema(min_length = 1, max_length = 64)]
     pub name: String,
-    /// `agent`, `operator`, `reviewer` or `auditor`; `agent` where it is left out.
+    /// `agent`, `operator`, `reviewer` or `auditor`. Defaults to `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Without it the key counts until it is revoked. At most ten years.
+    /// Lifetime in milliseconds, at most ten years. Without it the key is valid until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
 }
 
-/// How the secret of a key is replaced.
+/// Request to replace the secret of a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"overlap_ms": 3_600_000}))]
 pub struct RotateKey {
-    /// How long the secret of now goes on counting; 0 where it is left out, at most 30 days.
+    /// Milliseconds for which the current secret stays valid too. Defaults to 0; at most 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_592_000_000u64)]
     pub overlap_ms: Option<u64>,
 }
 
-/// A key. Its secret is nowhere to be read.
+/// A key of an agent or a service, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "key_01k6f0000000000000000000aa", "name": "build-bot", "role": "agent", "status": "live",
@@ -46,23 +47,23 @@ pub struct Key {
     pub status: KeyStatus,
     #[schema(format = DateTime)]
     pub made_at: String,
-    /// Who made it.
+    /// Id of the person who created the key.
     pub made_by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// When its secret was replaced the last time.
+    /// Time at which the secret was last replaced. Absent if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub rotated_at: Option<String>,
-    /// Until when the secret before that one counts, too.
+    /// Time until which the previous secret is valid too. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub previous_until: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
-    /// At this server, since it was started.
+    /// Time of the last use at this server since it started. Absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub last_used_at: Option<String>,
@@ -76,12 +77,12 @@ pub enum KeyStatus {
     Revoked,
 }
 
-/// A key with a secret that was just drawn.
+/// A key with its new secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct KeyWithSecret {
     #[serde(flatten)]
     pub key: Key,
-    /// To be sent as `Authorization: Bearer SECRET`. It is shown this once: only its SHA-256 is kept.
+    /// Secret to send as `Authorization: Bearer SECRET`. It is shown only once: the server stores only its SHA-256.
     #[schema(example = "hs_key_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")]
     pub secret: String,
 }

@@ -1,8 +1,8 @@
-//! The wire types of the native API: what `/v1` takes and gives, and the table of its error codes.
+//! Wire types of the native API: the requests and responses of `/v1`, and the table of its error codes.
 //!
-//! PURE. No I/O, no engine logic; nothing here is stored: the journal has types of its own, and `server`
-//! converts. Clients written in Rust read with the same types. Every object may grow fields; bodies that are
-//! sent to the server refuse fields that they do not know.
+//! PURE: no I/O and no engine logic. None of these types is stored: the journal has its own types, and `server`
+//! converts. Clients written in Rust read with the same types. New fields may be added to every object. Request
+//! bodies with an unknown field are rejected.
 
 mod answer;
 mod approval;
@@ -104,16 +104,16 @@ pub use warning::{Warning, WarningKind, warnings};
 pub use withhold::{Withhold, withheld_words};
 pub use work::{Work, WorkState};
 
-/// Names of headers of the native API that no standard holds in one place.
+/// Names of headers of the native API. No standard defines all of them.
 pub mod header {
-    /// A key of the client's own: the same request under the same key is carried out once.
+    /// Idempotency key that the client chooses. Requests with the same key are carried out once.
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-    /// `true` where the answer is that of an earlier request under the same key.
+    /// `true` if the response repeats that of an earlier request with the same key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
-    /// The channel that a decision is recorded with: `cli` or `rest`.
+    /// Channel that is recorded with a decision: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";
-    /// The secret of a browser's login; it counts beside the login's cookie alone.
+    /// Secret of a browser's login. The server accepts it only together with the login's cookie.
     pub const SECRET: &str = "x-holdshort-secret";
-    /// The last event that a client of a stream has seen.
+    /// Last event that the client of a stream has read.
     pub const LAST_EVENT_ID: &str = "last-event-id";
 }

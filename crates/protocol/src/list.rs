@@ -1,4 +1,4 @@
-//! One page of a list, and the cursor of the next.
+//! One page of a list, and the cursor of the next page.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     pub items: Vec<T>,
-    /// Opaque. Where it is absent nothing follows; else the same request with it gives the next page.
+    /// Opaque cursor: send it with the same request to get the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

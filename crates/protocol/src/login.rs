@@ -1,11 +1,11 @@
-//! Bodies of the endpoints that sign a browser in and make links for people.
+//! Bodies of the endpoints for signing in and for login links.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Role;
 
-/// An address to open in a browser. Whoever has it gets in: show it to one person.
+/// An address to open in a browser. Its holder is signed in: show it to one person only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "url": "http://127.0.0.1:4100/login#0c1f…", "expires_at": "2026-01-31T09:45:00.000Z"
@@ -16,43 +16,43 @@ pub struct Link {
     pub expires_at: String,
 }
 
-/// Whom a login link signs in.
+/// Request to create a login link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"person": "anna"}))]
 pub struct LoginLinkRequest {
-    /// Without it: whoever makes the link.
+    /// Id of the person to sign in. Defaults to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
-/// The code of a login link.
+/// Code of a login link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"code": "0c1f…"}))]
 pub struct Redeem {
-    /// What follows the `#` of the link.
+    /// Text after the `#` of the link.
     pub code: String,
 }
 
-/// A login. The cookie comes with the answer.
+/// A login of a browser. The response sets its cookie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "secret": "b41d…", "person": "operator", "role": "operator", "expires_at": "2026-03-02T09:30:00.000Z"
 }))]
 pub struct Login {
-    /// To be kept in the storage of the page's origin, and sent as `X-Holdshort-Secret` beside the cookie.
+    /// Secret to store in the origin's storage and to send as `X-Holdshort-Secret` together with the cookie.
     pub secret: String,
     pub person: String,
     pub role: Role,
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// Where the page goes then: a place of this server.
+    /// Path on this server to open next. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 
-/// The identity provider at which people sign in.
+/// Identity provider at which people sign in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "name": "Example", "sign_in": "https://holdshort.example.org/login/oidc",
@@ -60,34 +60,35 @@ pub struct Login {
 }))]
 pub struct LoginProvider {
     pub name: String,
-    /// A page that leads there; `?to=/inbox` says where to go afterwards.
+    /// Page that starts the sign-in. `?to=/inbox` names the page to open afterwards.
     pub sign_in: String,
-    /// A page that signs out there, too.
+    /// Page that signs out of this server and of the provider.
     pub sign_out: String,
 }
 
-/// The sign-in of a terminal that has begun (RFC 8628).
+/// A sign-in of a terminal that was started (RFC 8628).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "device": "eyJjIjoi…", "user_code": "WDJB-MJHT", "page": "https://login.example.org/device",
     "interval_ms": 5000, "expires_at": "2026-01-31T09:40:00.000Z"
 }))]
 pub struct DeviceLogin {
-    /// To be shown again when it is asked about. Whoever has it gets in once the person has signed in.
+    /// Handle of the sign-in, to send with each poll. Its holder gets the login after the person has signed in:
+    /// keep it secret.
     pub device: String,
-    /// What the person types at the page of the provider.
+    /// Code that the person types on the provider's page.
     pub user_code: String,
     pub page: String,
-    /// The page with the code in it.
+    /// Page that already contains the code. Absent if the provider has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_with_code: Option<String>,
-    /// How long to wait before it is asked about.
+    /// Milliseconds to wait before each poll.
     pub interval_ms: u64,
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
-/// Which sign-in of a terminal is asked about.
+/// Sign-in of a terminal that is polled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"device": "eyJjIjoi…"}))]
@@ -95,22 +96,22 @@ pub struct DeviceHandle {
     pub device: String,
 }
 
-/// A notice of the identity provider that somebody has signed out there.
+/// Notice of the identity provider that a person signed out there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"logout_token": "eyJ…"}))]
 pub struct LogoutNotice {
-    /// A token of the provider. More fields may be there.
+    /// Logout token of the provider. Other fields are allowed.
     pub logout_token: String,
 }
 
-/// What has become of the sign-in of a terminal: one of the two is there.
+/// State of a terminal's sign-in: either `wait_ms` or `login` is present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"wait_ms": 5000}))]
 pub struct DeviceProgress {
-    /// Nobody has signed in yet: ask again after so long.
+    /// Milliseconds until the next poll. Present if the person has not signed in yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
-    /// The handle to ask with from here on, where the provider wants to be asked less often.
+    /// New handle for the next polls. Present if the provider asks for a longer interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +124,7 @@ pub struct DeviceProgress {
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
 }))]
 pub struct TokenLogin {
-    /// To be sent as `Authorization: Bearer TOKEN`, and to be kept for its person alone.
+    /// Token to send as `Authorization: Bearer TOKEN`. Store it so that only its person can read it.
     pub token: String,
     pub person: String,
     pub role: Role,
@@ -131,33 +132,33 @@ pub struct TokenLogin {
     pub expires_at: String,
 }
 
-/// Who asks.
+/// Identity of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
-    /// What people call them, where an issuer of tokens says so.
+    /// Display name. Absent unless a token issuer gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// In which they read.
+    /// Role in which the caller reads.
     pub role: Role,
-    /// All that they may act in; each thing is done in the one that may do it.
+    /// All roles of the caller. Each action uses one that permits it.
     pub roles: Vec<Role>,
-    /// As an issuer of tokens says.
+    /// Groups that a token issuer gives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// Of a login, of a key that expires, or of a token of an issuer.
+    /// Time at which the login, key or issued token expires. Absent if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
 }
 
-/// A link for a person who decides on one interrupt.
+/// Request to create a link with which a person decides on one interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"expires_in_ms": 86_400_000}))]
 pub struct LinkRequest {
-    /// Seven days where it is left out; at most 30.
+    /// Lifetime in milliseconds. Defaults to seven days; at most 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 2_592_000_000u64)]
     pub expires_in_ms: Option<u64>,

@@ -1,5 +1,5 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning names the word, and this module finds the word in
-//! each text. PURE; `warning/alike.rs` decides which words deceive.
+//! Marks look-alike letters in the texts of an interrupt. A warning names the word, and this module finds the word
+//! in each text. PURE; `warning/alike.rs` decides which words deceive.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::interrupt::Interrupt;
 use crate::warning::{Warning, WarningKind};
 
-/// The words of an interrupt that can be taken for others.
+/// The words of an interrupt that can be mistaken for other words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookAlikes(Vec<String>);
 
-/// A part of a text.
+/// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked<'a> {
     pub text: &'a str,
-    /// A letter that makes the difference.
+    /// True for a letter of another script that imitates an ASCII letter.
     pub is_foreign: bool,
 }
 
@@ -27,7 +27,7 @@ impl LookAlikes {
     }
 
     pub fn new<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        // A long one is cut.
+        // A warning cuts a long word and ends it with `…`.
         let words = words.map(|word| word.trim_end_matches('…').to_owned());
         Self(words.filter(|word| !word.is_ascii()).collect())
     }
@@ -36,7 +36,7 @@ impl LookAlikes {
         &self.0
     }
 
-    /// The text in pieces, the foreign letters of those words apart.
+    /// Splits the text. Each foreign letter of the words is a piece of its own.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<Marked<'a>> {
         let mut pieces = Vec::new();
         let mut shown = 0;
@@ -53,8 +53,8 @@ impl LookAlikes {
         pieces
     }
 
-    /// The interrupt as a surface without marks shows it: those letters are written as their numbers, as hidden
-    /// characters are. For the eye alone; what is edited is the interrupt as it is.
+    /// Returns the interrupt for a surface that can not mark letters: the foreign letters are written as `\u{…}`,
+    /// like hidden characters. Use the result for display only. A person edits the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::of(interrupt);
@@ -97,7 +97,7 @@ impl LookAlikes {
     }
 }
 
-/// Whether the letter at this place is one of the word, as the word stands there.
+/// Returns true if the letter at the byte offset `at` belongs to an occurrence of the word.
 fn is_within(text: &str, at: usize, word: &str) -> bool {
     let letter = text[at..].chars().next();
     let places = word.char_indices().filter(|(_, each)| Some(*each) == letter);

@@ -1,5 +1,5 @@
-//! An answer that is an object of plain values, member by member: what a form without scripts draws of a schema, and how it reads
-//! what was typed. What no form can be made of is written as JSON.
+//! Forms for answers that are objects of plain values. Pages without scripts draw one field for each member, and
+//! this module reads the typed texts. An answer of any other schema is written as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::told::{label, told};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'s> {
     pub name: &'s str,
-    /// Its `title`, or its name.
+    /// `title` of the member, or its name.
     pub label: Cow<'s, str>,
     pub description: Option<&'s str>,
     pub is_required: bool,
@@ -29,17 +29,17 @@ enum Takes {
     OneOf(Vec<Value>),
 }
 
-/// What a form draws for a member.
+/// Kind of a form field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     Text,
     Integer,
     Number,
-    /// What can be chosen, in words. Its place is what is sent.
+    /// Labels of the choices. The form sends the index of one.
     Choice(Vec<String>),
 }
 
-/// What a schema may say beside its members; whatever else it says a form would not show.
+/// Keywords that the schema of an object may have. A form could not show any other keyword.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -55,11 +55,11 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// What makes a member more than a plain value.
+/// Keywords of schemas that are not a plain value.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// The members of an object of plain values, those that are required first. `None` of any other schema.
+    /// Returns the members of an object of plain values, required members first. `None` for any other schema.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -71,7 +71,7 @@ impl<'s> Member<'s> {
         let required = object.get("required").and_then(Value::as_array);
         let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = object.get("properties")?.as_object()?;
-        // What is required and has no schema takes anything.
+        // A required member without a schema would accept anything.
         if properties.is_empty() || required.iter().any(|name| !properties.contains_key(*name)) {
             return None;
         }
@@ -99,17 +99,17 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Whether a problem of a decision at this pointer is about it.
+    /// Returns true if the problem of a decision at this pointer is about the member.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
 
-    /// Where it stands in a decision.
+    /// Returns the member's JSON pointer in a decision.
     fn pointer(&self) -> String {
         format!("/edit/{}", escape(self.name))
     }
 
-    /// The value of what was typed; `None` where that is nothing, and may be.
+    /// Parses the typed text. `None` if an optional member is empty.
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
@@ -143,7 +143,7 @@ impl Takes {
         }
         if let Some(values) = schema.get("enum") {
             let values = values.as_array().filter(|values| !values.is_empty())?;
-            // Two that read alike (`1` and `"1"`) can not be told apart by whoever chooses.
+            // A person can not distinguish two values with equal texts (`1` and `"1"`).
             let words: BTreeSet<String> = values.iter().map(told).collect();
             return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }
@@ -157,7 +157,7 @@ impl Takes {
     }
 }
 
-/// The object of what was typed for each member, or what is wrong and where.
+/// Builds the answer from the text typed for each member. Errors are pairs of a pointer and a message.
 pub fn answer_of(
     members: &[Member<'_>],
     typed: impl Fn(usize) -> String,

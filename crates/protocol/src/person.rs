@@ -14,26 +14,26 @@ use crate::interrupt::Kind;
     "source": "api", "may_decide": true
 }))]
 pub struct Person {
-    /// The subject that they sign in as.
+    /// Subject that the person signs in with.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub roles: Vec<PersonRole>,
     pub groups: Vec<String>,
-    /// Channel → address: `email`, `slack` …
+    /// Map from channel to address: `email`, `slack` …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub addresses: BTreeMap<String, String>,
-    /// An IANA time zone.
+    /// IANA time zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// A BCP 47 language tag.
+    /// BCP 47 language tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
-    /// Where they were read from: nobody else changes them.
+    /// Source of the person. Only this source can change them.
     pub source: PersonSource,
-    /// Whether they may decide on what is assigned to them.
+    /// True if the person may decide on interrupts that are assigned to them.
     pub may_decide: bool,
 }
 
@@ -49,7 +49,7 @@ pub enum PersonRole {
 impl PersonRole {
     pub const ALL: [Self; 4] = [Self::Admin, Self::Operator, Self::Reviewer, Self::Auditor];
 
-    /// As it is written.
+    /// Returns the name on the wire.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -66,11 +66,11 @@ pub enum PersonSource {
     File,
     Provider,
     Api,
-    /// The operator of a local start.
+    /// Operator of a local start.
     Local,
 }
 
-/// A person as they are to be.
+/// New state of a person. It replaces all earlier fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Anna Berg", "roles": ["reviewer"], "groups": ["legal"]}))]
@@ -89,21 +89,21 @@ pub struct SetPerson {
     pub language: Option<String>,
 }
 
-/// Out of the office. They may decide all the same.
+/// Absence of a person, who may still decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-02-07T00:00:00Z", "delegate": "ben"}))]
 pub struct Away {
-    /// Without it: until it is taken back.
+    /// End of the absence. Without it the absence lasts until it is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub until: Option<String>,
-    /// Who decides in their place meanwhile.
+    /// Person who decides for them during the absence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
 }
 
-/// What somebody who was removed leaves.
+/// Open interrupts of a removed person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupts": [{
@@ -112,19 +112,19 @@ pub struct Away {
     }]
 }))]
 pub struct RemovedPerson {
-    /// Open interrupts whose assignment named them, the riskiest and oldest first. At most 100 are looked at.
+    /// Open interrupts whose assignment named the person, riskiest and oldest first. At most 100 are examined.
     pub interrupts: Vec<LeftInterrupt>,
-    /// There may be more: there were more than are looked at, or one could not be read.
+    /// True if there may be more: not all were examined, or one could not be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// An open interrupt that named somebody who was removed.
+/// An open interrupt that named a removed person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeftInterrupt {
     pub id: String,
     pub kind: Kind,
     pub title: String,
-    /// Whether those whom it asks can settle it without them. Where they can not, it goes to admins and operators.
+    /// True if the remaining approvers can resolve it. Otherwise admins and operators decide.
     pub others_may_decide: bool,
 }

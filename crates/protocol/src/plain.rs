@@ -1,8 +1,9 @@
-//! Text of agents made harmless for a terminal, a page, a chat message or a mail.
+//! Makes text of agents harmless for a terminal, a page, a chat message or a mail.
 //!
-//! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
-//! as `\u{…}`; none is dropped. This is the only module that decides how such a text is written. The kind of the field
-//! chooses the form: [`text`] for prose, [`line`] for one exact value, [`lines`] for exact values of several lines.
+//! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are
+//! shown as `\u{…}`; none is dropped. This is the only module that decides how such a text is written. The kind of
+//! the field chooses the form: [`text`] for prose, [`line`] for one exact value, [`lines`] for exact values of
+//! several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,27 +11,29 @@ use std::fmt::Write;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_script::{Script, UnicodeScript};
 
-/// Marks on one letter; more of them would climb over the lines above.
+/// Most combining marks on one letter. More of them would overlap the lines above.
 const MARKS: usize = 4;
 
-/// Prose of several lines: a message, a description, an answer. Line breaks, tabs and spaces of any width stay.
+/// Escapes prose of several lines: a message, a description, an answer. Line breaks, tabs and spaces of any width
+/// stay.
 pub fn text(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Lines)
 }
 
-/// Exact value of one line: a name, a path, a title, a line of a command. Line breaks, tabs and every space but the
-/// ordinary one are shown too.
+/// Escapes an exact value of one line: a name, a path, a title, a line of a command. Line breaks, tabs and all
+/// spaces except the ASCII space are escaped too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Nothing)
 }
 
-/// Exact value of several lines: a command, arguments, data as JSON. Line breaks and tabs stay; every other character
-/// is written as by [`line`].
+/// Escapes an exact value of several lines: a command, arguments, data as JSON. Line breaks and tabs stay. Every
+/// other character is written as by [`line`].
 pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Beginning of an exact value of one line, at most `most` characters of it. `…` stands for the rest; no `\u{…}` is cut.
+/// Returns the beginning of an exact value of one line, at most `most` characters of it. `…` stands for the rest.
+/// No `\u{…}` is cut.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut left = most;
@@ -47,8 +50,8 @@ pub fn excerpt(text: &str, most: usize) -> String {
     out
 }
 
-/// Byte offset of the first character that would not be seen as it is. A carriage return before a line feed is a line
-/// end, and not reported.
+/// Returns the byte offset of the first character that a reader would not see as it is. A carriage return before a
+/// line feed is part of a line end, and is not reported.
 pub fn hidden(text: &str) -> Option<usize> {
     if is_bare(text) {
         return None;
@@ -58,14 +61,14 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Everything that prose needs.
+    /// Line breaks, tabs and all spaces, for prose.
     Lines,
     /// Line breaks and tabs.
     Breaks,
     Nothing,
 }
 
-/// How one character is written.
+/// Form in which one character is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -73,7 +76,8 @@ enum Fate {
     Escaped,
 }
 
-/// Returns true if a text is lines of printable ASCII. The loop never ends early, so that the compiler vectorizes it.
+/// Returns true if the text consists of lines of printable ASCII. The loop never ends early, so that the compiler
+/// vectorizes it.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().fold(true, |is_bare, byte| is_bare & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
@@ -138,11 +142,11 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Invisible characters that change how the ones beside them look, where writing honestly needs them: pictures,
-/// and in running text letters that join or must not.
+/// Returns true for an invisible character that the spelling needs. These are variation selectors and joiners of
+/// pictures, and joiners between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
-        // The symbol before it is a picture, or is none; also the digits on keys.
+        // Valid after a symbol, which they show as picture or as text, and before the keycap mark.
         '\u{fe0e}' | '\u{fe0f}' => is_symbol(previous) || next == '\u{20e3}',
         '\u{200d}' if is_symbol(next) => is_symbol(previous) || previous == '\u{fe0f}',
         '\u{200c}' | '\u{200d}' => keep == Keep::Lines && joins(previous) && joins(next),
@@ -150,7 +154,7 @@ fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool
     }
 }
 
-/// What may be shown as a picture.
+/// Returns true for a character that can be shown as a picture.
 fn is_symbol(c: char) -> bool {
     let category = get_general_category(c);
     let by_category = matches!(
@@ -160,7 +164,7 @@ fn is_symbol(c: char) -> bool {
     !c.is_ascii() && (by_category || matches!(c, 'ℹ' | '‼' | '⁉' | '〰'))
 }
 
-/// Letters of scripts in which a joiner belongs to the spelling.
+/// Returns true for letters of scripts in which a joiner belongs to the spelling.
 fn joins(c: char) -> bool {
     matches!(
         c.script(),
@@ -185,7 +189,7 @@ fn is_mark(category: GeneralCategory) -> bool {
     matches!(category, GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
 }
 
-/// By category; what is not known to be visible is not.
+/// Returns true for a visible category. Unknown categories are invisible.
 fn is_visible(category: GeneralCategory) -> bool {
     !matches!(
         category,
@@ -199,7 +203,7 @@ fn is_visible(category: GeneralCategory) -> bool {
     )
 }
 
-/// Characters of visible categories that show nothing.
+/// Returns true for characters of visible categories that show nothing.
 fn is_blank(c: char) -> bool {
     matches!(
         c,

@@ -1,36 +1,36 @@
-//! Plans of runs, and what their models were sent.
+//! Plans of runs, and the requests to their models.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// The plan of one phase of a run: the version that counts, as a graph, and every version before it.
+/// Plan of one phase of a run: the current version as a graph, and all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     pub run: String,
-    /// The planning phase.
+    /// Id of the planning phase.
     pub phase: String,
-    /// The version that `subtasks` shows: the one that is carried out, or else the last one.
+    /// Version that `subtasks` shows: the one that is carried out, else the newest.
     pub version: u64,
-    /// Whether it is the one to carry out.
+    /// True if this version is carried out.
     pub settled: bool,
-    /// A newer version waits for a person: nothing more starts meanwhile.
+    /// True if a newer version waits for a person. No further subtask starts until it is resolved.
     pub held: bool,
-    /// The agents that subtasks may name.
+    /// Agents that subtasks may name.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// Who does a subtask that names nobody.
+    /// Agent of the subtasks that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The most subtasks that it may have.
+    /// Maximum number of subtasks.
     #[serde(default)]
     pub limit: u64,
     pub subtasks: Vec<Subtask>,
-    /// In order, the first one first.
+    /// All versions, oldest first.
     pub versions: Vec<PlanVersion>,
 }
 
-/// One subtask, where it stands, and where it is drawn.
+/// One subtask with its status and its position in the drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Subtask {
     pub id: String,
@@ -41,10 +41,10 @@ pub struct Subtask {
     #[serde(default)]
     pub depends_on: Vec<String>,
     pub status: SubtaskStatus,
-    /// Its step in the run, once it has started.
+    /// Id of its step in the run. Absent if it has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Its column: right of everything that it depends on.
+    /// Column in the drawing: right of all its dependencies.
     pub layer: u64,
     pub row: u64,
 }
@@ -54,18 +54,18 @@ pub struct Subtask {
 pub enum SubtaskStatus {
     Pending,
     Running,
-    /// A person must speak before it goes on.
+    /// The subtask waits for a person.
     Waiting,
     Completed,
     Skipped,
     Failed,
-    /// The run ended while it was at work.
+    /// The run ended while the subtask was running.
     Cancelled,
-    /// The run ended, and it never began.
+    /// The run ended before the subtask began.
     NotRun,
 }
 
-/// What was planned at some time: `{id, description, agent?, depends_on[]}` each.
+/// One version of a plan. Each subtask has the shape `{id, description, agent?, depends_on[]}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanVersion {
     pub version: u64,
@@ -73,7 +73,7 @@ pub struct PlanVersion {
     pub subtasks: Value,
 }
 
-/// A plan that somebody writes: it need not be one that can be carried out.
+/// A plan that a person is writing. It may be incomplete or invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanDraft {
@@ -93,45 +93,45 @@ pub struct DraftSubtask {
     pub depends_on: Vec<String>,
 }
 
-/// Where the subtasks of a draft are drawn.
+/// Positions of the subtasks of a draft in the drawing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
-    /// One per subtask, in their order, no two the same.
+    /// One position for each subtask, in their order. No two are equal.
     pub places: Vec<NodePosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Its column: right of everything that it depends on.
+    /// Column in the drawing: right of all dependencies.
     pub layer: u64,
     pub row: u64,
 }
 
-/// Another plan instead of the one that is carried out. What has started must be in it as it was.
+/// Request to replace the plan that is carried out. Subtasks that have started must be in the new plan unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
     /// `{subtasks: [{id, description, agent?, depends_on?}]}`
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
-    /// The version that it was made from; refused as `stale` where another one is carried out by now.
+    /// Version that the new plan is based on. The request fails with `stale` if another version is carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
 }
 
-/// What a model was sent, rebuilt from the journal as it was at that moment.
+/// Request that was sent to a model, rebuilt from the journal at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelRequest {
     pub run: String,
-    /// The how-manieth model call of the run, counted from 1.
+    /// Number of the model call within its run, from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// `None`: the model of the installation.
+    /// Model that was named for the call. Absent for the default model of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub messages: Vec<ModelMessage>,
-    /// Names of the tools that it was offered.
+    /// Names of the tools that were offered to the model.
     pub tools: Vec<String>,
 }
 
@@ -139,11 +139,11 @@ pub struct ModelRequest {
 pub struct ModelMessage {
     pub role: ModelRole,
     pub text: String,
-    /// Of an assistant: `{id, tool, arguments}` each.
+    /// Tool calls of an assistant, each `{id, tool, arguments}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub calls: Vec<Value>,
-    /// Of a tool: the call that this is the result of.
+    /// Id of the call that this is the result of. Present for the role `tool`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Calls of agents that run elsewhere, before the gates: a call as it is named, and what the gates say of it.
+//! Policy checks of calls that agents run elsewhere: the call, and the verdict of the gates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,52 +6,53 @@ use utoipa::ToSchema;
 
 use crate::interrupt::{Policy, Risk};
 
-/// A call of a tool that an agent runs itself. An approval binds to it as it is sent.
+/// A tool call that an agent runs itself. An approval binds to the call as it was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "tool": "shell", "arguments": {"command": "git push origin main"}, "workspace": "/home/me/project"
 }))]
 pub struct ForeignCall {
-    /// The tool's full name: rules and grants compare it.
+    /// Full name of the tool. Rules and grants compare it.
     pub tool: String,
-    /// An object. `command`, `path` and `url` of it are read by rules; a call that names one of those in another way asks.
+    /// An object. Rules read `command`, `path` and `url`. A call that has one of these under another name always
+    /// asks.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// The folder that it works in, in full. Grants are for one.
+    /// Absolute path of the call's workspace. A grant covers one workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// The folder that its command runs in, in full. Without it: the workspace.
+    /// Absolute path of the working directory of the command. Defaults to the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the file that it changes holds now. Without it: there is none.
+    /// Current text of the file that the call changes. Without it the file does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// What the file will hold: the card shows the difference.
+    /// Text of the file after the call. The card shows the difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// What would the gates say of a call?
+/// Request for the verdict of the gates on a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyCheck {
     pub call: ForeignCall,
-    /// Whose grants would count. Without it: none.
+    /// Session whose grants apply. Without it no grant applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The agent that would make it. Without it: the caller. An agent names no other.
+    /// Agent that would make the call. Defaults to the caller. An agent may name only itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// What the gates say of a call. Nothing was opened, and nothing is journalled.
+/// Verdict of the gates on a call. The check opens no interrupt and writes no event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PolicyVerdict {
     pub verdict: VerdictWord,
-    /// Why a person would be asked, or why it is forbidden, and how much is at stake.
+    /// Risk of the call, with the reasons to ask a person or to forbid it.
     pub risk: Risk,
-    /// What allows it: `rule` or `grant`.
+    /// `rule` or `grant`, whichever allows the call. Absent if it is not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
     pub policy: Policy,

@@ -1,4 +1,4 @@
-//! Errors as they go out: RFC 9457 `application/problem+json`.
+//! Error responses: RFC 9457 `application/problem+json`.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,32 +18,32 @@ use crate::interrupt::Resolution;
     "errors": [{"pointer": "/titel", "message": "unknown field `titel`; known are: kind, title, message"}]
 }))]
 pub struct Problem {
-    /// The address of the code's page.
+    /// Relative address of the code's documentation page.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the code means; the same for every occurrence.
+    /// Meaning of the code, equal for every occurrence.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// What happened here, and what to do.
+    /// Explanation of this occurrence, and what to do.
     pub detail: String,
     pub code: Code,
-    /// What is wrong with the body, and where.
+    /// Errors in the request body, each with its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// What could have been named instead.
+    /// Valid values for the one that was sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
-    /// Of `already_resolved` and `expired`: what stands.
+    /// Current resolution of the interrupt. Present for `already_resolved` and `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Of `stale`: the version that the interrupt has now.
+    /// Current version of the interrupt. Present for `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Of `approval_used`, `approval_expired` and `approval_differs`: what was approved, and whether it was used.
+    /// The approval and its use. Present for `approval_used`, `approval_expired` and `approval_differs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Where the server failed (5xx): what its log knows the request by.
+    /// Id of the request in the server's log. Present if the server failed (5xx).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -66,10 +66,10 @@ impl Problem {
     }
 }
 
-/// One thing that is wrong with a body.
+/// One error in a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
-    /// RFC 6901: a place in the body that was sent.
+    /// JSON pointer (RFC 6901) into the body that was sent.
     #[schema(example = "/options/0/id")]
     pub pointer: String,
     pub message: String,

@@ -1,9 +1,9 @@
-//! Browsers that tell their person.
+//! Browsers that show notifications to a person.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a browser says of itself once it is subscribed: `PushSubscription` of the Push API. All of it is secret.
+/// Subscription of a browser: `PushSubscription` of the Push API. All fields are secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -12,16 +12,16 @@ use utoipa::ToSchema;
     "auth": "_ordMnz7uTCmrpBTeUV4Bw"
 }))]
 pub struct SubscribePush {
-    /// Where its push service takes messages for it.
+    /// URL at which the push service accepts messages for the browser.
     #[schema(max_length = 2048)]
     pub endpoint: String,
-    /// Its public key: an uncompressed point of P-256, in base64url without padding.
+    /// Public key of the browser: an uncompressed P-256 point in base64url without padding.
     pub p256dh: String,
-    /// Its secret of 16 bytes, in base64url without padding.
+    /// Authentication secret of 16 bytes in base64url without padding.
     pub auth: String,
 }
 
-/// One browser. Where it is, and its keys, are nowhere to be read.
+/// One subscribed browser, without its endpoint and keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "psh_01k6f0000000000000000000aa", "host": "push.example.org",
@@ -30,23 +30,23 @@ pub struct SubscribePush {
 }))]
 pub struct PushSubscription {
     pub id: String,
-    /// Of its push service.
+    /// Host of the push service.
     pub host: String,
-    /// SHA-256 of the endpoint, in hexadecimal: a browser finds itself by it.
+    /// SHA-256 of the endpoint, in hexadecimal. A browser recognizes its own subscription by it.
     pub endpoint_sha256: String,
     #[schema(format = DateTime)]
     pub since: String,
 }
 
-/// The browsers of whoever asks, and what another one needs.
+/// Subscribed browsers of the caller, and the key for a new subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "key": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY", "items": []
 }))]
 pub struct PushSubscriptions {
-    /// `applicationServerKey` of a subscription. Missing where no channel of the type `push` is configured.
+    /// `applicationServerKey` of a subscription. Absent if no channel of the type `push` is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The oldest first.
+    /// Subscriptions, oldest first.
     pub items: Vec<PushSubscription>,
 }

@@ -1,4 +1,4 @@
-//! Runs: what starts one, what steers it, how it looks.
+//! Runs: how to start and steer them, and their state.
 
 use std::collections::BTreeSet;
 
@@ -25,44 +25,46 @@ pub struct Run {
     pub workflow: String,
     pub session: String,
     pub status: Status,
-    /// Why it ended: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` …
+    /// Reason of the end: `done`, `partial`, `resolved`, `cancelled`, `rejected`, `expired` … Absent until the run
+    /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
-    /// What went wrong, or why somebody cancelled it.
+    /// The failure, or the reason of a cancellation. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_message: Option<String>,
-    /// What it was asked to do: the `task` of its input, cut to 300 characters.
+    /// Task of the run: the `task` of its input, cut to 300 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The folder that it works in.
+    /// Working directory of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     #[schema(value_type = Object)]
     pub input: Value,
     pub config: RunConfig,
-    /// Once it has completed.
+    /// Result. Absent unless the run has completed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub result: Value,
-    /// Events so far.
+    /// Number of events in the run's stream.
     pub seq: u64,
     /// Ids of interrupts that wait for a person.
     pub open_interrupts: Vec<String>,
-    /// Not there of a run that an older version wrote last, until `holdshort rebuild` counts it.
+    /// Token usage. Absent for a run last written by an older version, until `holdshort rebuild` counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Where the workflow names prices.
+    /// Cost. Absent if the workflow names no prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// Nothing of what it said is kept; absent while that is.
+    /// Record of the erasure of all content. Absent if the content is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
-    /// From its start to its end, or to its last event until then; the time in which it waited for people included.
+    /// Milliseconds from the start to the end, or to the last event. Includes the time in which the run waited for
+    /// people.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When it ended, or its last event until then.
+    /// Time of the end, or of the last event if the run has not ended.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
@@ -72,9 +74,9 @@ pub struct Run {
 pub enum Status {
     Queued,
     Running,
-    /// Nothing can run until an interrupt is resolved.
+    /// No step can run until an interrupt is resolved.
     Waiting,
-    /// A person stopped it. Deadlines of interrupts go on.
+    /// A person stopped the run. Deadlines of interrupts continue.
     Paused,
     Completed,
     Failed,
@@ -90,7 +92,7 @@ impl Status {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunResult {
     pub run: String,
@@ -104,7 +106,7 @@ pub struct RunResult {
     pub result: Value,
 }
 
-/// Starts a run.
+/// Request to start a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -113,11 +115,11 @@ pub struct RunResult {
 }))]
 pub struct StartRun {
     pub workflow: String,
-    /// As the workflow's input schema says; mostly `{task}`.
+    /// Input that matches the workflow's input schema; often `{task}`. Defaults to `{}`.
     #[serde(default = "empty")]
     #[schema(value_type = Object)]
     pub input: Value,
-    /// The conversation that it belongs to; without it one is made.
+    /// Id of the session. A session is created if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,48 +130,49 @@ fn empty() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// What one run sets for itself.
+/// Configuration of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// The folder that its tools stay beneath: an absolute path on the server's machine.
+    /// Working directory that the run's tools stay in: an absolute path on the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// The name of a configured model, never a URL.
+    /// Name of a configured model, never a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Nobody is there to answer: a checkpoint whose workflow says `when_no_channel: auto` is let through, and
-    /// written down as approved by nobody. All else waits.
+    /// True if no person can answer. Then checkpoints with `when_no_channel: auto` in the workflow are approved
+    /// automatically, and the journal records that no person approved them. Everything else waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateConfig>,
-    /// What the run changes of its workflow's `asking`.
+    /// Change to the `asking` of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking: Option<AskingConfig>,
-    /// Tools of the workflow that no agent of this run has.
+    /// Tools of the workflow that the agents of this run do not get.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_tools: Vec<String>,
 }
 
-/// Whether agents of a run may ask people. A run can switch it off, and not on.
+/// Right of the agents of a run to ask people. A run can switch it off, but not on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates that a run adds to its workflow's. They tighten; an `allow` frees only what no rule of the workflow
-/// speaks of.
+/// Gates of a run in addition to those of its workflow. They are only stricter: an `allow` has effect only where no
+/// rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Where a person must speak whatever rules and grants allow, beside the workflow's own checkpoints.
+    /// Checkpoints at which a person must decide, whatever rules and grants allow. They add to those of the
+    /// workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
-    /// Smart approval, beside the workflow's own.
+    /// Smart approval, in addition to that of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<SmartConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,19 +185,19 @@ pub struct GateConfig {
     pub on_error: Option<Gate>,
 }
 
-/// Words and a model hold back what gates would let through.
+/// Smart approval: keywords and a model find risky calls that the gates would allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmartConfig {
-    /// Words and phrases that speak of risk; those that are usual where nothing is said.
+    /// Words and phrases that mean risk. Defaults to a built-in list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keywords: Option<Vec<String>>,
-    /// `run`: the run's model, also where nothing is said; `off`; or the name of a configured model.
+    /// `run` for the run's model (the default), `off`, or the name of a configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
 }
 
-/// A mandatory checkpoint. What each covers stands in the documentation of workflows.
+/// A mandatory checkpoint. The documentation of workflows describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -204,40 +207,40 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// A gate that is set for one run: it can be closed, never opened.
+/// A gate of one run. A run can close a gate, never open it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     Ask,
 }
 
-/// Which calls it speaks of, and what holds for them. Every list that is given must match; the first rule that
-/// matches counts.
+/// A policy rule: its criteria and its action. All given criteria must match; the first matching rule applies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Full names; `*` for every tool.
+    /// Full names of tools, or `*` for every tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Patterns over the words of a command: `git push *`.
+    /// Patterns for the words of a command: `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Globs over paths relative to the workspace.
+    /// Globs for paths relative to the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Patterns over host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`.
+    /// Patterns for host and path of a URL: `docs.rs/**`, `https://example.org/api/**`, `*.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// What the call changes, as its trial shows it. A rule that allows covers changes that all lie in it; one that
-    /// holds back meets any that does.
+    /// Changes of the call, as found by its trial. `allow` matches if all changes are in this scope, `ask` and
+    /// `forbid` if any change is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// A rule that holds back: the call deletes at least so many files. One that allows: at most so many, and none where
-    /// it says `changes` alone. What git ignores does not count.
+    /// Number of deleted files. `ask` and `forbid` match if the call deletes at least this many, `allow` if at most
+    /// this many. `allow` with `changes` and without `deletes` matches only without deletions. Files that git
+    /// ignores are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     #[serde(rename = "do")]
@@ -246,7 +249,7 @@ pub struct Rule {
     pub reason: Option<String>,
 }
 
-/// Which changes a rule speaks of: a word, or globs over paths relative to the workspace.
+/// Scope of changes: a word, or globs for paths relative to the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum ChangeScope {
@@ -259,7 +262,7 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// It changes nothing in the workspace; ignored files that it writes are kept for the run.
+    /// The call changes nothing in the workspace. Ignored files that it writes are kept for the run.
     Ignored,
 }
 
@@ -271,7 +274,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// Kinds of call.
+/// Kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -283,7 +286,7 @@ pub enum Category {
     Web,
 }
 
-/// Tells a run something: every step at work hears it with its next model request.
+/// Message to a run. Each active step receives it with its next model request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "use ISO dates"}))]
@@ -291,7 +294,7 @@ pub struct Message {
     pub text: String,
 }
 
-/// Why a run is cancelled, or a command stopped; may be left out.
+/// Optional reason to cancel a run or to stop a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
@@ -299,36 +302,37 @@ pub struct Note {
     pub text: Option<String>,
 }
 
-/// What is taken back of a run's changes; without a body, all of it.
+/// Request to undo changes of a run. Without a body, all changes are undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": 17}))]
 pub struct UndoChanges {
-    /// The number of an event: what the run committed after it is taken back.
+    /// Sequence number of an event. The changes that the run committed after it are undone.
     #[serde(default)]
     pub to: u64,
 }
 
-/// Files and folders that are merged; without a body, all that the run's layer holds.
+/// Request to merge files and folders of a run's layer into the workspace. Without a body, the whole layer is
+/// merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"paths": ["dist"]}))]
 pub struct MergeChanges {
-    /// Paths relative to the workspace; empty for all of the layer.
+    /// Paths relative to the workspace. Empty for the whole layer.
     #[serde(default)]
     pub paths: BTreeSet<String>,
 }
 
-/// Ignored files that only a run has.
+/// Ignored files that exist only for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
-    /// Number of files and links that the workspace does not have, or has with another size or an earlier time of
-    /// modification.
+    /// Number of files and links that the workspace does not have, or has with another size or an earlier
+    /// modification time.
     pub files: usize,
 }
 
-/// Ends a run of another framework's agent.
+/// Request to end a run of another framework's agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"result": {"summary": "done"}}))]

@@ -1,4 +1,4 @@
-//! Sessions and what people allowed in them.
+//! Sessions, their conversations, and their grants and refusals.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -16,54 +16,55 @@ use crate::usage::{Cost, Usage};
 }))]
 pub struct Session {
     pub id: String,
-    /// That it was opened with.
+    /// Name that the session was opened with. Absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// That it was opened for; its runs may be of others.
+    /// Workflow that the session was opened for. Its runs may use other workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// The last run that was begun by what was said in it. It may have ended.
+    /// Last run that a message of the session started. The run may have ended. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_run: Option<String>,
     pub state: SessionState,
-    /// Why it was closed: `completed` by a person, `expired` because nothing happened in it.
+    /// `completed` if a person closed the session, `expired` if it was idle for too long. Absent until it is
+    /// closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
-    /// How long nothing may happen in it before it is closed.
+    /// Idle time in milliseconds after which the session is closed. Absent if it stays open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_when_idle_ms: Option<u64>,
-    /// Its newest runs; the others by `GET /v1/runs?session=`.
+    /// Ids of its newest runs. `GET /v1/runs?session=` lists all.
     pub runs: Vec<String>,
-    /// Grants that hold now.
+    /// Ids of the active grants.
     pub grants: Vec<String>,
-    /// Of all its runs.
+    /// Token usage of all its runs.
     #[serde(default)]
     pub usage: Usage,
-    /// Of those whose workflow names prices, one for each currency.
+    /// Cost of the runs whose workflow names prices, one entry for each currency.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
-    /// Of all its runs together, each from its start to its end, or to its last event until then.
+    /// Milliseconds of all its runs together, each from its start to its end, or to its last event.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// When the session, or one of the runs named here, last changed.
+    /// Time of the last change of the session or of a run in `runs`.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
 
-/// Whether runs start in a session.
+/// State of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     Open,
-    /// Its runs rest, and none starts or resumes.
+    /// Its runs are held, and none starts or resumes.
     Suspended,
-    /// Over for good.
+    /// Closed permanently.
     Closed,
 }
 
-/// What makes a session before its first run.
+/// Request to open a session before its first run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Release 1.2", "workflow": "pair", "expires_when_idle_ms": 86_400_000}))]
@@ -71,69 +72,70 @@ pub struct OpenSession {
     /// 1 to 500 bytes.
     #[serde(default)]
     pub name: Option<String>,
-    /// The workflow of the runs that are begun by what is said in it. Runs of others may be started in it too.
+    /// Workflow of the runs that messages of the session start. Runs of other workflows may be started in it too.
     #[serde(default)]
     pub workflow: Option<String>,
-    /// What these runs begin with. It is checked against the workflow, which has to be named.
+    /// Configuration of these runs. It is checked against `workflow`, which must be given.
     #[serde(default)]
     pub config: Option<RunConfig>,
-    /// How long nothing may happen in it before it is closed; a year at most. Without it, it stays open.
+    /// Idle time in milliseconds after which the session is closed, at most one year. Without it the session stays
+    /// open.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 31_536_000_000_u64)]
     pub expires_when_idle_ms: Option<u64>,
 }
 
-/// Something that is said in a session.
+/// Message of a person to a session.
 ///
-/// It answers the question that `to` names; or it reaches the front run; or, where none lives, it begins the next one.
-/// It decides nothing: only the answer to a question is words.
+/// It answers the question in `to`. Otherwise it goes to the live front run, or starts the next run if there is
+/// none. It is never a decision; only a question can be answered with words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "And now the tests."}))]
 pub struct SessionMessage {
     /// 1 byte to 64 kB.
     pub text: String,
-    /// The interrupt, of kind `question`, that it answers.
+    /// Id of the interrupt of kind `question` that the message answers.
     #[serde(default)]
     pub to: Option<String>,
-    /// The agent that is to hear it, and that is in front from here on. Where another one is at work its run is
+    /// Agent that receives the message and becomes the front agent. If another agent is in front, its run is
     /// cancelled first.
     #[serde(default)]
     pub agent: Option<String>,
 }
 
-/// Where it went.
+/// Receipt for a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
 pub struct Delivered {
     pub session: String,
-    /// The run that hears it, or that it has begun.
+    /// Run that received the message or was started by it.
     pub run: String,
-    /// The question that it answers.
+    /// Id of the answered question. Absent if the message answered none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
 
-/// Something that was said in a session, by a person or an agent.
+/// A message in a session, from a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 3, "at": "2026-01-31T09:30:00.000Z", "speaker": "person", "by": "operator",
     "text": "And now the tests.", "run": "run_01k6f0000000000000000000aa"
 }))]
 pub struct Utterance {
-    /// In the session's stream.
+    /// Sequence number in the session's stream.
     pub seq: u64,
     #[schema(format = DateTime)]
     pub at: String,
     pub speaker: Speaker,
-    /// The person, or the agent's name.
+    /// Id of the person, or name of the agent.
     pub by: String,
-    /// Absent where it was erased.
+    /// Absent if it was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The run that it was said in, or that it began.
+    /// Run that the message belongs to, or that it started.
     pub run: String,
-    /// What it asks, answers or comments on.
+    /// Interrupt that the message opens, answers or comments on. Absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
@@ -145,30 +147,30 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered decision: calls that it covers are not asked about again in its session.
+/// A remembered approval. Calls that it covers need no decision in its session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
     pub session: String,
     pub tool: String,
     pub workspace: String,
-    /// What it covers, in words.
+    /// Description of the covered calls.
     pub words: String,
-    /// Where it covers a whole category, whichever tool makes the call: `file_write`, `bash`, `code_exec`, `install` or
-    /// `web`.
+    /// Category that the grant covers, for all tools: `file_write`, `bash`, `code_exec`, `install` or `web`. Absent
+    /// if it covers a single tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Of commands: the programs that it covers.
+    /// Covered programs, for a grant about commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<GrantCommand>,
-    /// Who gave it.
+    /// Id of the person who gave the grant.
     pub owner: String,
-    /// Where it was given.
+    /// Run in which the grant was given.
     pub run: String,
     pub interrupt: String,
     #[schema(format = DateTime)]
     pub added_at: String,
-    /// From then on it holds no longer. Absent: as long as the session.
+    /// Time from which the grant is invalid. Absent if it lasts as long as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
@@ -185,24 +187,24 @@ pub struct Grant {
     "refused_at": "2026-01-31T09:30:00.000Z"
 }))]
 pub struct Refusal {
-    /// Interrupt that the person decided on. Names the refusal.
+    /// Interrupt that the person decided on. It identifies the refusal.
     pub interrupt: String,
     pub session: String,
     pub run: String,
     pub tool: String,
     /// The refused call on one line.
     pub words: String,
-    /// Person who refused.
+    /// Id of the person who refused.
     pub by: String,
     #[schema(format = DateTime)]
     pub refused_at: String,
-    /// From then on it holds no longer.
+    /// Time from which the refusal has no effect. Absent until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
 }
 
-/// Whether a grant holds. One that has expired is neither.
+/// Filter for grants. An expired grant has neither status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {
@@ -215,15 +217,16 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// Whether it covers the command when it writes.
+    /// True if the grant covers the command when it writes.
     pub writes: bool,
-    /// The files that it may be redirected to and from.
+    /// Full paths of the files that the command may be redirected to and from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The options of the line, with the values that say what it does. Without them nothing that writes is covered.
+    /// Options of the command with the values that change its effect. Without them the grant covers no writing
+    /// command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// The folder that it runs in. Without it nothing that writes is covered.
+    /// Folder that the command runs in. Without it the grant covers no writing command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The installation: what it is, what it offers, whether it is frozen, whether its journal is whole.
+//! The installation: its version, models and workflows, its freezes, and the integrity of its journal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,36 +6,38 @@ use utoipa::ToSchema;
 
 use crate::Origin;
 
-/// The state of the installation.
+/// State of the installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct System {
-    /// No tool and no model call starts.
+    /// True if the whole installation is frozen: no tool and no model call starts.
     pub frozen: bool,
-    /// What stands: of the whole installation first, then of its parts.
+    /// Active freezes: the one of the whole installation first, then those of its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freezes: Vec<Frozen>,
-    /// Of the installation's own rules.
+    /// Version of the installation's own rules.
     pub policy_version: u64,
-    /// Events of the stream `sys` so far.
+    /// Number of events in the stream `sys`.
     pub seq: u64,
 }
 
-/// What a freeze holds: one of these, or everything where none is named.
+/// Target of a freeze: one of these, or the whole installation if none is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy"}))]
 pub struct FreezeOf {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// All runs of the workflow of this name.
+    /// Name of a workflow. The freeze covers all its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// What the agent of this name does, in whatever run; or what an agent that runs elsewhere asks for.
+    /// Name of an agent. The freeze covers its work in every run, and the requests of an agent of this name that
+    /// runs elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// Nothing of a run, a workflow or an agent is to start; nothing at all where none is named.
+/// Request to freeze a run, a workflow or an agent, or the whole installation if none is named. Frozen
+/// work does not start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy", "reason": "The release is broken."}))]
@@ -46,11 +48,11 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Why, for whoever wants to go on.
+    /// Reason that is shown to people who want to continue.
     pub reason: String,
 }
 
-/// Nothing of it starts.
+/// An active freeze. The work that it covers does not start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Frozen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +61,7 @@ pub struct Frozen {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Not there where it was frozen by an older version.
+    /// Absent if an older version created the freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub by: String,
@@ -68,7 +70,7 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// What is frozen, by whom, and what a decision does meanwhile: for a card.
+    /// Describes the freeze for a card: its target, its author, and the effect of a decision until it is lifted.
     pub fn words(&self, origin: Origin) -> String {
         let part = match (&self.run, &self.workflow, &self.agent) {
             (Some(_), _, _) => "the run".to_owned(),
@@ -85,7 +87,7 @@ impl Frozen {
     }
 }
 
-/// What runs here.
+/// Version and configuration of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "version": "0.1.0", "rehearsal": true, "model": {"name": "rehearsal", "provider": "rehearsal"},
@@ -93,24 +95,26 @@ impl Frozen {
 }))]
 pub struct Info {
     pub version: String,
-    /// No model is configured: agents play their scripts. Every surface says so.
+    /// True if no model is configured: agents play their scripts. Every surface labels the run as a rehearsal.
     pub rehearsal: bool,
-    /// What answers the agents' requests.
+    /// Default model of the agents.
     pub model: Model,
-    /// How far commands are confined: `none`, `partial` or `full`.
+    /// Level of the command sandbox: `none`, `partial` or `full`.
     pub sandbox: String,
-    /// The data folder.
+    /// Path of the data folder.
     pub data: String,
-    /// The address that other machines use, where one is configured.
+    /// Address that other machines use. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// What is wrong with the certificate that lies there now. The one from before is used on.
+    /// Problem of the new certificate file. The server still uses the previous certificate. Absent if there is
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
-    /// Warnings about the installation: people whose names are the same, a clock that is behind.
+    /// Warnings about the installation: people with equal names, a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds more.
+    /// Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds
+    /// more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_problems: Vec<String>,
 }
@@ -130,20 +134,20 @@ pub struct Model {
     "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
 }))]
 pub struct Node {
-    /// Its number: the epoch of its start, larger than that of every earlier start.
+    /// Number of the node: the epoch of its start. It is larger than that of every earlier start.
     pub node: u64,
     pub name: String,
-    /// It is the one that answers.
+    /// True for the node that answers this request.
     pub here: bool,
-    /// Whether it renewed its leases in time. Others take over the runs of one that did not.
+    /// True if the node renewed its leases in time. Otherwise other nodes take over its runs.
     pub alive: bool,
     pub opened_at: String,
-    /// When its leases end unless it renews them; absent where no other node could take them.
+    /// Time at which its leases end unless it renews them. Absent if no other node can use the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
-    /// How many runs it drives. Runs that wait for a person are driven by nobody.
+    /// Number of runs that the node drives. No node drives a run that waits for a person.
     pub driving: u64,
-    /// The first of them, at most 100.
+    /// Ids of the first 100 of these runs.
     pub runs: Vec<String>,
 }
 
@@ -152,58 +156,59 @@ pub struct Node {
 pub struct Workflow {
     pub name: String,
     pub description: String,
-    /// JSON Schema of its input.
+    /// JSON Schema of the input.
     #[schema(value_type = Object)]
     pub input: Value,
     pub agents: Vec<String>,
     pub phases: Vec<String>,
     pub tools: Vec<String>,
-    /// SHA-256 of what a run pins.
+    /// SHA-256 of the definition that a run pins.
     pub digest: String,
-    /// It has a script, and plays without a model on its sample.
+    /// True if the workflow has a script and plays on its sample without a model.
     pub rehearsal: bool,
 }
 
-/// Whether the journal is as it was written.
+/// Result of an audit of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Verification {
-    /// No damage was found.
+    /// True if no damage was found.
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// Of the journal, as its events give it: `1042:3f2a91b0c4d5e6f708192a3b`.
+    /// Head that the stored events give: `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Events that are not chained yet. In a data folder there are none; in a database those of the last second.
+    /// Number of events that are not chained yet. Always 0 in a data folder; in a database, the events of the last
+    /// second.
     pub unsealed: u64,
-    /// The heads that it was compared with; absent where there were none.
+    /// Heads that the journal was compared with. Absent if none was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<ComparedHead>,
-    /// The first that were found, at most one per stream; those of the journal as a whole name `journal`.
+    /// Damages: the first of each stream. Damages of the whole journal have the stream `journal`.
     pub damages: Vec<Damage>,
 }
 
-/// A head that somebody noted.
+/// A head that was noted earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,
-    /// The journal continues from it.
+    /// True if the journal continues from this head.
     pub holds: bool,
 }
 
-/// Heads that a journal is compared with at once.
+/// Most heads that one request compares with the journal.
 pub const MAX_HEADS: usize = 100;
 
-/// Where the chain over all events of the journal ends.
+/// Head of the chain over all events of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "head": "1042:3f2a91b0c4d5e6f708192a3b", "events": 1042,
     "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
 }))]
 pub struct JournalHead {
-    /// The number of events and the first digits of the hash: what a person writes down.
+    /// Number of events and first digits of the hash, for a person to note.
     pub head: String,
     pub events: u64,
-    /// SHA-256, as 64 hexadecimal digits.
+    /// SHA-256 as 64 hexadecimal digits.
     pub hash: String,
 }
 
@@ -215,6 +220,6 @@ pub struct Damage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Health {
-    /// `ok`.
+    /// Always `ok`.
     pub status: String,
 }

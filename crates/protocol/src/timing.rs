@@ -1,5 +1,4 @@
-//! What happens while nobody decides on an interrupt: reminders, others who are asked, putting it off; and when somebody of
-//! a group is at work.
+//! Timing of an undecided interrupt: reminders, escalation and snoozing. Also the working hours of groups.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +7,43 @@ use utoipa::ToSchema;
 
 use crate::PersonSource;
 
-/// Those who are asked are told again.
+/// Reminders of the people who are asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 14_400_000, "every_ms": 28_800_000, "limit": 3}))]
 pub struct AskReminders {
-    /// Since they were asked.
+    /// Milliseconds from the request to the first reminder.
     #[schema(minimum = 1)]
     pub after_ms: u64,
-    /// And then so often; without it once.
+    /// Milliseconds between later reminders. Without it there is only one reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub every_ms: Option<u64>,
-    /// How many there are in all: 10 without it.
+    /// Maximum number of reminders. Defaults to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub limit: Option<u32>,
 }
 
-/// Others are asked.
+/// One step of an escalation: other people are asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 86_400_000, "groups": ["finance"]}))]
 pub struct AskEscalation {
-    /// Since it was asked, or since the step before.
+    /// Milliseconds since the interrupt was opened, or since the previous step.
     #[schema(minimum = 1)]
     pub after_ms: u64,
-    /// By id. `starter` is whoever started the run.
+    /// Ids of people. `starter` is the person who started the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// They decide instead of those who were asked, and not beside them.
+    /// True if these people decide instead of the previous approvers. Otherwise they decide in addition to them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
 
-/// The step of an escalation that comes next.
+/// Next step of an escalation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"at": "2026-02-01T09:30:00.000Z", "groups": ["finance"]}))]
 pub struct NextEscalation {
@@ -58,12 +57,12 @@ pub struct NextEscalation {
     pub replace: bool,
 }
 
-/// Puts an interrupt off, for whoever sends it alone.
+/// Request to snooze an interrupt, for the sender only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]
 pub struct Snooze {
-    /// Until then, and not longer than it is open; `null`: no more.
+    /// End of the snooze, before the interrupt expires. `null` ends a snooze.
     #[schema(format = DateTime)]
     pub until: Option<String>,
 }
@@ -76,17 +75,17 @@ pub struct Snooze {
 }))]
 pub struct Group {
     pub name: String,
-    /// How many who may decide are in it.
+    /// Number of members who may decide.
     pub people: usize,
-    /// When somebody of it is at work, where that is known.
+    /// Working hours of the group. Absent if they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Hours>,
-    /// Where the hours were read from: nobody else changes them.
+    /// Source of the hours. Only this source can change them. Absent if there are no hours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PersonSource>,
 }
 
-/// When somebody of a group is at work.
+/// Working hours of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -94,11 +93,11 @@ pub struct Group {
     "holidays": ["2026-12-25"]
 }))]
 pub struct Hours {
-    /// An IANA time zone.
+    /// IANA time zone.
     pub time_zone: String,
-    /// Day or days (`mon`, `mon-fri`) → parts of the day. It is read day by day.
+    /// Map from days (`mon`, `mon-fri`) to times of day. The server returns one entry for each day.
     pub week: BTreeMap<String, Vec<String>>,
-    /// Free days.
+    /// Dates without working hours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holidays: Vec<String>,
 }

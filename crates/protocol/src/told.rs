@@ -1,4 +1,4 @@
-//! How data of an answer is told to people: each member beside its label.
+//! Renders the data of an answer for people: each member with its label.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::form::followed;
 
-/// Data of an answer as people read it: the value of each member of an object beside its label; of anything else the value
-/// alone. `schema`: what was asked for, where that is known.
+/// Returns the label and the value of each member of an object. Any other value is returned alone, with an empty
+/// label. `schema` is the schema of the answer, if it is known.
 pub fn told_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
     let Value::Object(members) = data else { return vec![(String::new(), told(data))] };
     let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
@@ -15,7 +15,7 @@ pub fn told_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String
     members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), told(value))).collect()
 }
 
-/// The same in lines: `how it felt: as planned`.
+/// Returns the same members as lines: `how it felt: as planned`.
 pub fn told_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     let line = |(label, text): (String, String)| match &*label {
         "" => text,
@@ -24,7 +24,8 @@ pub fn told_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     told_members(schema, data).into_iter().map(line).collect()
 }
 
-/// The title of a member, or its name as words. A title behind a reference is that of the type.
+/// Returns the title of a member, or its name with spaces. A `$ref` is not followed: the title of its target names
+/// a type.
 pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
     let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)

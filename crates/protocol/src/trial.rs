@@ -1,14 +1,14 @@
-//! What a card says of a trial: what a command did where it could harm nothing, from `payload.trial`. One text for terminal
-//! and pages.
+//! Describes a trial: the changes of a command that ran where it could harm nothing, from `payload.trial`. Terminal
+//! and pages show the same text.
 
 use serde_json::Value;
 
 use crate::diff::Diff;
 
-/// What is said of a changed file that the words of a task do not name, where they name any.
+/// Text for a changed file outside the paths that the task names. Not used if the task names no paths.
 pub const OUTSIDE: &str = "outside what the task names";
 
-/// Whether the file that a tool writes is none of those that the task names, by the payload of its card.
+/// Returns true if the task names files and the card's file is none of them.
 pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
@@ -17,17 +17,17 @@ pub fn is_outside(payload: &Value) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 
-/// What becomes of one path.
+/// Change of one path.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialChange<'a>(&'a Value);
 
 impl<'a> TrialCard<'a> {
-    /// That of a card's payload.
+    /// Returns the trial of a card's payload.
     pub fn of(payload: &'a Value) -> Option<Self> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Why a card has none although its workflow wants one.
+    /// Returns the reason why a card has no trial although its workflow wants one.
     pub fn missing(payload: &Value) -> Option<&str> {
         payload.get("untried")?.as_str()
     }
@@ -36,6 +36,7 @@ impl<'a> TrialCard<'a> {
         self.0.get(key).and_then(Value::as_u64).unwrap_or(0)
     }
 
+    /// Returns a summary:
     /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, by its own words: 41 passed (cargo test)`.
     pub fn words(self) -> String {
         let (changed, deleted) = (self.count("files"), self.count("deleted"));
@@ -75,22 +76,22 @@ impl<'a> TrialCard<'a> {
         format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
-    /// What its output says of tests, in words: nobody has counted them, and any command can print that.
+    /// Returns claims of the output about tests. They are not verified: any command can print them.
     fn tests(self) -> impl Iterator<Item = &'a str> {
         self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// What it printed, and how it ended.
+    /// Returns the output of the command with its end.
     pub fn output(self) -> &'a str {
         self.0.get("output").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What it did to the repository, in words.
+    /// Returns the changes of the Git repository in words.
     pub fn git(self) -> impl Iterator<Item = &'a str> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Word that the account of the changes begins with.
+    /// Returns the first word of the summary.
     pub fn head(self) -> &'static str {
         if self.is_undo() {
             "Undo"
@@ -101,12 +102,13 @@ impl<'a> TrialCard<'a> {
         }
     }
 
-    /// Whether nothing ran: it is what an undo would do.
+    /// Returns true if the card shows an undo, for which no command ran.
     pub fn is_undo(self) -> bool {
         self.0.get("undo").is_some()
     }
 
-    /// What an undo leaves as it is, and why, a line each; what the card does not list is counted.
+    /// Returns one line for each path that an undo leaves unchanged, with the reason. The last line counts the
+    /// paths that the card does not list.
     pub fn left(self) -> Vec<String> {
         let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
         let of_path = |each: &Value| {
@@ -132,29 +134,29 @@ impl<'a> TrialCard<'a> {
         lines
     }
 
-    /// Deletions first.
+    /// Returns the changes, deletions first.
     pub fn changes(self) -> impl Iterator<Item = TrialChange<'a>> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }
 
-    /// The parts of the changes that a person keeps or drops, where there is a choice.
+    /// Returns the parts of the changes that a person can keep or drop. Empty if only all or none can be kept.
     pub fn parts(self) -> impl Iterator<Item = &'a str> {
         let parts = self.0.pointer("/keep/parts").and_then(Value::as_array);
         parts.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// How many more parts there are than the card lists. They are dropped where only some are kept.
+    /// Returns the number of parts that the card does not list. They are dropped if only some parts are kept.
     pub fn parts_not_shown(self) -> u64 {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Describes the changes that the card does not show; `None` if it shows all of them. A file that is no
-    /// text, or that lies below `.git`, is shown by its name alone.
+    /// Describes the changes that the card does not show; `None` if it shows all of them. A file that is not text,
+    /// or that is below `.git`, is shown only by its name.
     pub fn unseen(self) -> Option<String> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// The same of the parts that a person keeps: the others are dropped, and nothing of them is released.
+    /// Describes the same for the parts that a person keeps. The other parts are dropped and release nothing.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -162,7 +164,7 @@ impl<'a> TrialCard<'a> {
             part.is_some_and(|part| kept.iter().any(|kept| kept == part))
         };
         let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
-        // What holds others is one part with all of them, shown or not.
+        // Such a part contains all paths below it, shown or not.
         let holds_others = |part: &String| {
             is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
         };
@@ -216,7 +218,7 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// None of the paths that the task names.
+    /// Returns true if the task names paths and this is none of them.
     pub fn is_outside(self) -> bool {
         is_outside(self.0)
     }
@@ -225,7 +227,7 @@ impl<'a> TrialChange<'a> {
         Diff::of(self.0)
     }
 
-    /// A file for whose diff there was no room left.
+    /// Returns true for a text file whose diff had no room on the card.
     fn is_undrawn(self) -> bool {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
@@ -233,12 +235,12 @@ impl<'a> TrialChange<'a> {
         has_text && ["diff", "not_text"].iter().all(|key| self.0.get(key).is_none())
     }
 
-    /// `created`, `changed`, `deleted`, `replaced` or `mode`.
+    /// Returns `created`, `changed`, `deleted`, `replaced` or `mode`.
     pub fn does(self) -> &'a str {
         self.text("does").unwrap_or("changed")
     }
 
-    /// `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
+    /// Describes the change: `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
     pub fn words(self) -> String {
         let does = self.does();
         let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };

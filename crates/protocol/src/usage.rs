@@ -1,26 +1,26 @@
-//! What runs and sessions used, what it cost, and the calls of models that it went into.
+//! Token usage and cost of runs and sessions, and their model calls.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Tokens as the providers counted them.
+/// Token counts, as reported by the providers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"requests": 12, "input_tokens": 48_210, "output_tokens": 3_145}))]
 pub struct Usage {
-    /// Replies of models.
+    /// Number of replies of models.
     pub requests: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
-/// What the replies cost by the prices of the workflow.
+/// Cost of the replies by the prices of the workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"amount": "0.1527", "currency": "USD"}))]
 pub struct Cost {
-    /// A decimal, rounded up to a millionth.
+    /// Decimal number, rounded up to a millionth.
     pub amount: String,
     pub currency: String,
-    /// Replies of models that have no price: the amount is without them.
+    /// Number of replies of models without a price. `amount` leaves them out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_requests: u64,
 }
@@ -30,7 +30,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// One call of a model in a run. What it was sent: `GET /v1/runs/{id}/model-requests/{n}`.
+/// One model call of a run. `GET /v1/runs/{id}/model-requests/{n}` returns the request that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "n": 3, "step": "work", "agent": "pair", "model": "gpt-4o", "at": "2026-01-31T09:30:07.120Z", "status": "replied",
@@ -38,20 +38,20 @@ fn is_zero(count: &u64) -> bool {
     "cost": {"amount": "0.0134", "currency": "USD"}
 }))]
 pub struct ModelCall {
-    /// The how-manieth of the run, counted from 1.
+    /// Number of the call within its run, from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// `None`: the model of the installation.
+    /// Model that was named for the call. Absent for the default model of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// Results of tools are left out of the request, so that it fits the model's window.
+    /// True if results of tools were left out of the request so that it fits the model's context window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
-    /// The model as its provider names it.
+    /// Name of the model in the provider's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub enum ModelCallStatus {
     Failed,
     /// The process that waited for the reply is gone.
     Lost,
-    /// A person interrupted it.
+    /// A person interrupted the call.
     Interrupted,
     /// The step ended before the reply came.
     Dropped,

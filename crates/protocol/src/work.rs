@@ -1,50 +1,50 @@
-//! Who works on a run now, who waits for whom, and since when.
+//! Current work of a run: the active and the waiting steps, what each waits for, and since when.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A step of a run that is at work or waits, or a phase that has not begun.
+/// A step that is active or waits, or a phase that has not begun.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Work {
     pub phase: String,
-    /// Left out: the phase has no step yet, or needs none.
+    /// Absent if the phase has no step yet, or needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Left out where no single agent will begin with the phase.
+    /// Absent if the phase has not begun and does not begin with a single agent, or if it has no step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub state: WorkState,
-    /// Of `acting`: the tools that run.
+    /// Names of the running tools. Present for `acting`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Of `waiting_for_people`: the open interrupts.
+    /// Ids of the open interrupts. Present for `waiting_for_people`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupts: Vec<String>,
-    /// Of `waiting_for_agents` and `held` agents, of `waiting_for_phases` phases.
+    /// Agents for `waiting_for_agents` and `held`, phases for `waiting_for_phases`. Absent otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<String>,
-    /// Since when it is so. Left out where it has not begun.
+    /// Time at which this state began. Absent if the phase has not begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
 
-/// What a part of a run does.
+/// Activity of a step or a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkState {
-    /// It does the next thing by itself, at once or when its model can be asked again.
+    /// The step continues by itself: at once, or as soon as its model can be called again.
     Beginning,
-    /// Its model is asked.
+    /// A request to its model is in flight.
     Thinking,
-    /// Its calls run.
+    /// Its tool calls run.
     Acting,
-    /// A person has to speak.
+    /// A person must decide or answer.
     WaitingForPeople,
-    /// Its questions are kept back until the others can not go on, either.
+    /// Its questions are kept back until the agents in `waits_for` can not continue either.
     WaitingForAgents,
-    /// A question of others is open, and nobody else begins anything meanwhile.
+    /// A question of another agent is open, and no other agent begins anything until it is resolved.
     Held,
-    /// Other phases come first.
+    /// The phases in `waits_for` come first.
     WaitingForPhases,
     /// The run is paused, or a person has interrupted it.
     Resting,

@@ -1,17 +1,17 @@
-//! Words whose letters of other scripts look like ASCII letters (UTS 39).
+//! Finds words whose letters of other scripts look like ASCII letters (UTS 39).
 //!
-//! A word wholly in another script is no warning. Neither is a word that resembles ASCII by chance in a text of that
-//! script.
+//! A word that is wholly in another script gets no warning. Neither does a word that resembles ASCII by chance in a
+//! text of that script.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
 
 use crate::warning::field::{Field, Reading};
 
-/// Marks that give an address or a path its parts.
+/// Separators in addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// The scripts that are really written here: those of words that can be taken for nothing else.
+/// Returns the scripts that the texts are really written in: those of words that look like no ASCII word.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -25,8 +25,8 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Words that can be taken for others, each with what it looks like. Where each letter counts, what is spoken
-/// elsewhere excuses nothing.
+/// Returns the words that can be mistaken for others, each with the word that it imitates. In an exact field,
+/// scripts that are used elsewhere excuse nothing.
 pub(super) fn words<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -39,7 +39,7 @@ pub(super) fn words<'a>(
     })
 }
 
-/// The words that are not plain ASCII.
+/// Returns the words that are not plain ASCII.
 fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     let is_end = |c: char| match place.reading {
         Reading::Prose | Reading::Data => !c.is_alphanumeric(),
@@ -48,13 +48,13 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// What a word is made of.
+/// Properties of a word.
 struct Word {
     looks: String,
     has_latin: bool,
-    /// The script of a letter that looks like none of ASCII.
+    /// Script of a letter that looks like no ASCII letter.
     own: Option<Script>,
-    /// The script of a letter that does.
+    /// Script of a letter that looks like an ASCII letter.
     alike: Option<Script>,
 }
 
@@ -73,7 +73,7 @@ fn read(word: &str, reading: Reading) -> Word {
     seen
 }
 
-/// The character of ASCII that one of another script is taken for.
+/// Returns the ASCII character that a character of another script looks like.
 fn twin(c: char, reading: Reading) -> Option<char> {
     if c.is_ascii() || !is_foreign(c, reading) {
         return None;
@@ -81,7 +81,7 @@ fn twin(c: char, reading: Reading) -> Option<char> {
     let mut bytes = [0; 4];
     let mut looks = skeleton(c.encode_utf8(&mut bytes));
     let twin = match (looks.next()?, looks.next(), looks.next()) {
-        // The table takes these for one another.
+        // The table of UTS 39 has equal skeletons for these.
         ('r', Some('n'), None) => 'm',
         ('l', None, None) if c.is_uppercase() => 'I',
         (twin, None, None) => twin,
@@ -91,14 +91,15 @@ fn twin(c: char, reading: Reading) -> Option<char> {
     counts.then_some(twin)
 }
 
-/// Whether a character is of a script whose letters pass for those of ASCII.
+/// Returns true if the letters of the character's script can pass for ASCII letters.
 fn is_foreign(c: char, reading: Reading) -> bool {
     match c.script() {
-        // Of these, what nobody writes words with, such as letters of mathematics; wide ones are seen to be so.
+        // Characters of these scripts that no word is written with, such as mathematical letters. Full-width
+        // letters are visibly wide.
         Script::Latin | Script::Common | Script::Inherited => {
             reading == Reading::Exact && !c.identifier_allowed() && !matches!(c, '\u{ff00}'..='\u{ffef}')
         }
-        // Written beside Latin every day, and not to be mistaken for it; or in the other direction.
+        // Scripts that are often mixed with Latin and look different, or that are written from right to left.
         Script::Han
         | Script::Hiragana
         | Script::Katakana

@@ -1,6 +1,6 @@
-//! The fields of an interrupt that hold text of its agent, and how each is read.
+//! Fields of an interrupt with text of its agent, and the reading of each.
 //!
-//! Depth, number and bytes are limited. A text of printable ASCII is passed over after one scan.
+//! Depth, count and bytes are limited. A text of printable ASCII is skipped after one scan.
 
 use serde_json::Value;
 
@@ -8,28 +8,28 @@ use crate::interrupt::Interrupt;
 use crate::plain;
 use crate::warning::link;
 
-/// Values of a payload that are visited.
+/// Most values of a payload that are visited.
 const VALUES: usize = 50_000;
 const DEPTH: usize = 64;
-/// Bytes of text that is more than printable ASCII.
+/// Most bytes of text that is not printable ASCII.
 const BYTES: usize = 256 * 1024;
 
-/// Names of what is taken letter by letter, wherever it stands.
+/// Names of exact fields, at any depth.
 const EXACT: [&str; 9] = ["agent", "command", "cwd", "host", "path", "program", "tool", "url", "workspace"];
-/// Names of what runs or changes: shown as it is, never as Markdown.
+/// Names of fields that run or change something. They are shown as they are, never as Markdown.
 const DATA: [&str; 3] = ["arguments", "diff", "impact"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Running text, which may be shown as Markdown.
+    /// Prose that may be shown as Markdown.
     Prose,
     /// Text that is shown as it is.
     Data,
-    /// A command, a path, a name: each letter counts.
+    /// A command, a path or a name: each letter matters.
     Exact,
 }
 
-/// A text that needs a closer look.
+/// A text that must be examined.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     pub at: String,
@@ -38,7 +38,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Where something stands that is not seen as it is; in a command that is also a space that is none.
+    /// Returns the byte offset of the first character that a reader does not see as it is. In an exact field this
+    /// includes spaces other than ASCII.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
         match self.reading {
@@ -48,7 +49,7 @@ impl Field<'_> {
     }
 }
 
-/// Those places, and whether they are all.
+/// Returns the texts to examine, and true if no limit left any out.
 pub(super) fn of(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -65,7 +66,7 @@ pub(super) fn of(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// One step of a JSON pointer. Most places are bare, so the pointer is written only where it is shown.
+/// One step of a JSON pointer. Most texts need no warning, so the pointer is written only when it is shown.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -77,7 +78,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// Not everything was looked at.
+    /// True if a limit left something out.
     is_cut: bool,
 }
 
@@ -130,7 +131,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Step<'_> {
-    /// After its slash, escaped (RFC 6901).
+    /// Returns the step with its slash, escaped (RFC 6901).
     fn written(&self) -> String {
         match self {
             Self::Name(name) => format!("/{}", crate::pointer::escape(name)),
@@ -139,7 +140,7 @@ impl Step<'_> {
     }
 }
 
-/// How the field of this name is read in what is read so.
+/// Returns the reading of a field of this name, within a field of the given reading.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

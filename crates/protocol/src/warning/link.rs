@@ -1,6 +1,6 @@
-//! Markdown links and images: the address in the text against the address that the link leads to.
+//! Compares the address in the text of a Markdown link or image with the address that it leads to.
 
-/// Characters of an address that are looked at.
+/// Most characters of an address that are examined.
 const TARGET: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +10,12 @@ pub(super) struct Link<'a> {
     pub target: &'a str,
 }
 
-/// One cheap look.
+/// Returns false quickly for a text without links.
 pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
 
-/// Inline links and images, in one pass however long the text is.
+/// Returns inline links and images, in one pass over the text.
 pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     let mut open = None;
     text.match_indices(['[', ']']).filter_map(move |(i, bracket)| {
@@ -31,18 +31,18 @@ pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     })
 }
 
-/// Whether an address leads away from this server.
+/// Returns true if an address leads away from this server.
 pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Whether a link opens no page, or another host than the one that its text names.
+/// Returns true if a link opens no page, or leads to another host than its text names.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))
 }
 
-/// In lower case, without the characters that browsers leave out.
+/// Returns the scheme in lower case, without the characters that browsers ignore.
 fn scheme(target: &str) -> Option<String> {
     let (scheme, _) = target.split_once(':')?;
     let scheme: String = scheme.chars().filter(|c| !c.is_control()).collect();
@@ -51,7 +51,7 @@ fn scheme(target: &str) -> Option<String> {
     is_one.then(|| scheme.to_ascii_lowercase())
 }
 
-/// The host of an address, also of one without a scheme that begins with `www.`.
+/// Returns the host of an address. The scheme may be missing if the address begins with `www.`.
 fn host(address: &str) -> Option<String> {
     let address = address.trim();
     let rest = match address.split_once("://") {

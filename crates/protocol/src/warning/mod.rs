@@ -1,7 +1,8 @@
-//! What could deceive the person who decides: found once, here, and shown alike in the terminal and the browser.
+//! Finds texts that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE, and bounded: a payload is as long as its agent likes. Says nothing about what is dangerous, only about what
-//! is not what it looks like. `field.rs` walks an interrupt, `alike.rs` reads words, `link.rs` reads links.
+//! PURE, and bounded, because an agent may send a payload of any length. A warning never says that something is
+//! dangerous, only that it is not what it looks like. `field.rs` walks an interrupt, `alike.rs` reads words,
+//! `link.rs` reads links.
 
 mod alike;
 mod field;
@@ -16,24 +17,25 @@ use crate::plain;
 use crate::warning::field::{Field, Reading};
 use crate::warning::link::Link;
 
-/// Warnings of one interrupt; where there are more, one more says so.
+/// Most warnings of one interrupt. If there are more, a last warning says that.
 const WARNINGS: usize = 20;
-/// Characters of a text that a warning shows.
+/// Most characters of a text that a warning shows.
 const SHOWN: usize = 80;
 
-/// Something that could deceive the person who decides.
+/// Text that could deceive the person who decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "kind": "look_alike", "at": "/payload/command", "text": "\u{441}url", "looks_like": "curl"
 }))]
 pub struct Warning {
     pub kind: WarningKind,
-    /// A JSON pointer into the interrupt, escaped to be shown; of `more` it is empty.
+    /// JSON pointer into the interrupt, escaped for display. Empty for `more`.
     #[schema(example = "/payload/command")]
     pub at: String,
-    /// What it is about, escaped to be shown, and cut.
+    /// The deceptive text, escaped for display and cut.
     pub text: String,
-    /// Of `look_alike` the word, of `misleading_link` the address that it is taken for.
+    /// Word that a `look_alike` imitates, or address that the text of a `misleading_link` names. Absent for other
+    /// kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_like: Option<String>,
 }
@@ -41,20 +43,20 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// Characters that are not seen, or change how others are seen: invisible, bidirectional, control characters.
+    /// Characters that are invisible or change how others look: invisible, bidirectional and control characters.
     HiddenCharacters,
-    /// A word with foreign letters that look like those of ASCII.
+    /// A word with letters of another script that look like ASCII letters.
     LookAlike,
-    /// A Markdown image that a page would load from elsewhere.
+    /// A Markdown image from another server.
     ExternalImage,
     /// A Markdown link that names one address and leads to another, or to no page at all.
     MisleadingLink,
-    /// There is more than is listed, or than was looked at.
+    /// Some warnings are not listed, or a part of the interrupt was not examined.
     More,
 }
 
 impl Warning {
-    /// A sentence for a person.
+    /// Returns a sentence for a person.
     pub fn words(&self) -> String {
         let Self { kind, at, text, looks_like } = self;
         let looks = looks_like.as_deref().unwrap_or_default();
@@ -75,7 +77,7 @@ impl Warning {
     }
 }
 
-/// Its letters that ASCII does not have, with their numbers: the eye does not tell them apart.
+/// Lists the letters outside ASCII with their code points, because they look like ASCII letters.
 fn foreign(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
     letters.sort_unstable();
@@ -85,7 +87,7 @@ fn foreign(word: &str) -> String {
     format!("{} {are}", letters.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
-/// What could deceive in an interrupt, each thing once.
+/// Returns the warnings of an interrupt, each once.
 pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
     let (places, is_all) = field::of(interrupt);
     let spoken = alike::spoken(&places);
@@ -137,7 +139,7 @@ fn of_place<'a>(place: &'a Field<'a>, spoken: &'a [Script]) -> impl Iterator<Ite
     hidden.chain(alike).chain(links)
 }
 
-/// The word in which something hides.
+/// Returns the word that contains the byte offset.
 fn around(text: &str, at: usize) -> &str {
     let before = &text[..at];
     let far = before.char_indices().rev().nth(SHOWN / 2).map_or(0, |(i, _)| i);
@@ -147,7 +149,7 @@ fn around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// Plain, on one line, and cut.
+/// Escapes a text, on one line and cut.
 fn shown(text: &str) -> String {
     let mut head = text.char_indices();
     let end = head.nth(SHOWN).map_or(text.len(), |(i, _)| i);

@@ -1,9 +1,9 @@
-//! Who is asked, in words.
+//! Lines of a card about the people who are asked.
 
 use holdshort_protocol::{AskedLine, Assignment, Involved, Offer};
 use serde_json::json;
 
-/// Of a question that several are to answer one skip is enough, and whoever reads the card knows it.
+/// If several people must answer a question, the card says that one skip settles it for all.
 #[test]
 fn that_one_skip_settles_it_for_all_is_said_of_questions_that_several_answer() {
     let offers = |ids: &[&str]| -> Vec<Offer> {

@@ -1,4 +1,4 @@
-//! Codes of problems.
+//! Error codes.
 
 use holdshort_protocol::Code;
 

@@ -1,4 +1,4 @@
-//! Calls that an approval covers, in words.
+//! Descriptions of the calls that a grant covers.
 
 use holdshort_protocol::{Covered, plain};
 use serde_json::{Value, json};

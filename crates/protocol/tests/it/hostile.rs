@@ -1,4 +1,4 @@
-//! `hostile.json`: what agents may write, how it is shown, and what people are warned of. The browser is tested with
+//! `hostile.json`: hostile texts of agents, their display, and the warnings about them. The browser is tested with
 //! the same table.
 
 use holdshort_protocol::{Interrupt, Warning, WarningKind, plain, warnings};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// Where in the interrupt it stands.
+    /// Pointer to the text in the interrupt.
     #[serde(default = "message")]
     at: String,
     given: String,
     as_text: String,
     as_line: String,
-    /// Written exactly, with the line breaks and tabs that it has. Without it: as in one line.
+    /// The text in several exact lines, with its line breaks and tabs. Defaults to `as_line`.
     as_lines: Option<String>,
     warnings: Vec<WarningKind>,
 }

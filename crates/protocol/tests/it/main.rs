@@ -1,4 +1,4 @@
-//! What clients count on: texts made plain, warnings, who is asked, and a page for each code.
+//! Promises to clients: escaped texts, warnings, the people who are asked, and a page for each code.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 

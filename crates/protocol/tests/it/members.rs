@@ -1,9 +1,9 @@
-//! Answers that are objects of plain values: which schemas are, what is read of what was typed, and how it is told.
+//! Answers that are objects of plain values: supported schemas, parsing of typed texts, and display.
 
 use holdshort_protocol::{Input, Member, answer_of, told_lines};
 use serde_json::{Value, json};
 
-/// The names of fields, and what was typed in each.
+/// Names of fields, each with the text that was typed.
 type Typed = &'static [(&'static str, &'static str)];
 
 fn felt() -> Value {

@@ -1,4 +1,4 @@
-//! `docs/errors/`: one page for each code, and none that is out of date.
+//! `docs/errors/`: exactly one current page for each code.
 
 use std::collections::BTreeSet;
 use std::fs;

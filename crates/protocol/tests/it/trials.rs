@@ -1,4 +1,4 @@
-//! A trial on a card, in words, and the parts of it that a card does not show.
+//! The summary of a trial on a card, and the parts that the card does not show.
 
 use holdshort_protocol::{TrialCard, TrialChange};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn what_a_card_has_no_room_for_is_counted() {
     }
 }
 
-/// A change that is dropped needs no look.
+/// Dropped changes do not appear in the list of changes that a card does not show.
 #[test]
 fn of_some_of_the_changes_only_what_is_kept_counts() {
     let file = |path: &str| json!({ "path": path, "does": "created", "kind": "file" });
