@@ -1,4 +1,4 @@
-//! The channels that are configured, with their secrets. What is wrong with one is told without them.
+//! Configured channels with their secrets. Error messages never contain a secret.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,17 +43,17 @@ pub struct Channel {
     pub(crate) secrets: Vec<Secret>,
     pub(crate) token: Option<String>,
     pub(crate) smtp: Option<Arc<Smtp>>,
-    /// Of mails that were registered: the one address they go to. The journal does not hold it.
+    /// Address of a registered mail channel. The journal does not hold it.
     pub(crate) mailbox: Option<String>,
     pub(crate) slack: Option<Bot>,
     pub(crate) guard: Guard,
-    /// Those of the definition, read, or of one that was registered. They may be secrets.
+    /// Headers of the definition, or of a registered channel. They may be secrets.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Of the signature of the source system.
+    /// Encoding of the signature header of the source system.
     pub(crate) encoding: Encoding,
 }
 
-/// How the signature of a body is written.
+/// Encoding of the signature of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     #[default]
@@ -61,7 +61,7 @@ pub enum Encoding {
     Base64,
 }
 
-/// What a webhook has that was registered and is in no file of channels.
+/// Secrets of a registered webhook, which is in no channels file.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub url: String,
@@ -69,29 +69,29 @@ pub struct Secrets {
     pub headers: BTreeMap<String, String>,
 }
 
-/// How mails are handed over.
+/// Connection settings of a mail server.
 pub(crate) struct Smtp {
-    /// Whom the certificate has to name.
+    /// Host name that the certificate must have.
     pub(crate) host: String,
     pub(crate) security: Security,
-    /// The user and the password.
+    /// User name and password.
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) from: Mailbox,
 }
 
-/// Never with a URL: it may be a secret.
+/// Leaves out the URL, which may be a secret.
 impl std::fmt::Debug for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Channel").field("name", &self.definition.name).finish_non_exhaustive()
     }
 }
 
-/// All of them, by name.
+/// All channels by name.
 #[derive(Clone, Debug, Default)]
 pub struct Channels(BTreeMap<String, Arc<Channel>>);
 
 impl Channels {
-    /// Reads their secrets. `folder`: where files are looked for; `variable`: the environment.
+    /// Reads the secrets of the channels. `folder` holds their files, `variable` reads the environment.
     pub fn open(
         definitions: Vec<channel::Channel>,
         folder: &Path,
@@ -103,7 +103,7 @@ impl Channels {
         definitions.into_iter().map(open).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The first by name that sends mails.
+    /// Returns the first channel by name that sends mails.
     pub fn of_mails(&self) -> Option<&Channel> {
         self.all().find(|channel| channel.smtp.is_some())
     }
@@ -120,7 +120,7 @@ impl Channels {
         self.0.is_empty()
     }
 
-    /// These, and others beside them.
+    /// Returns these channels with more channels added.
     #[must_use]
     pub fn beside(&self, more: Vec<Channel>) -> Self {
         let mut all = self.0.clone();
@@ -128,7 +128,7 @@ impl Channels {
         Self(all)
     }
 
-    /// How they are configured.
+    /// Returns the definitions of all channels.
     pub fn definitions(&self) -> Vec<channel::Channel> {
         self.0.values().map(|channel| channel.definition.clone()).collect()
     }
@@ -183,7 +183,8 @@ impl Channel {
         Ok(Self { definition, url, secrets, token, smtp, mailbox, slack, guard, headers, encoding })
     }
 
-    /// One that was registered. Its secret may be any text. `mails`: a channel whose server takes those of an address.
+    /// Creates a registered channel. Its secret may be any text. `mails` is the channel whose server sends mails to
+    /// a registered address.
     pub fn registered(
         definition: channel::Channel,
         secrets: Secrets,
@@ -215,7 +216,7 @@ impl Channel {
         })
     }
 
-    /// Mails to `mailto:ADDRESS`, or to an address alone, over the server of another channel.
+    /// Creates a channel for mails to `mailto:ADDRESS`, or to a plain address, over the server of another channel.
     fn to_address(definition: channel::Channel, url: &str, mails: Option<&Self>) -> Result<Self, Error> {
         let channel = definition.name.clone();
         let Some(mails) = mails else { return Err(Error::NoServer { channel }) };
@@ -236,15 +237,15 @@ impl Channel {
         })
     }
 
-    /// The same, which sends to no address that is not in one of its ranges.
+    /// Returns the channel with a guard that allows only the addresses in its ranges.
     #[must_use]
     pub fn closed(self) -> Self {
         Self { guard: self.guard.closed(), ..self }
     }
 
-    /// Refuses a URL that says an address which nothing is sent to. A name is looked up when something is sent.
+    /// Rejects a URL with a literal address that is not allowed. A host name is looked up when a message is sent.
     pub fn check_address(&self) -> Result<(), Error> {
-        // The server of mails stands in the channels file.
+        // The server of mails comes from the channels file.
         if self.mailbox.is_some() {
             return Ok(());
         }
@@ -253,30 +254,30 @@ impl Channel {
         checked.map_err(|source| Error::Guard { channel: self.definition.name.clone(), source })
     }
 
-    /// A text without the host of its URL, and without any address: for readers who are not told where it leads, nor what its
-    /// name stands for here.
+    /// Returns the text without the host of the channel's URL and without any address. Its readers may know neither
+    /// the host nor the addresses of the host.
     pub fn without_host(&self, text: &str) -> String {
         let host = self.url.host_str().unwrap_or_default();
         if host.chars().all(is_of_address) {
-            // It may stand within an address, or be one.
+            // The host may be a part of an address, or be an address.
             let text = without_addresses(text);
             return if host.is_empty() { text } else { text.replace(host, "its host") };
         }
         without_addresses(&text.replace(host, "its host"))
     }
 
-    /// The one address that it writes to, where that is in no notice.
+    /// Returns the fixed address of a registered mail channel. Notices do not contain it.
     pub fn mailbox(&self) -> Option<&str> {
         self.mailbox.as_deref()
     }
 
-    /// The host and the port that it leads to. The rest of a URL may be a secret.
+    /// Returns host and port of the URL. The rest of the URL may be a secret.
     pub fn place(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or_default();
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
     }
 
-    /// How it is configured.
+    /// Returns the definition of the channel.
     pub fn definition(&self) -> &channel::Channel {
         &self.definition
     }
@@ -286,14 +287,14 @@ fn is_of_address(char: char) -> bool {
     char.is_ascii_hexdigit() || matches!(char, '.' | ':')
 }
 
-/// Whatever looks like an address goes, with its port: a text that says too little is better than one that says too much.
+/// Replaces each text that looks like an address with port. Too much is removed rather than too little.
 fn without_addresses(text: &str) -> String {
     let (mut said, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(is_of_address) {
         let (before, found) = rest.split_at(start);
         let end = found.find(|char: char| !is_of_address(char)).unwrap_or(found.len());
         let (found, after) = found.split_at(end);
-        // What ends a sentence, or begins an explanation.
+        // Punctuation that ends a sentence or begins an explanation.
         let word = found.trim_end_matches('.');
         let word = if word.ends_with("::") { word } else { word.trim_end_matches(':') };
         let (word, end) = found.split_at(word.len());
@@ -323,7 +324,7 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
     Ok(Smtp { host, security: mail.security, credentials, from })
 }
 
-/// What a source says.
+/// Reads the text of a source.
 fn said(
     channel: &str,
     source: &Source,
@@ -348,15 +349,15 @@ fn said(
     }
 }
 
-/// Never says the URL: it may be a secret.
+/// Parses the URL of a channel. The error never contains the URL, which may be a secret.
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is no URL such as `https://example.org/hook`")?;
     match url.scheme() {
         "smtp" if definition.via == Via::Email => {}
-        // Nothing is sent there.
+        // A contact address. No message is sent to it.
         "mailto" if definition.via == Via::Push && url.path().contains('@') => return Ok(url),
         "https" => {}
-        // Within one's own network: where it leads is checked when it is sent.
+        // Allowed in named networks only. The address is checked when a message is sent.
         "http" if !definition.allow.is_empty() => {}
         "http" => return Err("begins with `http:`; outside of networks that `allow` names it is `https:`"),
         _ => return Err("is neither `https:` nor `http:`"),

@@ -1,11 +1,12 @@
-//! Telling people: what a channel is sent, how that is signed, and where it may go.
+//! Sends notifications: formats and signs the message of a channel, and checks its address.
 //!
-//! Knows no store and decides nothing: whether, when and how often something is sent is for the outbox of the engine
-//! (`engine/src/outbox`). [`Channels`] are those that are configured, with their secrets; [`Message`] is what one of them is
-//! told; `words.rs` has the words, `format/` puts it into the form of each kind of channel, `mail/` into mails, `slack.rs` calls Slack,
-//! `push.rs` encrypts for browsers; `send.rs` is one attempt.
+//! Knows no store and decides nothing. The outbox of the engine (`engine/src/outbox`) decides if, when and how
+//! often a message is sent. [`Channels`] holds the configured channels with their secrets. [`Message`] is the
+//! content of one delivery. `words.rs` has the words, `format/` renders a message for each type of channel, `mail/`
+//! builds mails, `slack.rs` calls Slack, `push.rs` encrypts for browsers, and `send.rs` makes one attempt.
 //!
-//! Nothing here holds content of a run but the title, where the channel says so, and what an agent that asked is answered.
+//! A message holds no content of a run, except the title if the channel shows titles, and the resolution for the
+//! agent that asked.
 
 mod channel;
 mod format;

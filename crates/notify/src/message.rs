@@ -1,4 +1,4 @@
-//! What a channel is told.
+//! Content of a delivery.
 
 use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
@@ -12,35 +12,35 @@ use crate::push::Browser;
 use crate::slack::Posted;
 use crate::words::{Words, filled};
 
-/// One delivery, as it is put into words. The same for each attempt.
+/// Content of one delivery, equal for all attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// `webhook-id`: what repeats are told by.
+    /// `webhook-id`: receivers recognize repeated deliveries by it.
     pub id: String,
     pub notice: Notice,
     /// Title of the interrupt, if the channel shows titles. Written by an agent, made plain by [`title`].
     pub title: Option<String>,
-    /// The page where it is decided.
+    /// Page of the interrupt in the app.
     pub link: String,
-    /// The page without scripts where it is decided after a sign-in, where there is one.
+    /// Page for a decision without scripts, after a sign-in. `None` if there is none.
     pub plain: Option<String>,
     pub way: Way,
-    /// Whom it is for, where it is for one.
+    /// Recipient, if the message has a single one.
     pub reader: Option<Reader>,
-    /// What people press where they are told.
+    /// Buttons to answer within the channel.
     pub buttons: Vec<Button>,
-    /// What was told of the same before, where it can be changed.
+    /// Earlier messages about the interrupt that can be updated.
     pub posted: Vec<Posted>,
-    /// How it ended, in full: to the agent that asked.
+    /// Full resolution, for the agent that asked.
     pub resolution: Option<Value>,
 }
 
-/// One that opens a form: nothing is decided by pressing it.
+/// Button that opens a form. Pressing it decides nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// A word of ours.
+    /// Label in words of Holdshort.
     pub label: String,
-    /// What comes back when it is pressed.
+    /// Value that Slack returns when the button is pressed.
     pub value: String,
     pub tone: Tone,
 }
@@ -52,11 +52,11 @@ pub enum Tone {
     Other,
 }
 
-/// Several messages to the same readers, as one.
+/// Several messages to the same recipients, sent as one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Several<'m> {
     pub(crate) messages: &'m [Message],
-    /// Where everything is that waits.
+    /// URL of the inbox.
     pub(crate) inbox: &'m str,
 }
 
@@ -69,22 +69,22 @@ impl Several<'_> {
         filled(self.words().several, &[&self.messages.len().to_string()])
     }
 
-    /// Those that are listed.
+    /// Returns the messages that are listed.
     pub(crate) fn listed(&self) -> &[Message] {
         &self.messages[..self.messages.len().min(LISTED)]
     }
 
-    /// What else there is.
+    /// Returns the line that counts the messages that are not listed.
     pub(crate) fn not_listed(&self) -> Option<String> {
         self.more_than(self.listed().len())
     }
 
-    /// Lines of plain text.
+    /// Returns the list as lines of plain text.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.first_lines(self.listed().len())
     }
 
-    /// The same in so many bytes: what does not fit is counted, too.
+    /// Returns lines of at most so many bytes. Messages that do not fit are counted.
     pub(crate) fn lines_within(&self, bytes: usize) -> Vec<String> {
         let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 1).sum::<usize>() <= bytes;
         (0..=self.listed().len()).rev().map(|n| self.first_lines(n)).find(fits).unwrap_or_default()
@@ -100,37 +100,37 @@ impl Several<'_> {
     }
 }
 
-/// How whoever opens the link of a message says who they are.
+/// Authentication of the person who opens the link of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// By a sign-in.
+    /// The person must sign in.
     #[default]
     SignIn,
-    /// By the link itself, until this moment.
+    /// The link itself authenticates until this time.
     Link(Timestamp),
 }
 
-/// One person, or one address, that a message is for.
+/// One person or one address that receives a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reader {
-    /// Of the channel: `anna@example.org`.
+    /// Address in the channel: `anna@example.org`.
     pub address: String,
     pub name: Option<String>,
-    /// An IANA time zone. Of none that is known, or where nothing is said: UTC.
+    /// IANA time zone. UTC if it is missing or unknown.
     pub time_zone: Option<String>,
-    /// A language tag.
+    /// Language tag.
     pub language: Option<String>,
-    /// Of push: where it is shown.
+    /// Browser that shows a push message.
     pub browser: Option<Browser>,
 }
 
-/// Title of an interrupt, as each channel writes it. `None` if it is blank.
+/// Returns the title of an interrupt for all channels. `None` if it is blank.
 pub fn title(text: &str) -> Option<String> {
     let line = line(text, TITLE_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// One line of at most `most` characters, without ordinary blanks around it.
+/// Returns one line of at most `most` characters, without leading and trailing blanks.
 pub(crate) fn line(text: &str, most: usize) -> String {
     plain::excerpt(text.trim_matches([' ', '\t', '\n', '\r']), most)
 }
@@ -140,28 +140,28 @@ impl Message {
         Words::of(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
     }
 
-    /// The title, where the channel is told it: as what somebody says.
+    /// Returns the title in quotes. `None` if the channel shows no titles.
     pub(crate) fn quoted(&self) -> Option<String> {
         self.title.as_ref().map(|title| filled(self.words().quoted, &[title]))
     }
 
-    /// Whether nothing was told of the interrupt before.
+    /// Returns true if this is the first message about the interrupt.
     pub(crate) fn is_first(&self) -> bool {
         self.notice.occasion == Occasion::Opened
     }
 
-    /// What it is about: `review in payout`.
+    /// Returns the kind and the workflow: `review in payout`.
     pub(crate) fn subject(&self) -> String {
         self.words().subject(self.notice.kind, &plain::line(&self.notice.workflow))
     }
 
-    /// One line that says what happened.
+    /// Returns one line that says what happened.
     pub(crate) fn headline(&self) -> String {
         let Notice { occasion, outcome, .. } = &self.notice;
         self.words().headline(*occasion, *outcome, &self.subject())
     }
 
-    /// What else there is to know, label by label.
+    /// Returns further facts, each with its label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
         let words = self.words();
@@ -179,7 +179,7 @@ impl Message {
         facts
     }
 
-    /// One line of a message that tells of several things: with who decided, and when.
+    /// Returns one line for a message that lists several. After a decision it says who decided, and when.
     pub(crate) fn entry(&self) -> String {
         let mut facts = self.facts();
         facts.truncate(if self.notice.occasion.asks() { 1 } else { facts.len() - 1 });
@@ -191,25 +191,25 @@ impl Message {
         }
     }
 
-    /// A moment as the clock on the wall of whoever reads it shows it.
+    /// Formats a time in the reader's time zone.
     pub(crate) fn time(&self, at: Timestamp) -> String {
         let zone = self.reader.as_ref().and_then(|reader| reader.time_zone.as_deref());
         shown(at, zone)
     }
 
-    /// Where whoever is told goes first.
+    /// Returns the first page for the recipient.
     pub(crate) fn page(&self) -> &str {
         self.plain.as_deref().unwrap_or(&self.link)
     }
 
-    /// What the button says.
+    /// Returns the label of the button for this page.
     pub(crate) fn action(&self) -> &'static str {
         let words = self.words();
         if self.notice.occasion.asks() { words.open_and_decide } else { words.open }
     }
 }
 
-/// `2026-01-31 09:30 CET`; in UTC where no zone is said.
+/// Formats a time: `2026-01-31 09:30 CET`. Without a zone it is in UTC.
 fn shown(at: Timestamp, zone: Option<&str>) -> String {
     let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
@@ -234,7 +234,7 @@ fn names(words: &Words, names: &[String]) -> String {
     if more == 0 { told } else { filled(words.more, &[&told, &more.to_string()]) }
 }
 
-/// As programs read it.
+/// Returns the risk in the form that programs read.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
     Words::of(None).level(risk)
 }

@@ -1,7 +1,7 @@
-//! Web Push: one browser of a person, and what is sent to it (RFC 8030, RFC 8291). `vapid.rs` has the key that signs,
+//! Web Push: sends messages to one browser of a person (RFC 8030, RFC 8291). `vapid.rs` has the signing key,
 //! `format/push.rs` the words.
 //!
-//! Endpoint and keys of a browser are secrets: neither is shown, and no error holds them.
+//! Endpoint and keys of a browser are secrets: they are never shown, and no error contains them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::seal::Point;
 use crate::send::{Sent, Verdict};
 use crate::vapid::Vapid;
 
-/// One that can be sent to.
+/// A browser with a valid subscription.
 #[derive(Clone)]
 pub struct Browser {
     endpoint: Url,
@@ -29,7 +29,7 @@ pub struct Browser {
     vapid: Arc<Vapid>,
 }
 
-/// What is wrong with a subscription. Says none of it.
+/// Error in a subscription. It contains no part of the subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadBrowser {
     #[error("{0}")]
@@ -41,7 +41,7 @@ pub enum BadBrowser {
 }
 
 impl BadBrowser {
-    /// Where it is, in what a browser says of its subscription.
+    /// Returns the pointer to the wrong field of the subscription.
     pub fn pointer(self) -> &'static str {
         match self {
             Self::Endpoint(_) => "/endpoint",
@@ -52,7 +52,7 @@ impl BadBrowser {
 }
 
 impl Browser {
-    /// As a browser says it: `endpoint`, and the keys `p256dh` and `auth`.
+    /// Parses a subscription: `endpoint`, and the keys `p256dh` and `auth`.
     pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
         let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
@@ -61,12 +61,12 @@ impl Browser {
         Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
     }
 
-    /// Of its push service.
+    /// Returns the host of the push service.
     pub fn host(&self) -> &str {
         self.endpoint.host_str().unwrap_or_default()
     }
 
-    /// Whether whoever is on the way could read where it is.
+    /// Returns true if the endpoint is not encrypted, so that others can read it on the network.
     pub fn is_plain(&self) -> bool {
         self.endpoint.scheme() == "http"
     }
@@ -101,7 +101,7 @@ impl PartialEq for Browser {
 impl Eq for Browser {}
 
 impl Channel {
-    /// Whether a browser may be sent to: in the clear within networks that `allow` names alone.
+    /// Returns true if messages may be sent to the browser. Without encryption this requires networks in `allow`.
     pub fn takes(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }
@@ -133,10 +133,10 @@ impl Channel {
         let content_type = "application/octet-stream";
         let sent =
             self.request(Request { url: browser.endpoint.clone(), content_type, body, headers }, now).await;
-        // What a push service answers may say the endpoint.
+        // The response of a push service may contain the endpoint.
         let sent = Sent { answer: None, ..sent };
         match sent.status {
-            // RFC 8030, 7.3: it has expired, or its person has ended it.
+            // RFC 8030, 7.3: the subscription has expired, or the person has ended it.
             Some(404 | 410) => {
                 Sent { verdict: Verdict::Left, error: Some("the browser is told no more".to_owned()), ..sent }
             }

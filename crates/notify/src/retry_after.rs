@@ -1,4 +1,4 @@
-//! How long a receiver may ask to be left alone.
+//! Limits the delay that a receiver may ask for.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use holdshort_http::answers;
 
 use crate::limits::RETRY_AFTER;
 
-/// What a `Retry-After` asks for, at most [`RETRY_AFTER`]; `None`: it does not say so in a way that is known.
+/// Returns the delay of a `Retry-After` header, at most [`RETRY_AFTER`]. `None` if the header can not be read.
 pub fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
     let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or_default());
     answers::retry_after(header, now).map(|wait| wait.min(RETRY_AFTER))

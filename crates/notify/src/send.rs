@@ -1,5 +1,5 @@
-//! One attempt: the address is looked up and checked, one connection is made to it, and what comes back is read as far as it
-//! matters. No redirect is followed, no proxy asked, and all of it has one time.
+//! Makes one delivery attempt: looks up and checks the address, opens one connection, and reads a limited response.
+//! It follows no redirect and uses no proxy. One deadline covers the whole attempt.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -24,17 +24,17 @@ use crate::slack::{Bot, Call, Posted};
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 
-/// What an attempt came to.
+/// Result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Delivered,
-    /// It may work later; not before so much time has passed, where the receiver says so.
+    /// A retry may succeed, after the given delay if the receiver sent one.
     Again(Option<Duration>),
-    /// The same would be refused once more.
+    /// A retry would be refused too.
     Refused,
-    /// The receiver wants nothing more, ever.
+    /// The receiver wants no messages ever again.
     Gone,
-    /// Whoever it was for wants nothing more, ever. Others of the channel are told as before.
+    /// This recipient wants no messages ever again. Other recipients of the channel still get them.
     Left,
 }
 
@@ -42,11 +42,11 @@ pub enum Verdict {
 pub struct Sent {
     pub verdict: Verdict,
     pub status: Option<u16>,
-    /// Why it did not work, in words that hold no URL.
+    /// Reason of the failure, without URLs.
     pub error: Option<String>,
     /// SHA-256 of the body, in hexadecimal.
     pub digest: String,
-    /// The beginning of what was answered.
+    /// Beginning of the response.
     pub answer: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Channel {
         self.ask(format::request(self, message, now), now).await
     }
 
-    /// A checkpoint of the journal. `id`: what repeats are told by.
+    /// Sends a checkpoint of the journal. Receivers recognize repeated deliveries by `id`.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
             return self.mail(smtp, mail::of_checkpoint(id, notice, &smtp.from)).await;
@@ -73,7 +73,7 @@ impl Channel {
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
 
-    /// Sends a request. `None`: the channel has no form for it.
+    /// Sends a request. `None` means that the channel has no form for the notice.
     async fn ask(&self, request: Option<Request>, now: Timestamp) -> Sent {
         match request {
             Some(request) => self.request(request, now).await,
@@ -87,7 +87,7 @@ impl Channel {
         }
     }
 
-    /// Several messages to the same readers as one. `inbox`: where everything is that waits.
+    /// Sends several messages to the same recipients as one. `inbox` is the URL of the inbox.
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
@@ -96,7 +96,7 @@ impl Channel {
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
             let calls = format::slack_calls_of_several(several, conversation(bot, first));
             let sent = self.bot(calls, now).await;
-            // It tells of others, too: what becomes of one of them does not take its place.
+            // The message covers several interrupts, so the end of one must not update it.
             return Sent { answer: None, ..sent };
         }
         if self.definition.via == Via::Push {
@@ -106,7 +106,7 @@ impl Channel {
         self.ask(format::request_of_several(self, several), now).await
     }
 
-    /// All of them, until one fails: what was changed before is changed again when it is tried again.
+    /// Makes all calls until one fails. A retry repeats the updates that succeeded.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
         let digest = HEXLOWER.encode(Digest::of(bodies.concat().as_bytes()).as_bytes());
@@ -159,7 +159,7 @@ impl Channel {
         let status = response.status();
         let verdict = verdict(status, wait_of(&response, now));
         let error = (verdict != Verdict::Delivered).then(|| refused(status));
-        // The status is the answer: a body that drips, or never ends, is cut off.
+        // The status is the result. A slow or endless body is cut off.
         let answer = beginning(&mut response, until).await;
         Sent { verdict, status: Some(status.as_u16()), error, digest, answer }
     }
@@ -175,12 +175,12 @@ impl Channel {
     }
 }
 
-/// Where the bot writes this.
+/// Returns the conversation that the bot posts to.
 fn conversation<'m>(bot: &'m Bot, message: &'m Message) -> &'m str {
     message.reader.as_ref().map_or(&bot.conversation, |reader| &reader.address)
 }
 
-/// A client that goes to the checked addresses of a URL, and to no others.
+/// Creates a client that connects only to the checked addresses of a URL.
 pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url), String> {
     let within = Duration::from_millis(channel.definition.timeout_ms);
     let checked = channel.guard.check(url, within).await.map_err(|error| error.to_string())?;
@@ -191,7 +191,7 @@ pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url)
     Ok((client, checked.url().clone()))
 }
 
-/// What the header says of when to come back.
+/// Returns the delay of the `Retry-After` header.
 pub(crate) fn wait_of(response: &Response, now: Timestamp) -> Option<Duration> {
     let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok())?;
     retry_after(wait, now)
@@ -214,7 +214,7 @@ fn refused(status: StatusCode) -> String {
     format!("answered {status}")
 }
 
-/// Why there was no answer.
+/// Returns the reason why there was no response.
 pub(crate) fn unreached(error: &reqwest::Error) -> String {
     innermost(error).chars().filter(|char| !char.is_control()).take(200).collect()
 }
@@ -226,7 +226,7 @@ async fn beginning(response: &mut Response, until: Instant) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// At most so many bytes of it.
+/// Returns at most `most` bytes of the body.
 pub(crate) async fn whole(response: &mut Response, most: usize, until: Instant) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < most

@@ -1,7 +1,7 @@
-//! Signatures of Standard Webhooks 1.0.0, and the header of source document 003 beside them.
+//! Signatures of Standard Webhooks 1.0.0, and the signature header of source document 003.
 //!
-//! `v1` is the HMAC-SHA256 of `{id}.{timestamp}.{body}`: of the bytes as they are sent. A receiver that knows one of several
-//! secrets finds its signature among those of all of them.
+//! `v1` is the HMAC-SHA256 of `{id}.{timestamp}.{body}`, over the exact bytes that are sent. With several secrets,
+//! each adds a signature, so a receiver needs only one of them.
 
 use data_encoding::{BASE64, HEXLOWER};
 use ring::hmac::{HMAC_SHA256, Key, sign};
@@ -22,16 +22,16 @@ pub enum SecretError {
     Length(usize),
 }
 
-/// A secret that signs. Never shown.
+/// A signing secret. It is never shown.
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
-    /// Of receivers that know nothing of `whsec_`: the secret as it is written.
+    /// Key from the text of the secret, for receivers that do not know `whsec_`.
     as_written: Key,
 }
 
 impl Secret {
-    /// As it is written: `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
+    /// Parses a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
     pub fn parse(text: &str) -> Result<Self, SecretError> {
         let bytes = text.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok());
         let bytes = bytes.ok_or(SecretError::Form)?;
@@ -41,25 +41,25 @@ impl Secret {
         Ok(Self { key: Key::new(HMAC_SHA256, &bytes), as_written: Key::new(HMAC_SHA256, text.as_bytes()) })
     }
 
-    /// A secret that is no key of Standard Webhooks: any text, as the source system takes it.
+    /// Creates a secret from any text, as the source system accepts it. It need not be a key of Standard Webhooks.
     pub fn plain(text: &str) -> Self {
         let key = Key::new(HMAC_SHA256, text.as_bytes());
         Self { as_written: key.clone(), key }
     }
 
-    /// `v1,` and the signature.
+    /// Returns `v1,` and the signature.
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut signed = format!("{id}.{timestamp}.").into_bytes();
         signed.extend_from_slice(body);
         format!("v1,{}", BASE64.encode(sign(&self.key, &signed).as_ref()))
     }
 
-    /// The HMAC-SHA256 of the body alone, in hexadecimal.
+    /// Returns the HMAC-SHA256 of the body alone, in hexadecimal.
     pub fn sign_body(&self, body: &[u8]) -> String {
         HEXLOWER.encode(&self.digest_of_body(body))
     }
 
-    /// The same as bytes.
+    /// Returns the HMAC-SHA256 of the body alone, as bytes.
     pub(crate) fn digest_of_body(&self, body: &[u8]) -> Vec<u8> {
         sign(&self.as_written, body).as_ref().to_vec()
     }

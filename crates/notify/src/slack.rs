@@ -1,6 +1,6 @@
-//! An app of Slack: what its bot is told to do, what Slack's answers mean, and whether it was Slack that sent something.
+//! A Slack app: calls of its bot, Slack's responses, and the signatures of Slack's requests.
 //!
-//! `format/slack.rs` has the blocks. What a button decides is for the server.
+//! `format/slack.rs` has the blocks. The server handles the buttons.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ use crate::channel::Channel;
 use crate::limits::{SLACK_ANSWER_BYTES, SLACK_SKEW};
 use crate::send::{Verdict, client, whole};
 
-/// The bot of an app, and the key that Slack signs with.
+/// Bot of an app, with the key of Slack's signatures.
 pub(crate) struct Bot {
-    /// Where it posts; empty where each person is written to.
+    /// Conversation to post to. Empty if each person gets a message.
     pub(crate) conversation: String,
     token: String,
     signing: Key,
 }
 
-/// A message that stands in a conversation.
+/// A message in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
     pub conversation: String,
     pub ts: String,
 }
 
-/// Errors of Slack after which the same may work.
+/// Slack errors after which a retry may succeed.
 const TRANSIENT: [&str; 6] = [
     "fatal_error",
     "internal_error",
@@ -39,7 +39,7 @@ const TRANSIENT: [&str; 6] = [
     "request_timeout",
     "service_unavailable",
 ];
-/// Errors after which there is nothing to update any more.
+/// Slack errors that mean that the message no longer exists, so there is nothing to update.
 const GONE: [&str; 2] = ["message_not_found", "thread_not_found"];
 
 impl Bot {
@@ -48,13 +48,13 @@ impl Bot {
     }
 }
 
-/// A call of a method of Slack.
+/// One call of a Slack API method.
 pub(crate) struct Call {
     pub(crate) method: &'static str,
     pub(crate) body: Value,
 }
 
-/// What Slack answered.
+/// Result of a call.
 pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,
@@ -63,12 +63,12 @@ pub(crate) struct Answered {
 }
 
 impl Posted {
-    /// As it is kept with an attempt.
+    /// Returns the JSON that is stored with an attempt.
     pub(crate) fn kept(&self) -> String {
         json!({"channel": self.conversation, "ts": self.ts}).to_string()
     }
 
-    /// What was kept with an attempt.
+    /// Reads the JSON that was stored with an attempt.
     pub fn of(answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
         Self::of_json(&answer)
@@ -81,12 +81,13 @@ impl Posted {
 }
 
 impl Channel {
-    /// Whether it has buttons: messages of it are updated, and people decide there.
+    /// Returns true if the messages of the channel have buttons and are updated.
     pub fn has_buttons(&self) -> bool {
         self.slack.is_some()
     }
 
-    /// Whether Slack has sent this for the app of this channel, in the last minutes. Compares in constant time.
+    /// Returns true if Slack signed this request for the channel's app within the last minutes. Compares in
+    /// constant time.
     pub fn is_signed_by_slack(&self, timestamp: &str, signature: &str, body: &[u8], now: Timestamp) -> bool {
         let Some(bot) = &self.slack else { return false };
         let Ok(seconds) = timestamp.parse::<i64>() else { return false };
@@ -101,7 +102,7 @@ impl Channel {
         verify(&bot.signing, &signed, &signature).is_ok()
     }
 
-    /// Opens a form for whoever pressed a button; why it could not, where it could not.
+    /// Opens a form for the person who pressed a button. The error says why it failed.
     pub async fn open_form(&self, trigger: &str, view: &Value, now: Timestamp) -> Result<(), String> {
         let call = Call { method: "views.open", body: json!({"trigger_id": trigger, "view": view}) };
         let answered = self.call_slack(&call, now).await?;
@@ -111,7 +112,7 @@ impl Channel {
         }
     }
 
-    /// Tells whoever pressed a button something that nobody else reads.
+    /// Sends a message that only the person who pressed a button can see.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
         let url = Url::parse(response_url).map_err(|_| "Slack names no address to answer to".to_owned())?;
         if url.scheme() != "https" && self.definition.allow.is_empty() {
@@ -164,7 +165,7 @@ impl Channel {
     }
 }
 
-/// What Slack says in the body: it answers 200 to nearly everything.
+/// Reads the result from the body, because Slack answers nearly every call with status 200.
 fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };

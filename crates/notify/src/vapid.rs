@@ -1,5 +1,5 @@
-//! The key by which push services know this server (RFC 8292): ECDSA over P-256, by `ring`. A browser subscribes for one key,
-//! and takes nothing from another.
+//! Key that identifies this server to push services (RFC 8292): ECDSA over P-256, by `ring`. A browser subscribes
+//! for one key and accepts messages only from that key.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::limits::VAPID;
 
-/// Holds the secret half. It is shown nowhere.
+/// Key pair. The private key is never shown.
 pub struct Vapid(EcdsaKeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct Vapid(EcdsaKeyPair);
 pub struct BadVapid;
 
 impl Vapid {
-    /// A new key, as PKCS #8.
+    /// Generates a key, as PKCS #8.
     pub fn draw() -> Result<Vec<u8>, BadVapid> {
         let drawn = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         Ok(drawn.map_err(|_| BadVapid)?.as_ref().to_vec())
@@ -31,13 +31,13 @@ impl Vapid {
         pair.map(Self).map_err(|_| BadVapid)
     }
 
-    /// The public half as browsers take it: the uncompressed point, in base64url.
+    /// Returns the public key in the form for browsers: the uncompressed point, in base64url.
     pub fn public(&self) -> String {
         BASE64URL_NOPAD.encode(self.0.public_key().as_ref())
     }
 
-    /// The header `Authorization` of a request to an endpoint. It counts at that push service alone, for half a day.
-    /// `contact`: whom the service may write to.
+    /// Returns the header `Authorization` of a request to an endpoint. It is valid only for that push service, for
+    /// half a day. `contact` is the address that the service may write to.
     pub(crate) fn authorization(&self, endpoint: &Url, contact: &str, now: Timestamp) -> Option<String> {
         let claims = json!({
             "aud": endpoint.origin().ascii_serialization(),

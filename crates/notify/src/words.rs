@@ -1,13 +1,12 @@
-//! The words of messages, by language: what is not content. English is told to whoever says no language, or one that is not
-//! here.
+//! Words of messages by language, without content. English is the default, also for unknown languages.
 
 use holdshort_core::interrupt::{Kind, Outcome};
 use holdshort_core::level::Level;
 use holdshort_core::notice::Occasion;
 
-/// What stands for a name, a time or a kind is `{}`.
+/// Words in one language. Each `{}` is replaced by a name, a time or a kind.
 pub(crate) struct Words {
-    /// As `Content-Language` says it.
+    /// Value of `Content-Language`.
     pub(crate) tag: &'static str,
     kinds: [&'static str; 12],
     risks: [&'static str; 4],
@@ -18,9 +17,9 @@ pub(crate) struct Words {
     reminded: &'static str,
     escalated: &'static str,
     expired: &'static str,
-    /// A kind in a workflow.
+    /// Form for a kind in a workflow.
     of: &'static str,
-    /// Words of somebody, between the quotes of the language.
+    /// Form for words of a person or agent, in the quotes of the language.
     pub(crate) quoted: &'static str,
     pub(crate) risk: &'static str,
     pub(crate) asks: &'static str,
@@ -33,13 +32,13 @@ pub(crate) struct Words {
     pub(crate) open_and_decide: &'static str,
     pub(crate) open: &'static str,
     pub(crate) in_app: &'static str,
-    /// That a link is for one person.
+    /// Sentence that a link is personal.
     pub(crate) yours: &'static str,
-    /// That one has to sign in.
+    /// Sentence that a sign-in is required.
     pub(crate) sign_in: &'static str,
-    /// That an answer by mail is read by nobody.
+    /// Sentence that replies to this mail are not read.
     pub(crate) no_reply: &'static str,
-    /// Of a message that gathers several.
+    /// Headline of a message that lists several.
     pub(crate) several: &'static str,
     pub(crate) inbox: &'static str,
     pub(crate) not_listed: &'static str,
@@ -136,7 +135,7 @@ static GERMAN: Words = Words {
 };
 
 impl Words {
-    /// Of a language tag, by its first part: `de-AT` is German.
+    /// Returns the words for a language tag by its first part: `de-AT` is German.
     pub(crate) fn of(language: Option<&str>) -> &'static Self {
         let first = language.unwrap_or_default().split(['-', '_']).next().unwrap_or_default();
         if first.eq_ignore_ascii_case(GERMAN.tag) { &GERMAN } else { &ENGLISH }
@@ -196,7 +195,7 @@ impl Words {
         }
     }
 
-    /// What it is about: `review in payout`.
+    /// Returns the kind and the workflow: `review in payout`.
     pub(crate) fn subject(&self, kind: Kind, workflow: &str) -> String {
         filled(self.of, &[self.kind(kind), workflow])
     }
@@ -207,7 +206,7 @@ impl Words {
             Occasion::Asked => self.asked,
             Occasion::Reminded => self.reminded,
             Occasion::Escalated => self.escalated,
-            // One has words of its own: `checkpoint.rs`.
+            // A checkpoint has words of its own: `checkpoint.rs`.
             Occasion::Expired | Occasion::Checkpoint => self.expired,
             Occasion::Resolved => return format!("{}: {subject}", self.outcome(outcome)),
         };
@@ -215,7 +214,7 @@ impl Words {
     }
 }
 
-/// Each `{}` is the next of these. What is filled in is not looked at again.
+/// Replaces each `{}` with the next value. Values are not searched for `{}`.
 pub(crate) fn filled(form: &str, values: &[&str]) -> String {
     let mut parts = form.split("{}");
     let mut text = parts.next().unwrap_or_default().to_owned();

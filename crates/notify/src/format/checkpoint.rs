@@ -1,4 +1,4 @@
-//! A signed checkpoint of the journal, for any URL: Standard Webhooks 1.0.0, as `webhook.rs`.
+//! Signed checkpoint of the journal, for any URL: Standard Webhooks 1.0.0, like `webhook.rs`.
 
 use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::system::checkpoint::Covered;

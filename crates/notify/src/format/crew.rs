@@ -1,4 +1,4 @@
-//! A client of the crew edge (contracts D4, D7): a flat payload, signed over its very bytes.
+//! Messages for clients of the crew edge (contracts D4, D7): a flat payload, with a signature over its exact bytes.
 
 use data_encoding::{BASE64, HEXLOWER};
 use holdshort_core::interrupt::Outcome;
@@ -10,7 +10,7 @@ use super::webhook;
 use crate::channel::{Channel, Encoding};
 use crate::message::{Message, risk_word};
 
-/// Where what is sent is decided: the paths of the crew edge.
+/// Path of the crew edge that accepts decisions.
 const CALLBACK: &str = "/edges/crew/api/v1/webhooks/callback/";
 
 pub fn body(message: &Message) -> Value {
@@ -40,13 +40,14 @@ pub fn body(message: &Message) -> Value {
     body
 }
 
-/// The id of the review in the words of the source system.
+/// Returns the id of the review in the format of the source system.
 fn review_id(message: &Message) -> String {
     let id = message.notice.interrupt.as_str();
     format!("REV-{}", id.strip_prefix("int_").unwrap_or(id).to_ascii_uppercase())
 }
 
-/// The first notice has the name of the document; what comes after it says what happened.
+/// Returns the event type. The first notice has the name from the source document, later notices a name for what
+/// happened.
 fn event_type(message: &Message) -> &'static str {
     match (message.notice.occasion, message.notice.outcome) {
         (Occasion::Opened, _) => "compliance_review",
@@ -55,7 +56,7 @@ fn event_type(message: &Message) -> &'static str {
         (Occasion::Expired, _) => "compliance_review_expired",
         (Occasion::Resolved, Some(Outcome::Approved | Outcome::Answered)) => "compliance_review_approved",
         (Occasion::Resolved, Some(Outcome::Rejected)) => "compliance_review_rejected",
-        // It is told of reviews alone.
+        // Reviews get no checkpoints.
         (Occasion::Resolved | Occasion::Checkpoint, _) => "compliance_review_cancelled",
     }
 }
@@ -70,7 +71,8 @@ fn status(message: &Message) -> &'static str {
     }
 }
 
-/// Those of Standard Webhooks, and those of the source system with what they mean there: the webhook, and the event.
+/// Returns the headers of Standard Webhooks and those of the source system. There `X-Webhook-ID` names the webhook
+/// and `X-Event-ID` the event.
 pub(super) fn headers(
     channel: &Channel,
     message: &Message,

@@ -1,4 +1,4 @@
-//! A message in the words of each kind of channel: a body, and the headers that belong to it.
+//! Renders a message for each type of channel: a body with its headers.
 
 mod checkpoint;
 mod crew;
@@ -19,12 +19,12 @@ use crate::message::{Message, Several};
 use crate::slack::Call;
 pub(crate) use push::Push;
 
-/// Body for clients of the crew edge.
+/// Returns the body for clients of the crew edge.
 pub use self::crew::body as crew_body;
 
 const JSON: &str = "application/json";
 
-/// What is sent, by POST.
+/// A POST request.
 pub(crate) struct Request {
     pub(crate) url: Url,
     pub(crate) content_type: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub(crate) headers: Headers,
 }
 
-/// What the bot of an app of Slack is told. `conversation`: where it posts.
+/// Returns the calls of a Slack bot. `conversation` is the conversation to post to.
 pub(crate) fn slack_calls(message: &Message, conversation: &str) -> Vec<Call> {
     slack::calls(message, conversation)
 }
@@ -41,12 +41,12 @@ pub(crate) fn slack_calls_of_several(several: Several<'_>, conversation: &str) -
     vec![slack::post(slack::several(several), conversation)]
 }
 
-/// A text in which Slack reads no format that could do something.
+/// Escapes a text so that Slack reads no formatting in it.
 pub(crate) fn slack_text(text: &str) -> String {
     slack::escaped(text)
 }
 
-/// What a browser is told.
+/// Returns the push message for a browser.
 pub(crate) fn push(message: &Message, now: Timestamp) -> Push {
     push::push(message, now)
 }
@@ -62,12 +62,12 @@ struct Format {
     /// Address that takes the request, from the URL of the channel.
     address: fn(&Url) -> Url,
     body: fn(&Url, &Message) -> Value,
-    /// Several messages as one; `None` if a program reads the channel, which is told each by itself.
+    /// Several messages as one. `None` if a program reads the channel and gets each message separately.
     several: Option<fn(&Url, Several<'_>) -> Value>,
     headers: fn(&Channel, &Message, &[u8], Timestamp) -> Headers,
 }
 
-/// Returns the format of a type. A mail is no request, and a push message is encrypted: `mail/` and `push.rs` make these.
+/// Returns the format of a type of channels. `mail/` and `push.rs` handle mail and push, which have no format here.
 fn format(via: Via) -> Option<Format> {
     let chat = |body, several| {
         Some(Format { address: Url::clone, body, several: Some(several), headers: |_, _, _, _| Vec::new() })
@@ -92,7 +92,7 @@ fn format(via: Via) -> Option<Format> {
     }
 }
 
-/// Returns the request for several messages; `None` if the channel tells each by itself.
+/// Returns the request for several messages. `None` if the channel sends each separately.
 pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.several?)(&channel.url, several));
@@ -100,7 +100,7 @@ pub(crate) fn request_of_several(channel: &Channel, several: Several<'_>) -> Opt
     Some(Request { url, content_type: JSON, body, headers: headers(channel) })
 }
 
-/// Returns the request for a message; `None` if the channel is told by other means.
+/// Returns the request for a message. `None` if the channel does not use this kind of request.
 pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> Option<Request> {
     let format = format(channel.definition.via)?;
     let body = bytes(&(format.body)(&channel.url, message));
@@ -109,7 +109,7 @@ pub(crate) fn request(channel: &Channel, message: &Message, now: Timestamp) -> O
     Some(Request { url: (format.address)(&channel.url), content_type: JSON, body, headers })
 }
 
-/// `None`: a channel of this kind is told of none.
+/// Returns the request for a checkpoint. `None` if the type of channel gets none.
 pub(crate) fn request_of_checkpoint(
     channel: &Channel,
     id: &str,
@@ -125,14 +125,14 @@ pub(crate) fn request_of_checkpoint(
     Some(Request { url: channel.url.clone(), content_type: JSON, body, headers })
 }
 
-/// Those that are the same for everything that is sent.
+/// Returns the headers that all requests of the channel have.
 fn headers(channel: &Channel) -> Headers {
     let said = channel.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let token = channel.token.iter().map(|token| ("Authorization".to_owned(), format!("Bearer {token}")));
     said.chain(token).collect()
 }
 
-/// Signed as they are sent: nothing encodes them again.
+/// Serializes the body once, so that the signed bytes are the sent bytes.
 fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }

@@ -1,4 +1,5 @@
-//! A topic of an ntfy server. It is published as JSON to the root of the server, where headers would take ASCII alone.
+//! Messages for a topic of an ntfy server. They are published as JSON to the server's root, because headers accept
+//! only ASCII.
 
 use holdshort_core::level::Level;
 use reqwest::Url;
@@ -42,7 +43,7 @@ fn split(url: &Url) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// From 1 to 5; 3 is what a message has by default.
+/// Returns a priority from 1 to 5; 3 is ntfy's default.
 fn priority(message: &Message) -> u8 {
     if !message.notice.occasion.asks() {
         return 3;

@@ -1,5 +1,5 @@
-//! What a browser shows, and what its push service has to know of it. The service worker of the app reads the payload
-//! (`ui/public/sw.js`).
+//! Push messages for browsers, with the delivery headers of the push service. The service worker of the app reads
+//! the payload (`ui/public/sw.js`).
 
 use holdshort_core::level::Level;
 use holdshort_core::time::Timestamp;
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use crate::limits::{PUSH_BODY_CHARS, PUSH_TITLE_CHARS, PUSH_TTL, PUSH_TTL_LEAST};
 use crate::message::{Message, Several, line};
 
-/// A payload before it is encrypted, and how it is to be brought.
+/// Payload before encryption, with its delivery headers.
 pub(crate) struct Push {
     pub(crate) payload: Value,
-    /// Of what waits at the push service the last of a topic alone is brought.
+    /// Topic: of the waiting messages of a topic, the push service delivers only the last one.
     pub(crate) topic: Option<String>,
     pub(crate) urgency: &'static str,
-    /// How long the push service keeps it while the browser is away.
+    /// Time for which the push service keeps the message while the browser is offline.
     pub(crate) ttl_seconds: u64,
 }
 
 pub(super) fn push(message: &Message, now: Timestamp) -> Push {
     let mut facts = message.facts();
-    // The id says nothing to people, and the link has it.
+    // The id means nothing to people, and the link contains it.
     facts.pop();
     let title = message.quoted().into_iter();
     let lines = title.chain(facts.into_iter().map(|(label, value)| format!("{label}: {value}")));
@@ -44,7 +44,7 @@ pub(super) fn several(several: Several<'_>, now: Timestamp) -> Push {
     }
 }
 
-/// `tag`: a later one with the same takes its place where it is still shown.
+/// Builds the payload. A later notification with the same `tag` replaces this one if it is still shown.
 fn payload(title: &str, lines: Vec<String>, url: &str, tag: &str) -> Value {
     let mut body = String::new();
     let mut left = PUSH_BODY_CHARS;
@@ -74,7 +74,7 @@ fn urgency(message: &Message) -> &'static str {
     if is_high && message.notice.occasion.asks() { HIGH } else { NORMAL }
 }
 
-/// What expires is of no use later.
+/// Returns the time to live. A request is useless after its interrupt has expired.
 fn ttl(message: &Message, now: Timestamp) -> u64 {
     let asks = message.notice.occasion.asks();
     let ends = message.notice.expires_at.filter(|_| asks).map(|at| at.ms_since(now) / 1_000);

@@ -1,6 +1,6 @@
-//! An incoming webhook of Slack: blocks with a button that leads to the page.
+//! Blocks for Slack, with a button that opens the page.
 //!
-//! Everything that is not ours stands in plain text: no mention, no link and no format of Slack is read there.
+//! Text of agents and people is plain text, in which Slack reads no mention, link or formatting.
 
 use serde_json::{Value, json};
 
@@ -24,11 +24,11 @@ pub(super) fn body(message: &Message) -> Value {
         "url": message.page(),
     }));
     blocks.push(json!({"type": "actions", "elements": elements}));
-    // What a notification shows. Slack reads formats in it, so it holds what is ours alone.
+    // Text of the notification. Slack reads formatting in it, so it contains only words of Holdshort.
     json!({"text": escaped(&headline), "blocks": blocks})
 }
 
-/// Ids are unique in a message.
+/// Draws a button. The action ids are unique in a message.
 fn button((n, button): (usize, &Button)) -> Value {
     let mut drawn = json!({
         "type": "button",
@@ -44,7 +44,7 @@ fn button((n, button): (usize, &Button)) -> Value {
     drawn
 }
 
-/// What the bot of an app is told: to post, or where something was told before, to change that.
+/// Returns the calls of the bot: an update for each earlier message, or a new post if there is none.
 pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     let mut body = body(message);
     if message.posted.is_empty() {
@@ -83,7 +83,7 @@ fn plain(text: &str) -> Value {
     json!({"type": "plain_text", "text": text, "emoji": false})
 }
 
-/// The three characters that Slack reads.
+/// Escapes the three characters with a meaning in Slack.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,6 +1,6 @@
-//! A workflow of Microsoft Teams ("When a Teams webhook request is received"): one adaptive card.
+//! Messages for a workflow of Microsoft Teams ("When a Teams webhook request is received"): one adaptive card.
 //!
-//! Text blocks of adaptive cards read Markdown; text runs do not, so everything stands in these.
+//! Adaptive cards read Markdown in text blocks but not in text runs, so all text is in text runs.
 
 use serde_json::{Value, json};
 

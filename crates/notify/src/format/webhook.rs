@@ -1,4 +1,4 @@
-//! Any URL: Standard Webhooks 1.0.0. `docs/reference/webhooks.md` has the payload and vectors.
+//! Messages for any URL: Standard Webhooks 1.0.0. `docs/reference/webhooks.md` has the payload and test vectors.
 
 use holdshort_core::notice::Notice;
 use holdshort_core::time::Timestamp;
@@ -61,12 +61,12 @@ pub(super) fn body(message: &Message) -> Value {
     json!({"type": kind_of(message), "timestamp": at.to_string(), "data": data})
 }
 
-/// `interrupt.opened` and its like.
+/// Returns the event type: `interrupt.opened` and others.
 fn kind_of(message: &Message) -> String {
     format!("interrupt.{}", message.notice.occasion.as_str())
 }
 
-/// Those of Standard Webhooks, then those that source document 003 and its upstream name.
+/// Returns the headers of Standard Webhooks, then those of source document 003 and its upstream.
 pub(super) fn headers(
     secrets: &[Secret],
     message: &Message,
@@ -77,11 +77,11 @@ pub(super) fn headers(
     signed(secrets, &Told { id: &message.id, kind: &kind_of(message), event: &event }, body, now)
 }
 
-/// What headers say of a body.
+/// Values of the headers of a body.
 pub(super) struct Told<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
-    /// What it tells of.
+    /// Id of the event that the body describes.
     pub(super) event: &'t str,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn signed(
         ("X-Event-Type", told.kind.to_owned()),
         ("X-Event-ID", told.event.to_owned()),
     ];
-    // Without a secret nothing is signed, and no empty signature says that something was.
+    // Without a secret, the request has no signature header, not even an empty one.
     headers.extend((!signatures.is_empty()).then(|| ("webhook-signature", signatures.join(" "))));
     headers.extend(secrets.first().map(|secret| ("X-Webhook-Signature", secret.sign_body(body))));
     headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

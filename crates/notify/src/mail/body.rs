@@ -1,4 +1,4 @@
-//! What a mail says, twice: in plain text, and in HTML.
+//! Bodies of mails, each as plain text and as HTML.
 
 use std::fmt::Write;
 
@@ -50,7 +50,8 @@ pub(super) fn of(message: &Message) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// What is to be kept stands as it is: the plain part is a file that `audit verify --against` reads.
+/// Returns the body for a checkpoint. The plain part contains the note unchanged, so that `audit verify --against`
+/// can read it as a file.
 pub(super) fn of_checkpoint(notice: &CheckpointNotice) -> Body {
     let headline =
         format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
@@ -72,7 +73,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
     let headline = several.headline();
     let mut plain = format!("{headline}\n");
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
-    // All count until the first of them ends.
+    // Earliest expiry of the links: all links are valid until then.
     let mut until = None;
     for message in several.listed() {
         let entry = message.entry();
@@ -104,7 +105,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-/// `inner` is HTML already.
+/// Builds the page. `inner` is already HTML.
 fn page(language: &str, title: &str, inner: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head><meta charset=\"utf-8\"><title>{}</title></head>\n\
@@ -113,7 +114,7 @@ fn page(language: &str, title: &str, inner: &str) -> String {
     )
 }
 
-/// As text, and between quotes.
+/// Escapes for text and for quoted attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,7 +1,7 @@
-//! E-mail: one message to one address, in plain text and in HTML, and its headers.
+//! E-mail: one message to one address, in plain text and in HTML, with its headers.
 //!
-//! Nothing remote is loaded, no picture, no style sheet. What is not ours is one line, escaped where HTML reads it, encoded where
-//! a header holds it. `smtp.rs` hands it over, on the connections of `wire.rs`.
+//! A mail loads no remote pictures or style sheets. Text of agents and people is one line, escaped in HTML and
+//! encoded in headers. `smtp.rs` sends the mail over the connections of `wire.rs`.
 
 mod body;
 mod smtp;
@@ -22,14 +22,14 @@ use crate::words::Words;
 
 pub(crate) use self::smtp::send;
 
-/// A mail as it goes over the wire.
+/// A mail in its form for the wire.
 #[derive(Debug)]
 pub(crate) struct Mail {
     pub(crate) envelope: Envelope,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Why none can be made: the address is none.
+/// Error for a mail without a valid address.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unaddressed {
     #[error("nobody's address is there")]
@@ -46,12 +46,13 @@ pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed>
         Some(title) => format!("{title} ({})", message.subject()),
         None => message.subject(),
     };
-    // Some programs put mails together by their subjects.
+    // Some programs group mails by their subjects.
     let again = if message.is_first() { "" } else { "Re: " };
     let head = Head {
         id: format!("<{}@{domain}>", message.id),
         thread: Some(format!("<{}@{domain}>", message.notice.interrupt)),
-        // What an agent wrote is no encoded word (RFC 2047): programs would decode it to what a title may not hold.
+        // Breaks up encoded words (RFC 2047) in a text of an agent. Mail programs would decode them to characters
+        // that a title may not contain.
         subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
         language: message.words().tag,
         date: at(message.notice.at),
@@ -59,7 +60,7 @@ pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed>
     mail(from, message.reader.as_ref(), head, body::of(message))
 }
 
-/// Several things in one mail. It has a thread of its own.
+/// Builds one mail for several messages. It starts a thread of its own.
 pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
@@ -73,7 +74,7 @@ pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, U
     mail(from, first.reader.as_ref(), head, body::of_several(several))
 }
 
-/// A checkpoint, to a fixed address.
+/// Builds the mail of a checkpoint, for a fixed address.
 pub(crate) fn of_checkpoint(
     id: &str,
     notice: &CheckpointNotice,
@@ -91,10 +92,10 @@ pub(crate) fn of_checkpoint(
     mail(from, Some(&reader), head, body::of_checkpoint(notice))
 }
 
-/// What the headers say.
+/// Values of the headers.
 struct Head {
     id: String,
-    /// What it belongs to.
+    /// Message id of the thread.
     thread: Option<String>,
     subject: String,
     language: &'static str,
@@ -118,7 +119,7 @@ fn mail(from: &Mailbox, reader: Option<&Reader>, head: Head, body: Body) -> Resu
         .date(date)
         .message_id(Some(id))
         .subject(subject)
-        // RFC 3834: no machine answers it.
+        // RFC 3834: mail programs must not reply automatically.
         .raw_header(raw("Auto-Submitted", "auto-generated"))
         .raw_header(raw("X-Auto-Response-Suppress", "All"))
         .raw_header(raw("Content-Language", language));

@@ -1,4 +1,4 @@
-//! One attempt to hand a mail over, by SMTP: to an address that was checked, over TLS unless the channel says otherwise.
+//! Makes one attempt to send a mail by SMTP: to a checked address, over TLS unless the channel says otherwise.
 
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ use crate::channel::{Channel, Smtp};
 use crate::limits::ANSWER_BYTES;
 use crate::send::{Sent, Verdict};
 
-/// How long a server may take to end the conversation.
+/// Deadline for the end of the conversation.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Of why nobody was reached, which a certificate may have a part in, so much is kept.
+/// Characters of a connection error that are kept. A certificate may be a part of it.
 const WHY_CHARS: usize = 200;
 
-/// How an attempt failed.
+/// Stage in which an attempt failed.
 enum Failed {
-    /// Before the mail was offered: a wrong password is mended, and then the mail goes out.
+    /// Failed before the mail was offered. A retry can succeed, for example after the password is corrected.
     Smtp(SmtpError),
-    /// What was said of the mail itself.
+    /// The server rejected the mail itself.
     Mail(SmtpError),
-    /// Before any server was asked.
+    /// No server was reached.
     Unreached(String),
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
             of(verdict, status, Some(error), answer)
         }
         Ok(Ok((response, mut server))) => {
-            // It has it: how it takes the farewell changes nothing.
+            // The server has the mail. A failure of the farewell changes nothing.
             let _ = timeout(FAREWELL, server.abort()).await;
             let said = words(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
             of(Verdict::Delivered, Some(response.code().into()), None, Some(said))
@@ -99,8 +99,8 @@ async fn hand_over(
     Ok((response, server))
 }
 
-/// What a failure says. What the server said may name whom a mail was for: that is part of its answer, which is kept for a
-/// shorter time than why it failed.
+/// Texts of a failure. The server's own text may name the recipient, so it is part of the response, which is kept
+/// for a shorter time than the error.
 struct Said {
     status: Option<u16>,
     error: String,
@@ -123,7 +123,7 @@ impl Said {
     }
 }
 
-/// Why nothing was answered.
+/// Returns the reason why there was no response.
 fn why(error: &SmtpError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

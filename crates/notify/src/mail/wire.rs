@@ -1,7 +1,7 @@
-//! A connection to a mail server: what comes in is handed on line by line, and is not without end.
+//! Connection to a mail server: it limits the input and returns it line by line.
 //!
-//! Whoever reads it keeps what it has read, also when the connection goes on in TLS. Behind the end of a line it is given
-//! nothing before it asks again, so no answer that came in the clear counts as one that came in TLS (RFC 3207, 5).
+//! The reader keeps its buffer when the connection switches to TLS. One read never returns bytes after a line end,
+//! so no response sent in the clear is taken for one sent over TLS (RFC 3207, 5).
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,7 +20,8 @@ use tokio_rustls::TlsConnector;
 
 use crate::limits::SMTP_BYTES;
 
-/// Connects to the first of these that answers. `host`: TLS from the first byte, and whom the certificate has to name.
+/// Connects to the first address that answers. With `host`, TLS begins with the first byte and the certificate must
+/// have this name.
 pub(super) async fn connect(
     addresses: &[SocketAddr],
     host: Option<&str>,
@@ -42,9 +43,9 @@ pub(super) async fn connect(
 struct Lines<S> {
     stream: S,
     peer: SocketAddr,
-    /// What has come in and was not handed on yet.
+    /// Bytes that were received and not returned yet.
     held: Vec<u8>,
-    /// So many bytes may still come.
+    /// Bytes that the server may still send.
     left: usize,
 }
 

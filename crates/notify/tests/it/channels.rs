@@ -1,4 +1,4 @@
-//! Channels to send over, and what is wrong with one before anything is sent.
+//! Valid channels, and errors in a channel that are found before a message is sent.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -102,7 +102,7 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
     }
 }
 
-/// Whoever names a host is not told which addresses stand behind its name.
+/// A text without the host contains no address of the host either.
 #[test]
 fn a_text_without_the_host_holds_no_address_either() {
     for (url, text, expected) in [
@@ -123,7 +123,7 @@ fn a_text_without_the_host_holds_no_address_either() {
         ("https://a.example/hook", "no route to fe80::", "no route to its address"),
         ("https://10.0.0.7/hook", "`10.0.0.7` is down", "`its address` is down"),
         ("https://[fd00::7]/hook", "`[fd00::7]` is fd00::7", "`its host` is its address"),
-        // What is none.
+        // Texts that are not addresses.
         ("https://a.example/hook", "answered 503 Service Unavailable", "answered 503 Service Unavailable"),
         ("https://a.example/hook", "no answer after 10000 ms ...", "no answer after 10000 ms ..."),
         ("https://a.example/hook", "TLS 1.3: bad record: 0x16", "TLS 1.3: bad record: 0x16"),

@@ -1,4 +1,4 @@
-//! What each kind of channel is sent.
+//! Requests for each type of channel.
 
 use holdshort_core::channel::Via;
 use holdshort_core::digest::Digest;
@@ -57,7 +57,7 @@ async fn a_webhook_is_told_facts_and_nothing_else() {
     assert_eq!((body["data"].get("title"), body["data"].get("resolution")), (None, None));
 }
 
-/// Whatever was told that something waits is told who has decided, and when.
+/// Each channel that asked for a decision is notified of who decided, and when.
 #[tokio::test]
 async fn who_has_decided_and_when_is_told_by_each_kind() {
     let mut told = message();
@@ -157,7 +157,7 @@ async fn teams_gets_one_card_without_markdown() {
     assert_eq!(card["actions"].as_array().unwrap().len(), 1, "{card}");
 }
 
-/// A page that asks for a sign-in of its own comes first, and what people have besides leads to it alone.
+/// For people, the page without scripts comes before the app. For programs, the link to the interrupt stays.
 #[tokio::test]
 async fn a_page_without_scripts_comes_first() {
     let plain = "https://hold.example.org/decide/int_01k6f0000000000000000000cc";
@@ -173,12 +173,12 @@ async fn a_page_without_scripts_comes_first() {
     assert_eq!(body["blocks"][3]["elements"][0]["url"], plain);
     let (_, body) = sent(Via::Ntfy, &told).await;
     assert_eq!(body["click"], plain);
-    // A program reads where the interrupt is.
+    // A program needs the address of the interrupt.
     let (_, body) = sent(Via::Webhook, &told).await;
     assert_eq!(body["data"]["url"], told.link);
 }
 
-/// In the language of whoever reads it, and on the clock on their wall; who has none reads UTC.
+/// Quotes follow the reader's language, and times the reader's time zone. UTC is the default.
 #[tokio::test]
 async fn quotes_and_times_are_those_of_the_reader() {
     let reader = |language: &str, zone: Option<&str>| Reader {
@@ -213,7 +213,7 @@ async fn ntfy_is_published_to_the_topic_of_its_url() {
     assert!(body["message"].as_str().unwrap().contains("Asked: legal, anna"), "{body}");
 }
 
-/// Its servers refuse what is larger, and with it all that was gathered.
+/// ntfy servers refuse a message that is too large, so the lines that do not fit are counted.
 #[tokio::test]
 async fn what_does_not_fit_into_a_message_of_ntfy_is_counted() {
     let sink = Sink::start(Answer::Bytes(OK)).await;
@@ -248,7 +248,7 @@ fn a_title_is_one_line_that_shows_what_it_is() {
     assert_eq!(cut, format!("{}…", "\\u{200b}".repeat(150 / 8)));
 }
 
-/// Each row of the table that the terminal, the pages and the app are tested with, on each channel.
+/// Each channel writes the rows of the table of hostile texts as the terminal, the pages and the app do.
 #[tokio::test]
 async fn hostile_titles_are_written_the_same_on_each_channel() {
     let rows: Vec<Value> =

@@ -1,4 +1,4 @@
-//! Tests of what channels are sent, over sockets on loopback.
+//! Tests of the requests of channels, over loopback sockets.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! What a browser is sent: over sockets, read with the keys of the browser.
+//! Messages to a browser over sockets, decrypted with the browser's keys.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const CREATED: &[u8] = b"HTTP/1.1 201 Created\r\nlocation: /m/1\r\ncontent-lengt
 const AUTH: [u8; 16] = *b"sixteen secrets!";
 const NOW: i64 = 1_760_000_001_000;
 
-/// Of the browser. Any number below the order of the curve is one.
+/// Private key of the browser. Any number below the order of the curve is valid.
 fn secret() -> SecretKey {
     SecretKey::from_slice(&[7; 32]).unwrap()
 }
@@ -64,7 +64,7 @@ fn header<'h>(head: &'h str, name: &str) -> &'h str {
     line.unwrap_or_else(|| panic!("no {name} in {head}"))
 }
 
-/// What the browser shows of it.
+/// Decrypts the payload that the browser shows.
 fn read(body: &[u8]) -> Value {
     let plain = decrypt(body.to_vec(), &secret(), &Auth::from(AUTH)).unwrap();
     serde_json::from_slice(&plain).unwrap()
@@ -81,7 +81,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     for (name, value) in [
         ("content-encoding", "aes128gcm"),
         ("content-type", "application/octet-stream"),
-        // It expires within the hour.
+        // The interrupt expires within the hour.
         ("ttl", "3599"),
         ("urgency", "high"),
         ("topic", "int_01k6f0000000000000000000cc"),
@@ -97,7 +97,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     });
     assert_eq!(read(&body), wanted);
 
-    // RFC 8292: a token for this push service alone, which ends within a day, by the key beside it.
+    // RFC 8292: the token is for this push service only, expires within a day, and is signed by the key in `k`.
     let (token, key) = header(&head, "authorization").split_once(", k=").unwrap();
     assert_eq!(key, vapid.public());
     let (signed, signature) = token.strip_prefix("vapid t=").unwrap().rsplit_once('.').unwrap();
@@ -112,7 +112,7 @@ async fn its_browser_alone_reads_it_and_its_push_service_knows_who_sends() {
     assert_eq!(parts[1], wanted);
 }
 
-/// Each row of the table that the other channels are tested with. A part of a long title is shown.
+/// Push messages write the rows of the table of hostile texts like every channel. A long title is cut.
 #[tokio::test]
 async fn hostile_titles_are_written_as_on_every_channel() {
     const SHOWN: usize = 150;
@@ -178,7 +178,7 @@ async fn a_browser_that_is_gone_is_no_fault_of_the_channel() {
         let sink = Sink::start(Answer::Bytes(answer)).await;
         let sent = send(of_browsers(), &[to(browser(&sink.url(), &vapid()), message())]).await;
         assert_eq!(sent.verdict, verdict, "{sent:?}");
-        // What it answers may say where the browser is.
+        // The response may contain the endpoint.
         assert_eq!(sent.answer, None);
     }
 }
@@ -197,7 +197,7 @@ async fn a_browser_that_names_an_address_of_this_network_is_sent_nothing() {
             assert!(!error.contains("secret"), "{error}");
         }
     }
-    // In the clear only where networks are named.
+    // Without encryption only if networks are named.
     let nowhere = channel::Channel { allow: Vec::new(), ..of_browsers() };
     let sent = send(nowhere, &[to(browser(&sink.url(), &vapid), message())]).await;
     assert_eq!(sent.verdict, Verdict::Refused);

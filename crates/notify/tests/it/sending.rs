@@ -1,4 +1,4 @@
-//! One attempt, over sockets: what counts as delivered, what is tried again, where nothing is sent.
+//! One delivery attempt over sockets: delivered, retried, refused, or sent to no address.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn the_status_decides_what_becomes_of_it() {
     assert_eq!((cut.verdict, cut.status), (Verdict::Again(None), None), "{cut:?}");
 }
 
-/// Of the API of Slack as of all others: as seconds, or as a date.
+/// Slack's `Retry-After` is read like that of others: as seconds, or as a date.
 #[tokio::test]
 async fn slack_says_when_to_come_back() {
     for (answer, seconds) in [
@@ -90,10 +90,10 @@ async fn a_late_answer_within_the_time_counts() {
 #[tokio::test]
 async fn what_drips_is_cut_off() {
     let of = |url: &str| channel::Channel { timeout_ms: 300, ..definition(Via::Webhook, url) };
-    // A head that never ends is no answer …
+    // An endless head gives no status, so the delivery failed.
     let head = Sink::start(Answer::Drips(b"HTTP/1.1 200 OK\r\nx: ")).await;
     assert_eq!(send(of(&head.url())).await.verdict, Verdict::Again(None));
-    // … and a body that never ends is one.
+    // An endless body follows a status, so the delivery succeeded.
     let body = Sink::start(Answer::Drips(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")).await;
     let sent = send(of(&body.url())).await;
     assert_eq!(sent.verdict, Verdict::Delivered);
@@ -107,7 +107,7 @@ async fn of_a_large_answer_only_the_beginning_is_read() {
     let sent = send(definition(Via::Webhook, &sink.url())).await;
     assert_eq!(sent.verdict, Verdict::Delivered);
     assert_eq!(sent.answer.unwrap(), "y".repeat(ANSWER_BYTES));
-    // What the kernel's buffers hold, and no more.
+    // The sink writes no more than the kernel's buffers hold.
     assert!(sink.written() < SIZE, "{}", sink.written());
 }
 
@@ -126,8 +126,8 @@ async fn nothing_goes_to_addresses_that_nobody_named() {
     assert!(sink.requests().is_empty());
 }
 
-/// A network that is named makes `http:` possible there, and not to all the world: what is signed, and headers that are secrets,
-/// would be read on the way.
+/// A named network allows `http:` only within it. Outside of it, others could read the signed body and secret
+/// headers.
 #[tokio::test]
 async fn in_the_clear_nothing_goes_out_of_the_networks_that_are_named() {
     for host in ["93.184.216.34", "[2606:4700:4700::1111]", "1.1.1.1"] {
@@ -146,13 +146,13 @@ async fn in_the_clear_nothing_goes_out_of_the_networks_that_are_named() {
     encrypted.get("tested").unwrap().check_address().unwrap();
 }
 
-/// A name server may say a public address when it is asked first and a private one later: the address that was checked is
-/// the one that is connected to, and each attempt checks anew.
+/// A name server may first return a public address and later a private one. The connection uses the checked
+/// address, and each attempt checks again.
 #[tokio::test]
 async fn a_name_that_becomes_private_is_not_followed_there() {
     let sink = Sink::start(Answer::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")).await;
     let url: Url = format!("http://localhost:{}/", sink.port()).parse().unwrap();
-    // The first answer of a name server, which is not what the name stands for here.
+    // First answer of the name server. Here the name has another address.
     let first = vec!["192.0.2.1:9".parse().unwrap()];
     let guard = Guard::new(&["192.0.2.0/24".to_owned()]).unwrap();
     let checked = guard.check_all(&url, "localhost".to_owned(), first).unwrap();

@@ -1,4 +1,4 @@
-//! A receiver on loopback that answers as a test says, byte by byte, and keeps what it was sent.
+//! A receiver on loopback that sends the bytes of a test as its response and records the requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a receiver does with a request.
+/// Response of the receiver.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// These bytes, and no more.
+    /// Exactly these bytes.
     Bytes(&'static [u8]),
-    /// The bytes after so long.
+    /// The bytes after a delay.
     Late(Duration, &'static [u8]),
-    /// The bytes, then one more each few milliseconds, for ever.
+    /// The bytes, then one more every few milliseconds, without end.
     Drips(&'static [u8]),
-    /// A body of so many bytes, under `200`.
+    /// A body of so many bytes, with status `200`.
     Large(usize),
-    /// The connection ends without an answer.
+    /// The connection ends without a response.
     Hangs,
 }
 
@@ -49,7 +49,7 @@ impl Sink {
         self.port
     }
 
-    /// Heads and bodies so far.
+    /// Returns heads and bodies of the requests so far.
     pub(crate) fn requests(&self) -> Vec<(String, Vec<u8>)> {
         let split = |bytes: &Vec<u8>| {
             let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
@@ -58,7 +58,7 @@ impl Sink {
         self.requests.lock().unwrap().iter().map(split).collect()
     }
 
-    /// Bytes of answers that the other side took.
+    /// Returns the number of response bytes that the other side accepted.
     pub(crate) fn written(&self) -> usize {
         *self.written.lock().unwrap()
     }
