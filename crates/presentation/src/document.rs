@@ -1,19 +1,19 @@
-//! A text of a closed set of Markdown as a page of its own: no script, nothing from elsewhere.
+//! A page with one text, in a closed set of Markdown: no script, and no external resources.
 
 use std::fmt::Write;
 
 use crate::markup::line;
 use crate::{POLICY, STYLE, prose};
 
-/// A text that somebody released, as one HTML page. It is well-formed XML too.
+/// A released text as one HTML page, which is also well-formed XML.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
-    /// In a line below the title.
+    /// Text of the line below the title.
     pub byline: String,
-    /// Markdown.
+    /// Text in Markdown.
     pub text: String,
-    /// Its agents played a script.
+    /// True if the agents of the run played a script.
     pub is_rehearsal: bool,
 }
 

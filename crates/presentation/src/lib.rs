@@ -2,10 +2,10 @@
 //!
 //! PURE. Data in, data or a string out: no files, clock or randomness; equal input gives equal output.
 //!
-//! [`card::Card`] holds what a surface shows of an interrupt. [`Document`] is a whole page of one text: no script, nothing
-//! from the network, both themes, printable. Its text is a closed set of Markdown (`prose.rs`): nothing else of it becomes
-//! an element, so no text leaves its section. A report with parts of its own is built from [`prose`] and [`markup`], under
-//! [`POLICY`] and with [`STYLE`].
+//! [`card::Card`] holds the content of an interrupt for a surface. [`Document`] is a whole page of one text: no
+//! script, no network, both themes, printable. Its text is a closed set of Markdown (`prose.rs`). No other syntax
+//! becomes an element, so no text leaves its section. A report with parts of its own is built from [`prose`] and
+//! [`markup`], with [`POLICY`] and [`STYLE`].
 
 pub mod card;
 mod document;
@@ -17,5 +17,6 @@ pub use document::Document;
 
 /// Style of every page.
 pub const STYLE: &str = include_str!("page.css");
-/// Content security policy of every page: no script, nothing from elsewhere. Links lead to places of the page.
+/// Content security policy of every page: no script and no external resources. Links lead only to places within the
+/// page.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -1,15 +1,15 @@
-//! The named limits of a page, each with its reason. Holds numbers only.
+//! Named limits of a page, each with its reason. Holds numbers only.
 
 /// Bytes of an agent's text that are rendered: about 80 pages. The page says that the rest is cut.
 pub const TEXT_BYTES: usize = 256 * 1024;
-/// Bytes of HTML that one text becomes: what escapes and marks add stays in proportion.
+/// Bytes of HTML for one text. The limit keeps escapes and marks in proportion.
 pub const PROSE_BYTES: usize = 2 * 1024 * 1024;
-/// Numbers of one text that are marked: a mark is eighty bytes. The others are counted.
+/// Marked numbers of one text: a mark takes eighty bytes. The other numbers are only counted.
 pub const MARKS: usize = 2_000;
-/// Lists and quotes inside one another, and emphasis inside emphasis: deeper ones are shown at this depth.
+/// Depth of nested lists and quotes, and of nested emphasis. Deeper ones are shown at this depth.
 pub const NESTING: usize = 16;
-/// Characters that begin a list or a quote in one line. A line with more is no list: the parser looks at each of
-/// them in every line that follows.
+/// Characters in one line that begin a list or a quote. A line with more is shown as text, because the parser
+/// examines each of them in every following line.
 pub const MARKERS: usize = 64;
 /// Characters of a name, a label or a title.
 pub const LINE_CHARS: usize = 300;

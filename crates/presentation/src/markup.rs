@@ -1,4 +1,5 @@
-//! Text as HTML that is text: made plain, cut at a named limit, escaped. The only way of a text into the page.
+//! Converts text into HTML text: made plain, cut at a named limit, and escaped. Every text of a page passes through
+//! this module.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use holdshort_protocol::plain;
 
 use crate::limits::{LINE_CHARS, SAID_CHARS};
 
-/// Escapes for content and for quoted attributes. The text is plain already, or is of this crate.
+/// Escapes for content and for quoted attributes. The text must be plain already, or come from this crate.
 pub fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -20,12 +21,12 @@ pub fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// A name, a label, a title: one line.
+/// Returns a name, a label or a title as one line.
 pub fn line(text: &str) -> String {
     cut_line(text, LINE_CHARS)
 }
 
-/// A line of at most so many characters.
+/// Returns a line of at most `chars` characters.
 pub fn cut_line(text: &str, chars: usize) -> String {
     let (shown, rest) = cut(text, chars);
     let mut out = String::new();
@@ -36,7 +37,7 @@ pub fn cut_line(text: &str, chars: usize) -> String {
     out
 }
 
-/// What somebody said: line breaks stay.
+/// Returns text of a person or agent with its line breaks.
 pub fn said(text: &str) -> String {
     let (shown, rest) = cut(text.trim(), SAID_CHARS);
     let mut out = String::new();
@@ -47,7 +48,7 @@ pub fn said(text: &str) -> String {
     out
 }
 
-/// The first characters, and how many are left.
+/// Returns the first characters, and the number of the remaining ones.
 fn cut(text: &str, chars: usize) -> (&str, usize) {
     match text.char_indices().nth(chars) {
         Some((at, _)) => (&text[..at], text[at..].chars().count()),

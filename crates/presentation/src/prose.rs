@@ -1,8 +1,9 @@
-//! What an agent wrote, as a closed set of Markdown: headings, paragraphs, lists, tables, emphasis, code, quotes, rules.
+//! Renders text of an agent as a closed set of Markdown: headings, paragraphs, lists, tables, emphasis, code,
+//! quotes, rules.
 //!
-//! Links, images and HTML are shown as they are written: `[` and `<` stand for themselves before the parser sees the
-//! text, so no syntax of theirs exists. Every other text passes through `plain` and `escape`, and every element that is
-//! opened is closed here, so a text can not leave its section. Numbers that are not known are marked.
+//! Links, images and HTML are shown as they are written: placeholders replace `[` and `<` before the parser sees
+//! the text, so it finds no such syntax. Every other text passes through `plain` and `escape`, and every element
+//! that is opened is closed here. A text can therefore not leave its section. Numbers without a source are marked.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,16 +15,16 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 use crate::limits::{MARKERS, MARKS, NESTING, PROSE_BYTES, TEXT_BYTES};
 use crate::markup::escape;
 
-/// Characters that stand for `[` and `<` while the text is parsed. `plain` leaves none of them in a text.
+/// Placeholders for `[` and `<` while the text is parsed. `plain` leaves none of them in a text.
 const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
-/// The level of the section's own heading.
+/// Level of the section's own heading.
 const ABOVE: usize = 2;
 const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
 
 /// Result of looking up a number of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// It is not known.
+    /// The number has no known source.
     Untraced,
     /// The data has the number. Index of its row, from zero; the row has the id `found-1`, `found-2`, …
     Found(usize),
@@ -40,15 +41,15 @@ pub trait Lookup {
 /// Counts of a rendered text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Numbers that were marked.
+    /// Number of marked numbers without a source.
     pub untraced: usize,
-    /// Numbers that lead to where they stand in the data.
+    /// Number of numbers that link to their row of the data.
     pub found: usize,
-    /// Something of the text is not shown.
+    /// True if a part of the text is not shown.
     pub is_cut: bool,
 }
 
-/// Renders a text behind a heading of level 2. Without `lookup` no number is looked up.
+/// Renders a text below a heading of level 2. Without `lookup` no number is looked up.
 pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lookup>) -> Rendered {
     let mut cut = text.len().min(TEXT_BYTES);
     while !text.is_char_boundary(cut) {
@@ -67,7 +68,7 @@ pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lo
     writer.finish()
 }
 
-/// The text for the parser: plain, without links and HTML, and without lines that nest beyond measure.
+/// Prepares the text for the parser: plain, without links and HTML, and without lines that nest too deep.
 fn source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in plain::text(text).split_inclusive('\n') {
@@ -86,7 +87,7 @@ fn source(text: &str) -> String {
     out
 }
 
-/// A line of one character: a rule, or the end of a heading.
+/// Returns true for a line of one character: a rule, or the end of a heading.
 fn is_rule(line: &str) -> bool {
     let mut marks = line.trim().bytes().filter(|byte| *byte != b' ');
     let first = marks.next();
@@ -110,9 +111,9 @@ enum Piece {
     Tag(&'static str),
 }
 
-/// An element that is open.
+/// An open element.
 struct Open {
-    /// Empty for one that is nested too deep.
+    /// Closing tag. Empty for an element that is nested too deep.
     end: String,
     is_list: bool,
 }
@@ -122,10 +123,10 @@ struct Writer<'a> {
     start: usize,
     lookup: Option<&'a mut dyn Lookup>,
     open: Vec<Open>,
-    /// What is in the line that is being read.
+    /// Pieces of the current line.
     pieces: Vec<Piece>,
     emphasis: Vec<&'static str>,
-    /// Levels that the agent's headings have, from the outermost.
+    /// Levels of the agent's headings, from the outermost.
     levels: Vec<HeadingLevel>,
     table: Table,
     rendered: Rendered,
@@ -162,7 +163,7 @@ impl<'a> Writer<'a> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            // All but the first are switched off, or can not be written without `<` and `[`.
+            // Only `Text` occurs: the others are disabled, or can not be written without `<` or `[`.
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
@@ -250,7 +251,7 @@ impl<'a> Writer<'a> {
                     self.open(&format!("<td{class}>"), "</td>");
                 }
             }
-            // None of these is switched on; whatever they hold is text.
+            // These elements are disabled, so their content is text.
             Tag::HtmlBlock
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
@@ -310,7 +311,7 @@ impl<'a> Writer<'a> {
         self.open.push(Open { end: end.to_owned(), is_list: false });
     }
 
-    /// A container, unless it is nested too deep.
+    /// Opens a container, unless it is nested too deep.
     fn nest(&mut self, start: &str, end: &str, is_list: bool) {
         let depth = self.open.iter().filter(|open| !open.end.is_empty()).count();
         let (start, end) = if depth < 2 * NESTING { (start, end) } else { ("", "") };
@@ -324,7 +325,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the line that was read. Its numbers are looked up in what a reader sees, whatever emphasis cuts it.
+    /// Writes the current line. Numbers are looked up in its text without emphasis.
     fn line(&mut self, column: Option<&str>) {
         let pieces = std::mem::take(&mut self.pieces);
         let seen: String = pieces.iter().filter_map(Piece::text).collect();
@@ -370,7 +371,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        // Lines of items that are nested too deep stand below one another.
+        // Items that are nested too deep are separated by line breaks.
         if self.open.last().is_some_and(|open| open.end.is_empty()) {
             self.out.push_str("<br/>\n");
         }
@@ -404,7 +405,7 @@ impl Piece {
     }
 }
 
-/// How far the next part of a piece goes, and whether it is marked.
+/// Returns the end of the next part of a piece, and true if the part is marked.
 fn next_part(mark: Option<&Range<usize>>, at: usize, end: usize) -> (usize, bool) {
     match mark {
         Some(mark) if mark.start <= at => (mark.end.min(end), true),

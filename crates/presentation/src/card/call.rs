@@ -19,7 +19,7 @@ pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
         }
     }));
     facts.extend(FetchCard::of(payload).into_iter().flat_map(fetch));
-    // A change stands below its path.
+    // The part for a change already shows its path.
     let path = Some(text(payload, "path")).filter(|_| Diff::of(payload).is_none());
     let places = [(FactName::Path, path), (FactName::Directory, payload.get("cwd").and_then(Value::as_str))];
     let places =
@@ -43,7 +43,7 @@ fn fetch(fetch: FetchCard<'_>) -> Vec<Fact> {
     fetch.parts().into_iter().filter_map(fact).collect()
 }
 
-/// Returns what a command may reach, and for how long.
+/// Returns the limits of a command: its reach and its time.
 fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(TrialCard::missing(payload).map(|why| {
@@ -75,7 +75,7 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts
 }
 
-/// Returns the command, the change of a file, or the arguments of a call. `is_open`: a note says what a decision means.
+/// Returns the command, the change of a file, or the arguments of a call. If `is_open`, a note explains a decision.
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
     let trial = TrialCard::of(payload).map(tried);
@@ -109,7 +109,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// Returns what the command did where it could harm nothing.
+/// Returns the changes of a command in a trial.
 fn tried(trial: TrialCard<'_>) -> Part<'_> {
     let changes = trial.changes().map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty());

@@ -1,4 +1,4 @@
-//! The end of an interrupt: its outcome, who decided, and what was answered.
+//! The end of an interrupt: its outcome, deciders and answer.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::facts::option_label;
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the option that was taken; `None` if the outcome says the same, such as *Approve* and *Approved*.
+    /// Label of the chosen option.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
-    /// Sentence that counts the open calls that it released as well.
+    /// Sentence that counts the other open calls that were released with it.
     pub also: Option<String>,
     /// RFC 3339.
     pub at: &'a str,

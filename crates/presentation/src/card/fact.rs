@@ -18,7 +18,7 @@ pub struct Fact {
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     Plain,
-    /// A fact that nobody should miss.
+    /// A fact that a reader must not miss.
     Notice,
     /// A fact that speaks against an approval.
     Alarm,

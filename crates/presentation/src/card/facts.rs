@@ -1,4 +1,4 @@
-//! Facts about an interrupt of any kind: who asks, where, why, and until when.
+//! Facts about an interrupt of any kind: the asker, the place, the reasons and the deadlines.
 
 use holdshort_protocol::{
     AskedLine, Covered, Interrupt, Involved, Level, Offer, Origin, Quorum, asked_people, plain,
@@ -57,7 +57,7 @@ pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> 
     facts
 }
 
-/// Returns who is asked, who has decided, who is missing, and whether the reader may decide.
+/// Returns the people asked, the votes, the missing votes, and the reader's right to decide.
 pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     let lines = Involved::from(interrupt).lines(time).into_iter();
     lines
@@ -72,7 +72,7 @@ pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
         .collect()
 }
 
-/// Returns what happens while nobody decides.
+/// Returns the deadlines and their effects while no decision is made.
 fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(at) = &interrupt.expires_at {
@@ -96,7 +96,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     facts
 }
 
-/// Returns what an approval for the session covers, if one is offered.
+/// Returns the calls that a grant for the session covers, if one is offered.
 pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(Offer::gives_grant);
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);

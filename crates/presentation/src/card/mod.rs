@@ -1,8 +1,9 @@
-//! The card of an interrupt: everything that a person is shown of it, built once as data.
+//! The card of an interrupt: all that a person is shown, built once as data.
 //!
-//! A surface draws the card in its own form and adds no words to it: the terminal, the page without scripts, the
-//! form in Slack. Facts are one line each, and plain already. Parts may be written by an agent: commands, paths, names
-//! and JSON in them are plain already; prose, lines of a change, scripts and output are made plain where they are printed.
+//! A surface (the terminal, the page without scripts, the form in Slack) draws the card in its own form and adds no
+//! words to it. Facts are one line each and already plain. Parts may be written by an agent. Commands, paths, names
+//! and JSON in them are already plain. Prose, lines of a change, scripts and output are made plain when they are
+//! printed.
 
 mod call;
 mod end;
@@ -22,7 +23,7 @@ pub use self::facts::people;
 pub use self::part::{Part, Proposal, Subtask, TriedChange};
 pub use self::parts::readable;
 
-/// Everything that a person is shown of an interrupt.
+/// Card of an interrupt.
 #[derive(Debug, Serialize)]
 pub struct Card<'a> {
     pub kind: &'static str,
@@ -33,7 +34,7 @@ pub struct Card<'a> {
     pub facts: Vec<Fact>,
     /// Traps for the reader's eye, such as look-alike letters.
     pub warnings: Vec<String>,
-    /// Name of the agent that says what is not a fact.
+    /// Name of the agent that wrote the texts that are not facts.
     pub speaker: Cow<'a, str>,
     /// Message of the speaker; empty if a part holds the same text.
     pub said: &'a str,
@@ -100,7 +101,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Returns the card as plain text, part by part and without its end, and whether something of it is cut.
+    /// Returns the card as plain text, part by part and without its end. The second value is true if a part is cut.
     pub fn text(&self) -> (Vec<String>, bool) {
         let mut parts = vec![format!("{}: {}", self.kind, self.title)];
         parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
 
-/// Something to read. Commands, paths, names, JSON and notes are plain already. Prose, lines of a change, scripts and
+/// A part to read. Commands, paths, names, JSON and notes are already plain. Prose, lines of a change, scripts and
 /// output are not.
 #[derive(Debug, Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
@@ -46,7 +46,7 @@ pub enum Part<'a> {
     Plan {
         subtasks: Vec<Subtask<'a>>,
     },
-    /// Ways to go, of which a person chooses one.
+    /// Alternatives, of which a person chooses one.
     Proposals {
         proposals: Vec<Proposal<'a>>,
     },
@@ -90,7 +90,7 @@ pub struct Subtask<'a> {
     pub after: Vec<Cow<'a, str>>,
 }
 
-/// One way to go, with arguments for and against it.
+/// One alternative, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
     /// One line, made plain.
@@ -152,7 +152,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns true if something of it is not shown.
+    /// Returns true if the part does not show everything.
     pub(super) fn is_cut(&self) -> bool {
         match self {
             Self::Script { truncated, .. } => *truncated,

@@ -7,8 +7,8 @@ use super::call;
 use super::fact::{Fact, FactName};
 use super::part::{Part, Proposal, Subtask};
 
-/// Returns facts about a call, and the parts. Everything that an agent elsewhere sends is its own word, except the call
-/// that the gates read, `judged`.
+/// Returns the facts about a call, and the parts. All data of an agent elsewhere is its own claim, except `judged`,
+/// the call that the gates inspected.
 pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -> (Vec<Fact>, Vec<Part<'a>>) {
     let payload = &interrupt.payload;
     let is_open = interrupt.resolution.is_none();

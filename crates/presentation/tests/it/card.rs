@@ -81,7 +81,7 @@ fn nothing_of_an_agent_elsewhere_is_left_out() {
     }
 }
 
-/// A call that the gates read is a fact. Other data of the agent is not.
+/// A call that the gates inspected is a fact. Other data of the agent is not.
 #[test]
 fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     let payload = json!({"tool": "run_command", "arguments": {"command": "rm -r build"}, "sandbox": "full", "cwd": "/srv"});
@@ -95,7 +95,7 @@ fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     assert_eq!(card.parts.iter().map(named).collect::<Vec<_>>(), ["command", "Details"]);
 }
 
-/// A text that a part holds is not said twice.
+/// The message is left out if a part holds the same text.
 #[test]
 fn the_message_is_left_out_if_a_part_holds_it() {
     let mut question =

@@ -1,4 +1,4 @@
-//! A text that was released, as a page of its own.
+//! A released text as a page.
 
 use holdshort_presentation::Document;
 
