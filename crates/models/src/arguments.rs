@@ -1,12 +1,13 @@
-//! A call's arguments as a provider sent them: a strict JSON object, or a text that is none.
+//! Arguments of a call as a provider sent them: a strict JSON object, or a malformed text.
 //!
-//! Never repairs anything. A text that two readers could understand differently is malformed.
+//! Arguments are never repaired. A text that two parsers could read differently is malformed.
 
 use holdshort_core::json;
 use holdshort_core::message::Arguments;
 use serde_json::{Map, Value};
 
-/// From the provider's text. Nothing at all means no arguments: many servers send that for a tool without any.
+/// Parses the provider's text. An empty text means no arguments, because many servers send it for a tool without
+/// any.
 pub(crate) fn of_text(raw: String) -> Arguments {
     if raw.trim().is_empty() {
         return Arguments::Json(Value::Object(Map::new()));
@@ -17,7 +18,7 @@ pub(crate) fn of_text(raw: String) -> Arguments {
     }
 }
 
-/// From a value that was parsed already, where a text is one that could not be.
+/// Checks a parsed value. A string is the text that the provider library could not parse.
 pub(crate) fn of_value(value: Value) -> Arguments {
     match value {
         Value::String(raw) => of_text(raw),

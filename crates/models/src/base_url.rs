@@ -1,7 +1,7 @@
-//! The address of an OpenAI-compatible server, from what people write.
+//! Normalizes the address of an OpenAI-compatible server.
 //!
-//! `https://host`, `https://host/v1`, `https://host/v1/` and the full `https://host/v1/chat/completions` mean
-//! the same. A path other than that is kept: `https://host/openai` stays as it is. A query is kept too.
+//! `https://host`, `https://host/v1`, `https://host/v1/` and the full `https://host/v1/chat/completions` are
+//! equivalent. Any other path is kept: `https://host/openai` stays unchanged. A query is kept too.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ const ENDPOINT: &str = "/chat/completions";
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// The error says what is wrong and does not repeat the address: it may hold a secret.
+    /// Parses an address. The error names the problem but not the address, which may contain a secret.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut url =
             Url::parse(text.trim()).map_err(|_| "it is no URL, such as http://127.0.0.1:8080/v1")?;
@@ -34,7 +34,7 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// Whether the server is on this machine.
+    /// Returns true if the server is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let Some(host) = self.0.host_str() else { return false };
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -47,12 +47,12 @@ impl BaseUrl {
         &self.0
     }
 
-    /// With a trailing slash, which the client needs to append to it.
+    /// Returns the address with a trailing slash, which the client needs to append a path.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// For people: without query and trailing slash.
+    /// Returns the address for people: without query and trailing slash.
     pub(crate) fn shown(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);

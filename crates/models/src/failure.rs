@@ -1,6 +1,6 @@
-//! What went wrong between us and a provider, as a kind that the run can act on and a message for a person.
+//! Converts an error of a provider into a kind that the run can act on and a message for a person.
 //!
-//! Never decides about a retry and never lets a key through.
+//! It decides nothing about a retry and removes keys from messages.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
     Failure { kind, retry_after_ms: None, message: message.into() }
 }
 
-/// `provider`: its name, for what never got there.
+/// Returns the failure for an error. `provider` is the provider's name, for errors of the connection.
 pub(crate) fn of(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
@@ -48,7 +48,7 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
     }
 }
 
-/// The library wraps what happened on the stream, also a status that came before it.
+/// Classifies an error on the stream. The library also wraps a status that came before the stream.
 fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> Failure {
     if let Some(error) = error.downcast_ref::<genai::Error>() {
         return classify(error, provider);
@@ -73,7 +73,7 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> 
 
 fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     let cause = answers::innermost(error);
-    // Of the address no more than the host: what follows it may hold a secret.
+    // Only the host of the address is shown: the rest may contain a secret.
     let at = error.url().map(|url| format!(" at {}", url.origin().ascii_serialization())).unwrap_or_default();
     if error.is_timeout() {
         new(FailureKind::TimedOut, format!("the provider {provider} did not answer in time{at}: {cause}"))
@@ -101,7 +101,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
     Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
 }
 
-/// An error that came as an event in a stream that began well.
+/// Classifies an error event in a stream that began with a success status.
 fn of_error_event(body: &Value) -> Failure {
     let text = body.to_string();
     let has = |word| text.contains(word);
@@ -117,11 +117,12 @@ fn of_error_event(body: &Value) -> Failure {
     new(kind, format!("the provider broke off with an error: {}", said(body).unwrap_or(text)))
 }
 
-/// Whether a refusal says that the request is longer than the model's window. Each provider has words of its own.
+/// Returns true if the provider refuses the request because it exceeds the model's context window. Each provider
+/// has its own words.
 fn is_too_long(text: &str) -> bool {
     let text = text.to_lowercase();
     [
-        // OpenAI and servers that speak as it does, vLLM and llama.cpp among them.
+        // OpenAI and compatible servers, such as vLLM and llama.cpp.
         "context_length_exceeded",
         "maximum context length",
         "exceed_context_size",
@@ -140,7 +141,7 @@ fn is_too_long(text: &str) -> bool {
     .any(|words| text.contains(words))
 }
 
-/// What an error body says, in the places where providers put it.
+/// Returns the message of an error body, from the fields where providers put it.
 fn said(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()
@@ -148,7 +149,7 @@ fn said(body: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// `Retry-After`, or the finer `retry-after-ms` that some send.
+/// Returns the delay of `Retry-After`, or of the finer `retry-after-ms` that some servers send.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {

@@ -1,10 +1,9 @@
-//! What a provider's own frames say that the provider library does not pass on, or not faithfully.
+//! Reads facts from a provider's raw frames that the provider library omits or changes.
 //!
-//! The library reads the stream; this looks at each frame beside it, for the facts on which a reply stands:
-//! whether it ended, which model answered, and, on the chat-completions wire, the tool calls. There the
-//! library fills gaps in the indexes with copies of a call, allocates up to any index it is told, drops calls
-//! without one, and parses arguments leniently. A call must be exactly what was sent, so it is read here.
-//! Never performs I/O.
+//! The library reads the stream, and this module reads each frame in addition. It records if the reply ended, which
+//! model replied, and, on the chat-completions API, the tool calls. For that API the library fills gaps in the
+//! indexes with copies of a call and allocates up to any index. It drops calls without an index and parses
+//! arguments leniently. A call must be exactly what was sent, so calls are read here. This module performs no I/O.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,27 +13,27 @@ use serde_json::Value;
 
 use crate::arguments;
 
-/// The most a reply's frames may hold together, in bytes.
+/// Most bytes of the frames of one reply.
 pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
-/// The most calls one reply may make.
+/// Most calls of one reply.
 pub(crate) const MAX_CALLS: usize = 128;
 
-/// What was learned from the frames of one call.
+/// Facts from the frames of one call.
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<Seen>);
 
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Frames that held anything.
+    /// Number of frames with data.
     pub(crate) count: u64,
     bytes: usize,
-    /// Whether this is the chat-completions wire.
+    /// True for the chat-completions API.
     pub(crate) chat_completions: bool,
-    /// The provider said that the reply is whole, and perhaps why it stopped.
+    /// True if the provider marked the end of the reply. `stop` is its reason, if it gave one.
     pub(crate) ended: bool,
     pub(crate) stop: Option<String>,
     pub(crate) model: Option<String>,
-    /// On the chat-completions wire only.
+    /// Present only for the chat-completions API.
     pub(crate) usage: Option<Usage>,
     calls: Vec<PartialCall>,
 }
@@ -60,7 +59,7 @@ impl ChatFrameSink for Frames {
 }
 
 impl Seen {
-    /// Which limit the reply broke, if any.
+    /// Returns the limit that the reply exceeds, if any.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
@@ -68,7 +67,7 @@ impl Seen {
         (self.calls.len() > MAX_CALLS).then(|| format!("the reply makes more than {MAX_CALLS} calls"))
     }
 
-    /// The calls of the chat-completions wire, in the order in which they began.
+    /// Returns the calls of the chat-completions API, in the order in which they began.
     pub(crate) fn take_calls(&mut self) -> Vec<RequestedCall> {
         std::mem::take(&mut self.calls)
             .into_iter()
@@ -107,7 +106,7 @@ impl Seen {
         }
     }
 
-    /// In the order: chat completions and Ollama, Anthropic, Gemini, the Responses API.
+    /// Places in this order: chat completions and Ollama, Anthropic, Gemini, the Responses API.
     fn take_model(&mut self, frame: &Value) {
         let name = ["/model", "/message/model", "/modelVersion", "/response/model"]
             .into_iter()
@@ -142,8 +141,8 @@ impl Seen {
                 .any(|place| frame.pointer(place).and_then(Value::as_str).is_some_and(|at| !at.is_empty()));
     }
 
-    /// A piece belongs to the last call with its index. A new name under a new id is a new call whatever the
-    /// index: some servers number all calls 0.
+    /// Adds a piece to the last call with its index. A new name with a new id begins a new call whatever the index
+    /// is, because some servers number all calls 0.
     fn take_call(&mut self, delta: &Value) {
         let text = |place| delta.pointer(place).and_then(Value::as_str).unwrap_or_default();
         let (id, tool) = (text("/id"), text("/function/name"));

@@ -1,7 +1,7 @@
-//! Models: one trait, the providers behind it, and the rehearsal that plays when there is no provider.
+//! Models: one trait, the providers behind it, and the rehearsal that plays if no provider is configured.
 //!
-//! Takes a request, gives a reply or a typed failure. Never retries, never stores anything, never decides what
-//! follows a failure: the run does. No key ever leaves this crate except to its provider. Start at [`Source`].
+//! A model takes a request and returns a reply or a typed failure. It never retries, stores nothing, and does not
+//! decide how the run reacts to a failure. A key is sent only to its provider. Start at [`Source`].
 
 mod arguments;
 mod base_url;
@@ -23,28 +23,28 @@ pub use probe::answers;
 pub use rehearsal::Rehearsal;
 pub use source::{Error, Missing, Settings, Source, from_env};
 
-/// Something that answers requests. Dropping the future of a call closes its connection.
+/// A model that answers requests. Dropping the future of a call closes its connection.
 pub trait Model: Send + Sync + 'static {
-    /// One call, one attempt. `on_text` gets the text while it arrives: a preview, void if the call fails.
+    /// Makes one attempt. `on_text` gets the text while it arrives: a preview, which is void if the call fails.
     fn call<'a>(
         &'a self,
         request: &'a Request,
         on_text: &'a (dyn Fn(&str) + Send + Sync),
     ) -> BoxFuture<'a, Result<Reply, Failure>>;
 
-    /// What answers, for people.
+    /// Describes the model for people.
     fn describe(&self) -> Description;
 }
 
-/// What answers requests. Safe to show: it never holds a key.
+/// Description of a model. It never contains a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The model's name where a request names none.
+    /// Name of the model for requests that name none.
     pub name: String,
     /// `openai-compatible`, `openai`, `anthropic`, `gemini`, `ollama` or `rehearsal`.
     pub provider: &'static str,
-    /// Whether this is a rehearsal. Every surface must say so.
+    /// True for a rehearsal. Every surface must show this.
     pub rehearsal: bool,
-    /// Where requests go, without query; `None` for the address of a provider on the internet.
+    /// Address of the server, without query. `None` for a provider on the internet.
     pub base_url: Option<String>,
 }

@@ -1,16 +1,16 @@
-//! Takes secrets and control characters out of texts that people will read, and cuts them to size.
+//! Removes secrets and control characters from texts for people, and cuts them to size.
 
-/// The longest message a failure carries, in bytes.
+/// Most bytes of a failure message.
 pub(crate) const MAX_MESSAGE: usize = 2048;
-/// How much of a provider's error is looked at, in bytes.
+/// Most bytes of a provider's error that are examined.
 const MAX_INPUT: usize = 64 * 1024;
 const MASKED: &str = "[key]";
-/// How the usual providers' keys begin. They like to repeat a wrong key in their refusal.
+/// Prefixes of the keys of common providers. Providers often repeat a wrong key in their refusal.
 const PREFIXES: [&str; 7] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "pk-", "r8_"];
-/// Shorter words with these beginnings are words.
+/// Fewest characters of a key. A shorter text with such a prefix is an ordinary word.
 const MIN_KEY: usize = 12;
 
-/// The secrets to take out.
+/// Secrets to remove.
 #[derive(Clone, Default)]
 pub(crate) struct Mask(Vec<String>);
 
@@ -19,7 +19,7 @@ impl Mask {
         Self(secrets.into_iter().filter(|secret| secret.len() >= 4).collect())
     }
 
-    /// One line of at most [`MAX_MESSAGE`] bytes without secrets.
+    /// Returns one line of at most [`MAX_MESSAGE`] bytes without secrets.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut text = head(text, MAX_INPUT).to_owned();
         for secret in &self.0 {

@@ -1,12 +1,12 @@
-//! Our request in the terms of the provider library. Adds nothing, and loses only which agent said what:
-//! a provider knows one assistant.
+//! Converts a request into the types of the provider library. It adds nothing. Only the agents' names are lost,
+//! because a provider knows one assistant.
 
 use genai::chat::{ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse};
 use holdshort_core::message::{Call, Declaration, Message, Request};
 use serde_json::{Value, json};
 
-/// The whole request. Results that follow each other become one message, as Anthropic and Gemini want them;
-/// where the wire has one message per result the library splits them again.
+/// Converts the whole request. Consecutive tool results become one message, as Anthropic and Gemini require. For
+/// APIs with one message for each result, the library splits them again.
 pub(crate) fn request(request: &Request) -> ChatRequest {
     let mut messages = Vec::with_capacity(request.messages.len());
     let mut results = Vec::new();
@@ -50,7 +50,7 @@ fn assistant(text: &str, calls: &[Call]) -> Option<ChatMessage> {
     (!parts.is_empty()).then(|| ChatMessage::assistant(MessageContent::from_parts(parts)))
 }
 
-/// Providers refuse a history whose arguments are no object, so a malformed text is wrapped.
+/// Wraps arguments that are not an object, because providers refuse a history with such arguments.
 fn object(arguments: &Value) -> Value {
     if arguments.is_object() { arguments.clone() } else { json!({ "malformed": arguments }) }
 }

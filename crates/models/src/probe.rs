@@ -1,4 +1,4 @@
-//! Whether somebody answers at the address of a model server. Sends no key and no request to a model.
+//! Checks that a model server answers at an address. Sends no key and no request to a model.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use holdshort_http::answers::innermost;
 
 use crate::base_url::BaseUrl;
 
-/// Until an answer begins. A server on this machine or in this network begins at once.
+/// Time limit until an answer begins. A server on this machine or in this network begins at once.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Asks for the list of models; every answer counts, for without a key most are refusals. The error is why nobody
-/// answered.
+/// Requests the list of models. Every response is a success, because most servers refuse a request without a key.
+/// The error says why there was no response.
 pub async fn answers(base_url: &str) -> Result<(), String> {
     let base_url = BaseUrl::parse(base_url)?;
     let mut http = holdshort_http::client_to(base_url.url())

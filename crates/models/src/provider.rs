@@ -1,6 +1,6 @@
 //! A provider on the network: one streamed request, one reply or failure.
 //!
-//! Never retries. A reply counts only when the provider said that it is whole.
+//! It never retries. A reply is valid only if the provider marked its end.
 
 #[cfg(test)]
 mod tests;
@@ -24,13 +24,13 @@ use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
 
-/// Refused or unreachable shows within this; the idle time-out covers the rest.
+/// Time limit to connect. The idle timeout covers the time after that.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where Ollama listens unless it is told otherwise; the library knows no other.
+/// Default address of Ollama. The library knows no other.
 const OLLAMA: &str = "http://localhost:11434";
 
-/// Where requests go, and with which key.
+/// Provider of the requests, with its key.
 pub(crate) enum Route {
     /// A server with the chat-completions API.
     Compatible {
@@ -77,7 +77,7 @@ impl Route {
         }
     }
 
-    /// The one server that is asked; `None` for a provider on the internet.
+    /// Returns the URL of a single server. `None` for a provider on the internet.
     fn server(&self) -> Option<Url> {
         match self {
             Self::Ollama => Url::parse(OLLAMA).ok(),
@@ -85,8 +85,8 @@ impl Route {
         }
     }
 
-    /// The library's way to talk to a model of this name. A namespace in front of it is cut off before the
-    /// name goes out; putting one there keeps the rest of a compatible server's name as it is.
+    /// Returns the library's identifier of a model. The library cuts off a namespace before it sends the name, so
+    /// one is added here to keep a compatible server's name unchanged.
     fn model(&self, name: &str) -> ModelIden {
         match self {
             Self::Compatible { .. } => ModelIden::new(AdapterKind::OpenAI, format!("openai::{name}")),
@@ -116,7 +116,7 @@ impl Provider {
         Self::at(endpoint, route, model, settings)
     }
 
-    /// At an address that need not be the route's own.
+    /// Creates a provider at an address that may differ from that of the route.
     fn at(
         endpoint: Option<Endpoint>,
         route: Route,
@@ -194,7 +194,7 @@ impl Provider {
                 Ok(_) => {}
                 Err(error) => {
                     let failure = failed(error);
-                    // A reply that is whole stays whole when the connection breaks after it.
+                    // A whole reply stays valid if the connection breaks after it.
                     if failure.kind == FailureKind::Cut && frames.seen().ended {
                         break;
                     }
@@ -216,8 +216,8 @@ impl Provider {
             .with_stream_header_timeout(self.idle_timeout)
             .with_stream_read_timeout(self.idle_timeout);
         match self.route {
-            // Without an effort of ours the library reads one off the name: `qwen3-max` would go out as `qwen3`
-            // with `reasoning_effort: max`. A budget is what it never sends on this wire.
+            // Without an explicit effort the library reads one from the name: it would send `qwen3-max` as `qwen3`
+            // with `reasoning_effort: max`. It never sends a budget on this API.
             Route::Compatible { .. } => options.with_reasoning_effort(ReasoningEffort::Budget(0)),
             Route::OpenAi { .. } | Route::Anthropic { .. } | Route::Gemini { .. } | Route::Ollama => options,
         }
@@ -261,7 +261,7 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// The reply, if it is one.
+/// Builds the reply. Fails if it is too large, cut or empty.
 fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));

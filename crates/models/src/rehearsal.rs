@@ -1,8 +1,7 @@
-//! The rehearsal model: plays a script in place of a provider, with everything else real.
+//! The rehearsal model: plays a script instead of a provider, with everything else real.
 //!
-//! Holds no position: which step plays follows from the agent's own replies in the request, so a rehearsal
-//! continues after a restart where it was. Never improvises: what the script does not foresee is a failure
-//! that says so.
+//! It stores no position. The agent's own replies in the request determine the next step, so a rehearsal continues
+//! after a restart. It never improvises: a request outside the script is a failure with an explanation.
 
 mod scene;
 
@@ -16,14 +15,14 @@ use serde_json::Value;
 use crate::{Description, Model, arguments, failure};
 use scene::Scene;
 
-/// Between two words, where the step says nothing.
+/// Milliseconds between two words, if the step gives none.
 const PAUSE_MS: u64 = 15;
-/// The longest a reply may take, however many words it has.
+/// Longest duration of a reply in milliseconds, for any number of words.
 const MAX_REPLY_MS: u64 = 5_000;
-/// How much of what was there a failed expectation shows, in characters.
+/// Characters of the actual text that a failed expectation shows.
 const MAX_SHOWN: usize = 600;
 
-/// Plays a script.
+/// Model that plays a script.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     script: Script,
@@ -109,7 +108,7 @@ async fn speak(step: &Step, text: &str, on_text: &(dyn Fn(&str) + Send + Sync)) 
     }
 }
 
-/// Time between two words of a reply.
+/// Returns the time between two words of a reply.
 fn pause(step: &Step, words: usize) -> Duration {
     let most = MAX_REPLY_MS / u64::try_from(words).unwrap_or(u64::MAX);
     Duration::from_millis(step.pause_ms.unwrap_or(PAUSE_MS).min(most))
@@ -119,7 +118,7 @@ fn off_script(message: String) -> Failure {
     failure::new(FailureKind::Script, message)
 }
 
-/// The step as messages name it.
+/// Names the step for messages.
 fn place(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
@@ -160,7 +159,7 @@ fn requested(
     Ok(RequestedCall { tool: call.tool.clone(), arguments })
 }
 
-/// Every string in the arguments is a template; keys are not.
+/// Renders the arguments. Every string in them is a template; keys are not.
 fn rendered(value: &Value, render: &impl Fn(&str) -> Result<String, Failure>) -> Result<Value, Failure> {
     Ok(match value {
         Value::String(template) => Value::String(render(template)?),

@@ -1,18 +1,19 @@
-//! Where replies come from: read from settings and environment, once, at the start.
+//! Selects the provider from settings and environment, once at the start.
 //!
 //! | given | reaches |
 //! |---|---|
-//! | a base URL (`--base-url`, `OPENAI_BASE_URL`) | that server by the chat-completions API, whatever the model's name; key: `OPENAI_API_KEY`, may be missing |
+//! | `--base-url` or `OPENAI_BASE_URL` | that server, by the chat-completions API; optional key: `OPENAI_API_KEY` |
 //! | a model `gpt…`, `o1…` … | `OpenAI`; key: `OPENAI_API_KEY` |
 //! | a model `claude…` | Anthropic; key: `ANTHROPIC_API_KEY` |
 //! | a model `gemini…` | Gemini; key: `GEMINI_API_KEY` or `GOOGLE_API_KEY` |
 //! | a model `ollama::NAME` | Ollama on this machine; no key |
 //!
-//! Where `OPENAI_API_KEY_FILE` names a file, the key is what that file holds; so do the other three.
+//! A base URL is used for every model name. `OPENAI_API_KEY_FILE` may name a file that holds the key instead. The
+//! other three keys have such a variable too.
 //!
-//! The model is `--model` or `HOLDSHORT_MODEL`; without a base URL, `openai::NAME`, `anthropic::NAME`,
-//! `gemini::NAME`, `ollama::NAME` say where to find it. Never guesses and never falls back: a key alone chooses no
-//! model, a name that belongs to no provider is an error, and only the absence of any is [`Source::Missing`].
+//! The model is `--model` or `HOLDSHORT_MODEL`. Without a base URL, `openai::NAME`, `anthropic::NAME`,
+//! `gemini::NAME` and `ollama::NAME` name the provider. There is never a guess or a fallback: a key alone selects
+//! no model, and a name of no provider is an error. Only a missing name gives [`Source::Missing`].
 
 use std::fmt;
 use std::path::Path;
@@ -26,27 +27,27 @@ use crate::base_url::BaseUrl;
 use crate::limits::KEY_FILE_BYTES;
 use crate::provider::{Provider, Route};
 
-/// What holds a key, and what names a file that does.
+/// Variables for keys, each with the variable that names a key file.
 const KEYS: [(&str, &str); 4] = [
     ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE"),
     ("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE"),
     ("GEMINI_API_KEY", "GEMINI_API_KEY_FILE"),
     ("GOOGLE_API_KEY", "GOOGLE_API_KEY_FILE"),
 ];
-/// Sent where a server wants some key and none was given.
+/// Sent to a compatible server if no key was given, because some servers require one.
 const DUMMY_KEY: &str = "none";
-/// Reasoning models think for minutes before they say anything.
+/// Reasoning models may think for minutes before they send any text.
 const TIMEOUT_MS: u64 = 15 * 60 * 1000;
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
-/// What the command line says. It goes before the environment.
+/// Settings of the command line. They override the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub model: Option<String>,
     pub base_url: Option<String>,
-    /// A whole call, from connecting to the last byte.
+    /// Time limit of a whole call, from connecting to the last byte.
     pub timeout_ms: u64,
-    /// The longest silence of a provider, before and within its answer.
+    /// Longest silence of a provider, before and within its reply.
     pub idle_timeout_ms: u64,
 }
 
@@ -56,7 +57,7 @@ impl Default for Settings {
     }
 }
 
-/// A provider, or why there is none.
+/// A provider, or the reason why there is none.
 pub enum Source {
     Provider(Arc<dyn Model>),
     Missing(Missing),
@@ -71,12 +72,12 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Why no provider is configured. Its text says how to get one.
+/// Reason why no provider is configured. Its text says how to configure one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Neither a model nor a key nor a base URL.
+    /// There is neither a model nor a key nor a base URL.
     Everything,
-    /// This variable is set, but no model is named.
+    /// The variable is set, but no model is named.
     Name { variable: &'static str },
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// A configuration that names a model and can not reach it.
+/// Error in a configuration that names a model.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the base URL can not be used: {0}")]
@@ -118,7 +119,7 @@ pub enum Error {
     Client(String),
 }
 
-/// Reads settings and environment. `env` gives a variable's value; an empty one counts as not set.
+/// Reads settings and environment. `env` returns the value of a variable; an empty value means that it is not set.
 pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Result<Source, Error> {
     let set =
         |value: Option<String>| value.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -176,12 +177,12 @@ pub fn from_env(settings: &Settings, env: &dyn Fn(&str) -> Option<String>) -> Re
     Ok(Source::Provider(Arc::new(Provider::new(route, model, settings)?)))
 }
 
-/// Which provider a name without a base URL means; Ollama also where the name says nothing.
+/// Returns the provider of a model name without a base URL. An unknown name gives Ollama.
 pub(crate) fn kind(model: &str) -> AdapterKind {
     AdapterKind::from_model(model).unwrap_or(AdapterKind::Ollama)
 }
 
-/// The library takes every name that it does not know for one of Ollama's.
+/// Returns true if the name has the prefix of Ollama. The library takes every unknown name for one of Ollama's.
 fn names_ollama(model: &str) -> bool {
     model.strip_prefix("ollama::").is_some_and(|name| !name.trim().is_empty())
 }

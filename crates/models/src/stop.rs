@@ -1,9 +1,9 @@
-//! What the providers' words for why a reply stopped mean. A closed table: a word that is not in it vouches for nothing.
+//! Table of the providers' stop reasons. An unknown reason never means that the reply is whole.
 
 use holdshort_core::message::Stop;
 
-/// In small letters, of: chat completions, Anthropic, Gemini, Ollama, the Responses API, and servers that speak like the
-/// first of these.
+/// Stop reasons in lower case of: chat completions, Anthropic, Gemini, Ollama, the Responses API, and servers
+/// compatible with the first.
 const WORDS: &[(Stop, &[&str])] = &[
     (Stop::Whole, &["stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"]),
     (
@@ -34,7 +34,7 @@ const WORDS: &[(Stop, &[&str])] = &[
     ),
 ];
 
-/// Words that say that the reply makes calls. Where it holds none, they were lost on the way.
+/// Stop reasons of a reply that makes calls. If the reply has no call, its calls were lost on the way.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
 pub(crate) fn of(word: &str, has_calls: bool) -> Stop {

@@ -1,5 +1,4 @@
-//! The wires of Anthropic, Gemini, Ollama and the Responses API, from recorded forms: whole replies, and every
-//! one of them cut.
+//! Recorded replies of Anthropic, Gemini, Ollama and the Responses API, each whole and cut.
 
 use holdshort_core::message::{Arguments, Message};
 use serde_json::{Value, json};
@@ -128,7 +127,7 @@ fn request() -> Request {
     }
 }
 
-/// Answers one request with these bytes; gives the address, and the request.
+/// Answers one request with these frames. Returns the address, and the request.
 async fn server(frames: &[String]) -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

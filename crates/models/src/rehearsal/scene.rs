@@ -1,8 +1,8 @@
-//! What a step of a rehearsal sees of the request: the values of its templates.
+//! Values of the request for the templates of a step.
 //!
-//! `task` is the first message of a person; `results.LABEL` the result of the call with that label in an
-//! earlier step; `last` the newest result; `messages` the person's messages since the previous reply. A value
-//! that is not there is an error, unless the template asks `is defined`.
+//! `task` is the first message of a person. `results.LABEL` is the result of the call with that label in an earlier
+//! step, and `last` the newest result. `messages` are the person's messages since the previous reply. A missing
+//! value is an error, unless the template asks `is defined`.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use holdshort_workflow::rehearsal::{Play, Step};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
-/// Instructions that one template may execute.
+/// Most instructions that one template may execute.
 const FUEL: u64 = 100_000;
-/// The longest text that one template may make, in bytes.
+/// Longest text that one template may produce, in bytes.
 const MAX_TEXT: usize = 1024 * 1024;
 
 pub(super) struct Scene<'a> {
     replies: usize,
-    /// The messages since the previous reply.
+    /// Messages since the previous reply.
     news: &'a [Message],
     values: Value,
     environment: Environment<'static>,
@@ -33,12 +33,12 @@ impl<'a> Scene<'a> {
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
 
-    /// The step that answers this request.
+    /// Returns the index of the step that answers this request.
     pub(super) fn step(&self) -> usize {
         self.replies
     }
 
-    /// The texts since the previous reply.
+    /// Returns the texts since the previous reply.
     pub(super) fn news(&self) -> impl Iterator<Item = &'a str> {
         self.news.iter().map(text)
     }
@@ -62,14 +62,14 @@ fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
-    // A file's last line end is part of it.
+    // The last line break of a file is kept.
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
     environment
 }
 
-/// The calls of each reply of the agent that is asked; others may have had the step before.
+/// Returns the calls of each reply of the requested agent. Other agents' replies are skipped.
 fn own(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
@@ -97,7 +97,7 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
     )
 }
 
-/// Label → text. A call has the label of the scripted call at the same position.
+/// Returns a map from label to text. A call has the label of the scripted call at the same position.
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! OpenAI-compatible servers: what goes out, what comes back, and every way in which it fails.
+//! OpenAI-compatible servers: requests, replies and all failures.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn a_text_is_streamed() {
     assert_eq!(result, Ok(Reply { text, calls: vec![], usage: USAGE, model, stop: Stop::Whole }));
 }
 
-/// What the provider says of the end of a reply goes with it; a word that nobody knows vouches for nothing.
+/// A reply carries the provider's stop reason. An unknown reason never means that the reply is whole.
 #[tokio::test]
 async fn why_a_reply_stopped_is_told() {
     for (reason, stop) in [
@@ -113,7 +113,7 @@ async fn the_request_is_a_standard_one() {
     );
 }
 
-/// Where the answer has a form the server is told: it holds its model to it.
+/// The schema of the answer is sent to the server, which makes the model keep to it.
 #[tokio::test]
 async fn a_form_of_the_answer_goes_out() {
     let (server, model) = playing(Scripted::text("{\"escalate\": false}")).await;
@@ -131,7 +131,8 @@ async fn a_form_of_the_answer_goes_out() {
     );
 }
 
-/// The library would cut off a namespace, and read an effort off the end of the name.
+/// The model's name is sent unchanged. The library would cut off a namespace, and read an effort from the end of
+/// the name.
 #[tokio::test]
 async fn a_models_name_goes_out_as_it_is() {
     let server = ScriptedModel::start().await;
@@ -251,7 +252,7 @@ async fn retry_after_is_passed_on() {
     }
 }
 
-/// An HTTP date a minute from now.
+/// Returns the HTTP date one minute from now.
 fn later() -> &'static str {
     let at = std::time::SystemTime::now() + Duration::from_mins(1);
     Box::leak(httpdate::fmt_http_date(at).into_boxed_str())

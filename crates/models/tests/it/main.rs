@@ -36,7 +36,7 @@ fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-/// The model that settings and environment give.
+/// Returns the model for these settings and this environment.
 fn model(settings: &Settings, env: &[(&str, &str)]) -> Arc<dyn Model> {
     let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let found =
@@ -47,7 +47,7 @@ fn model(settings: &Settings, env: &[(&str, &str)]) -> Arc<dyn Model> {
     }
 }
 
-/// A compatible server's model with a key.
+/// Returns the model of a compatible server with a key.
 fn at(base_url: &str) -> Arc<dyn Model> {
     let settings = Settings {
         model: Some("test-model".into()),
@@ -61,7 +61,7 @@ async fn call(model: &dyn Model) -> Result<Reply, Failure> {
     model.call(&request(), &|_| {}).await
 }
 
-/// The result, and the pieces of text in which it came.
+/// Returns the result, and the pieces of text in which it came.
 async fn heard(model: &dyn Model, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
     let pieces = Mutex::new(Vec::new());
     let result = model.call(request, &|piece| pieces.lock().unwrap().push(piece.to_owned())).await;

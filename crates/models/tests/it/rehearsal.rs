@@ -1,4 +1,4 @@
-//! The rehearsal: what plays when, what templates see, and that it fails loudly.
+//! The rehearsal: the order of steps, the values of templates, and explicit failures.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn rehearsal(steps: Vec<Step>) -> Rehearsal {
     Rehearsal::new(Script { agents: BTreeMap::from([("pair".into(), steps)]) })
 }
 
-/// The request after these messages.
+/// Returns a request with these messages.
 fn after(messages: Vec<Message>) -> Request {
     let mut request = request();
     request.messages.extend(messages);
@@ -97,7 +97,7 @@ async fn a_script_ends() {
     );
 }
 
-/// Whoever talks on hears the last reply each time, with their own words in it.
+/// The last reply plays again for each new message, with the person's own words in it.
 #[tokio::test]
 async fn a_last_reply_is_played_again_where_the_script_says_so() {
     let again = Step { again: true, ..says("You said: {{ messages | join }}") };

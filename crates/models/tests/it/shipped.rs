@@ -1,4 +1,4 @@
-//! The scripts of the shipped workflows play to their end, whatever the tools answer.
+//! The scripts of the shipped workflows play to their end, whatever the tools return.
 
 use holdshort_workflow::shipped;
 
