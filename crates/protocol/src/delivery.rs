@@ -100,8 +100,8 @@ pub struct Channel {
     /// Time of the first failure after the last success. Absent if the last attempt succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// Time at which the channel was disabled. It sends again after one of its deliveries is retried. Absent while
-    /// it is enabled.
+    /// Time at which the channel was disabled. The channel sends again after one of its deliveries is retried. Absent
+    /// while it is enabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -88,8 +88,9 @@ pub struct Interrupt {
     /// Right of the reader to decide. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
-    /// Freeze that holds the work. Present on an open interrupt. A decision is accepted but starts no work until
-    /// the freeze is lifted. For an agent that runs elsewhere, only a decision that stops it is accepted.
+    /// Freeze that holds the work. Absent if the work is not frozen or the interrupt is resolved. A decision is
+    /// accepted but starts no work until the freeze is lifted. For an agent that runs elsewhere, only a decision
+    /// that stops it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
     /// SHA-256 of the action that an approval permits.
