@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! Arguments and verbs of the command line.
 
 mod audit;
 mod checkpoints;
@@ -52,13 +52,13 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
-/// Verbs that start a server and ask no other.
+/// Verbs that start a server of their own and refuse `--server`.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
-/// Verbs that work on files of this machine, and ask none.
+/// Verbs that work on files of this machine and refuse `--server`.
 const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
-    /// The grammar. `--server` is there for every verb; those that refuse it do not show it.
+    /// Returns the grammar, with the options of packs. Verbs that refuse `--server` hide it in their help.
     fn described(packs: Packs) -> Command {
         let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
@@ -439,7 +439,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// Milliseconds, from a time as people write it.
+/// Parses a time such as `30m` into milliseconds.
 fn duration(text: &str) -> Result<u64, String> {
     duration::parse(text).ok_or_else(|| "is no time such as `30m`, `2h` or `7d`".to_owned())
 }

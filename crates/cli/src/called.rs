@@ -1,7 +1,7 @@
-//! The name of this program in commands that a text tells a person to type.
+//! Name of this program in the commands that messages show.
 //!
-//! It is `holdshort` where the shell would start this program by that name, and otherwise the path by which it was
-//! started, such as `target/debug/holdshort`.
+//! It is `holdshort` where the shell would start this program by that name. Otherwise it is the path by which the
+//! program was started, such as `target/debug/holdshort`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,22 @@ const NAME: &str = "holdshort";
 
 static CALLED: OnceLock<String> = OnceLock::new();
 
-/// Keeps what this process was called by. Said once, before anything is printed.
+/// Stores the name by which this process was started. Called once, before anything is printed.
 pub(crate) fn by(argument: &OsStr) {
     CALLED.get_or_init(|| name(argument, shell::program(NAME), std::env::current_exe().ok()));
 }
 
-/// What stands at the beginning of a command line of ours.
+/// Returns the program name for a command line in a message.
 pub fn holdshort() -> &'static str {
     CALLED.get().map_or(NAME, String::as_str)
 }
 
-/// A text whose commands stand in backticks as `holdshort VERB`, with the program as it is called here.
+/// Replaces the program in commands such as `holdshort VERB` with the name by which it was started.
 pub(crate) fn spelled(text: &str) -> String {
     text.replace(&format!("`{NAME} "), &format!("`{} ", holdshort()))
 }
 
-/// `found`: the program of our name on the path; `running`: this one.
+/// Returns the name to show. `found` is the program called `holdshort` on the path, `running` is this program.
 fn name(argument: &OsStr, found: Option<PathBuf>, running: Option<PathBuf>) -> String {
     let resolved = |path: PathBuf| path.canonicalize().ok();
     let is_on_path = found.and_then(resolved).is_some_and(|found| running.and_then(resolved) == Some(found));

@@ -1,4 +1,4 @@
-//! The HTTP client: requests with the operator's token, answers or problems, and finding the server.
+//! HTTP client of the verbs: finds the server, sends requests with a token, returns answers or problems.
 //!
 //! Never retries: the caller decides what a missing answer means.
 
@@ -21,29 +21,29 @@ use crate::kept_logins;
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// A whole request. A walk over the journal takes longer than the others.
+/// Time limit of a whole request, long enough for a walk over the journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Whoever was shown something waits no longer than this until their keys are read.
+/// Time limit of the report that a card was shown. The keyboard is not read until then.
 const LOOK_TIME: Duration = Duration::from_secs(2);
-/// Events of a page.
+/// Events per page.
 const EVENTS: usize = 200;
-/// The longest silence: a server gives a sign of life on its streams every 15 s.
+/// Longest silence on a stream. A server sends a sign of life every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
 
-/// The server said no.
+/// Error for a request that the server rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", describe(.0))]
 pub(crate) struct Refused(pub(crate) Problem);
 
 impl Refused {
-    /// Whether the request was wrong, not what it met. That somebody may not do it (403) is what it met.
+    /// Returns true if the request itself was wrong. A missing permission (403) is not a wrong request.
     pub(crate) fn is_usage(&self) -> bool {
         matches!(self.0.status, 400 | 401 | 413 | 415 | 421 | 422)
     }
 }
 
 fn describe(problem: &Problem) -> String {
-    // The title of the others says it; this one speaks of an address, which nobody typed.
+    // The title of this code speaks of an address, which the person did not type.
     if problem.code == Code::NotFound {
         return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
     }
@@ -53,7 +53,7 @@ fn describe(problem: &Problem) -> String {
         _ if problem.code == Code::Stale && problem.version.is_some() => {
             text = format!("{text}: it has version {} now", problem.version.unwrap_or_default());
         }
-        // The server's detail says the same in other words.
+        // The detail of the server repeats this place in other words.
         [only] => text = format!("{text}: {only}"),
         [] if repeats(problem) => {}
         _ if problem.detail.is_empty() => {}
@@ -66,7 +66,7 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", places.join("\n  "));
     }
     let known = problem.known.join(", ");
-    // Some details end with them.
+    // Some details already end with the known values.
     if !known.is_empty() && !text.ends_with(&format!(": {known}")) {
         text = format!("{text}\n  known: {known}");
     }
@@ -77,19 +77,19 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", stands(resolution));
     }
     let fix = problem.code.fix();
-    // Of these the words are for who writes a client; what a person does about them is said.
+    // The fixes of the first two codes address authors of clients. The message already says what a person can do.
     let is_said = matches!(problem.code, Code::InvalidRequest | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
         text = format!("{text}\n  {}", spelled(fix));
     }
-    // What the log of the server knows it by.
+    // The id of the request in the log of the server.
     let request = problem.request_id.as_ref().map(|id| format!(", request {id}")).unwrap_or_default();
     plain::text(&format!("{text} [{}{request}]", problem.code.as_str())).into_owned()
 }
 
-/// A text as one segment of a path (RFC 3986, 2.3).
+/// Encodes a text as one segment of a path (RFC 3986, 2.3).
 pub(crate) fn segment(text: &str) -> String {
     let written = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -98,7 +98,7 @@ pub(crate) fn segment(text: &str) -> String {
     text.bytes().map(written).collect()
 }
 
-/// What does not fit and why, as one clause where the message is the rest of a sentence.
+/// Describes an invalid field. The text is one clause if the message continues a sentence.
 fn place(error: &FieldError) -> String {
     const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
     let (what, message) = (said(&error.pointer), &error.message);
@@ -110,7 +110,7 @@ fn place(error: &FieldError) -> String {
     }
 }
 
-/// Where a person said what a place of the body holds; the place itself where no argument is all of it.
+/// Returns the argument that sets this part of the body, or the pointer itself if there is none.
 fn said(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
@@ -136,7 +136,7 @@ fn said(pointer: &str) -> String {
     pointer.to_owned()
 }
 
-/// Whether what stands says it all.
+/// Returns true if the title and the resolution say all that the detail says.
 fn repeats(problem: &Problem) -> bool {
     match problem.code {
         Code::AlreadyResolved => true,
@@ -145,13 +145,13 @@ fn repeats(problem: &Problem) -> bool {
     }
 }
 
-/// How the detail goes on, where it begins with the title.
+/// Returns the rest of a detail that begins with the title.
 fn beyond_title(problem: &Problem) -> Option<&str> {
     let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
     start.eq_ignore_ascii_case(&problem.title).then_some(rest)
 }
 
-/// What stands: the outcome, by whom and when.
+/// Describes a resolution: outcome, person and time.
 fn stands(resolution: &Resolution) -> String {
     let mut text = crate::terminal::card::outcome(resolution.outcome);
     if let Some(option) = &resolution.option {
@@ -168,7 +168,7 @@ fn stands(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// How the server is found again; `None` for one in this process.
+    /// Arguments to find the server again. None for a server in this process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -176,27 +176,28 @@ pub struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    /// Nothing, where nobody is known yet.
+    /// None while this terminal is not signed in.
     token: Option<String>,
     from: From,
 }
 
-/// Where a token is from.
+/// Source of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
-    /// This terminal has signed in at the server.
+    /// Login of this terminal at the server.
     Login,
     DataFolder,
 }
 
 impl Client {
-    /// The server that was named, or the one that uses the data folder.
+    /// Finds the named server, or the one that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &words(reach)?)
     }
 
-    /// A server whose address and token are known, and how other commands name it.
+    /// Creates a client for a known address and token. `words` are the arguments with which other commands name the
+    /// server.
     pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
             Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
@@ -205,12 +206,12 @@ impl Client {
         )
     }
 
-    /// A server at which nobody has signed in yet: it is shown no token.
+    /// Creates a client without a token, for a server where this terminal is not signed in yet.
     pub(crate) fn unknown(server: &Url) -> anyhow::Result<Self> {
         Self::new(Target { base: server.clone(), token: None, from: From::Login }, None, "")
     }
 
-    /// Whether this terminal has signed in there.
+    /// Returns true if the token is from a login of this terminal.
     pub(crate) fn is_signed_in(&self) -> bool {
         self.target().from == From::Login
     }
@@ -232,13 +233,13 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// The arguments with which another command reaches the same server; they start with a blank.
+    /// Returns the arguments with which another command reaches the same server. They start with a blank.
     pub(crate) fn words(&self) -> &str {
         &self.words
     }
 
-    /// Where the server is now: one that was started again may listen elsewhere, and where none is, another
-    /// program may listen at its old address.
+    /// Finds the server again. A restarted server may listen elsewhere, and another program may listen at its old
+    /// address.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
         let found = target(reach)?;
@@ -258,8 +259,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Says that whoever sits at the terminal has been shown all of an open interrupt. Nothing depends on it: whoever only
-    /// reads is refused, and decides nothing.
+    /// Reports that the person at the terminal was shown an open interrupt in full. Failures are ignored: a reader who
+    /// may not decide is refused.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
@@ -277,13 +278,13 @@ impl Client {
         self.ask(self.request(Method::DELETE, path)?).await
     }
 
-    /// A text as it is, such as a page.
+    /// Returns a text unchanged, such as a page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
         response.text().await.context("the answer did not arrive whole")
     }
 
-    /// All pages of a list.
+    /// Returns all pages of a list.
     pub(crate) async fn list(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
@@ -301,7 +302,7 @@ impl Client {
         }
     }
 
-    /// Looks at each event of a run that there is now, in order.
+    /// Visits each event that a run has now, in order.
     pub async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
         let mut since = 0;
         loop {
@@ -313,7 +314,7 @@ impl Client {
         }
     }
 
-    /// The open stream of a run's events after `since`.
+    /// Opens the stream of a run's events after `since`.
     pub(crate) async fn events(&self, run: &str, since: u64) -> anyhow::Result<Response> {
         let request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))?
@@ -322,7 +323,7 @@ impl Client {
         self.send(request).await
     }
 
-    /// The open stream of everything that happens after a position; without one, from now on.
+    /// Opens the stream of all events after a position. Without a position it starts now.
     pub(crate) async fn everything(&self, position: Option<&str>) -> anyhow::Result<Response> {
         let mut request =
             self.request(Method::GET, "/v1/events")?.header(reqwest::header::ACCEPT, "text/event-stream");
@@ -419,7 +420,7 @@ impl Client {
         Refused(problem).into()
     }
 
-    /// Why a token lets nobody in, where the server says it, and what to do; `said`: by the server.
+    /// Explains why a token was rejected, and what to do. `said` is the explanation of the server.
     fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
         let Target { token, from, .. } = self.target();
@@ -462,24 +463,24 @@ impl Client {
     }
 }
 
-/// Whether a request was refused for what stands at this place of its body, and for nothing else.
+/// Returns true if a request was refused for this field of its body alone.
 pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
     error
         .downcast_ref::<Refused>()
         .is_some_and(|refused| matches!(&refused.0.errors[..], [only] if only.pointer == pointer))
 }
 
-/// The code with which a request was refused.
+/// Returns the code of a refused request.
 pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
-/// What was wrong with the body that was sent, and where.
+/// Returns the invalid fields of a refused body.
 pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
     error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
 }
 
-/// Whether the same may work in a moment: no answer came, or the server could not give one now.
+/// Returns true if a retry may succeed: no answer came, or the server could not give one now.
 pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     match code(error) {
         Some(code) => matches!(code, Code::Stopping | Code::StoreFailed | Code::Busy | Code::TooManyStreams),
@@ -487,20 +488,20 @@ pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     }
 }
 
-/// An id as it may stand in a path.
+/// Checks that an id fits into a path.
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     let fits = !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", plain::line(text)))) }
 }
 
-/// What a command line needs to reach the same server: nothing where it is the person's own.
+/// Returns the arguments that reach the same server. They are empty for the person's own data folder.
 fn words(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::of(reach.data.as_deref())?.words(), server.unwrap_or_default()))
 }
 
-/// The server that was named, or the one that certainly uses the data folder: the token goes to no other.
+/// Returns the named server, or the one that certainly uses the data folder. No other server gets the token.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::of(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
@@ -514,7 +515,7 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     {
         return Ok(Target { base, token: Some(login.token), from: From::Login });
     }
-    // The folder's token is for the server of this machine; for another one who names the folder says so.
+    // The folder's token is for the server of this machine. Naming the folder allows it for another server.
     let is_for_it = reach.server.is_none() || reach.data.is_some() || is_loopback(&base);
     let token = is_for_it.then(|| data_dir.token()).transpose()?.flatten().ok_or_else(|| {
         let elsewhere = reach.server.as_deref().map(|server| {
@@ -529,7 +530,7 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     Ok(Target { base, token: Some(token), from: From::DataFolder })
 }
 
-/// The address of a server, where a token may go there.
+/// Parses the address of a server. Rejects plain HTTP to another machine: it would expose the token.
 pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     let base = Url::parse(&with_scheme(text))
         .ok()
@@ -543,7 +544,7 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     Ok(base)
 }
 
-/// What ids begin with.
+/// Prefixes of ids and what they identify.
 const KINDS: [(&str, &str); 6] = [
     ("run", "a run"),
     ("int", "an interrupt"),
@@ -553,7 +554,7 @@ const KINDS: [(&str, &str); 6] = [
     ("dlv", "a delivery"),
 ];
 
-/// The verb that lists the ids of a kind.
+/// Returns the verb that lists ids of a kind.
 fn listed_by(kind: &str) -> &'static str {
     match kind {
         "run" | "ses" => "sessions",
@@ -564,7 +565,7 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// An id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. Of another, it says which.
+/// Checks an id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names another kind.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);
@@ -577,14 +578,14 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     }
 }
 
-/// The id that a path names.
+/// Returns the id in a path.
 fn named(url: &Url) -> Option<&str> {
     url.path_segments()?.find(|part| {
         part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
     })
 }
 
-/// `localhost:7349` is an address too.
+/// Adds a scheme to an address such as `localhost:7349`.
 fn with_scheme(address: &str) -> String {
     let is_host_and_port = !address.contains('/')
         && address

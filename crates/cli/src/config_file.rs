@@ -1,7 +1,7 @@
-//! `holdshort.toml`: what `serve` is started with where neither a flag nor the environment says it.
+//! `holdshort.toml`: settings of `serve` that neither a flag nor the environment gives.
 //!
-//! An unknown key is refused, with its line and column. The file holds no secret: it names files that do. It decides
-//! who is let in as what, so nobody but its owner may change it. `docs/reference/config.md` has every key.
+//! Unknown keys are rejected with line and column. The file holds no secrets: it names files that do. It decides who is
+//! authenticated and in which role, so only its owner may change it. `docs/reference/config.md` has every key.
 
 mod place;
 
@@ -32,12 +32,12 @@ use crate::limits::CONFIG_BYTES;
 use crate::log::{self, Format};
 use place::{place_of, placed};
 
-/// Its name in the data folder.
+/// Name of the file in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
-/// Where nothing is said.
+/// Default of `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// As it stands in the file.
+/// The file as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
@@ -93,7 +93,7 @@ struct Identity {
     oidc: Option<Oidc>,
 }
 
-/// What counts, and from where each part of it comes.
+/// Settings in effect, and the source of each.
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub listen: SocketAddr,
@@ -113,21 +113,21 @@ pub(crate) struct Settled {
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
-    /// Of each key; never a secret.
+    /// Source of each configuration value. Secret values are never included.
     pub told: Vec<Told>,
 }
 
-/// A key of the file, what counts for it, and who said so.
+/// A key of the file, its value in effect, and the source of that value.
 #[derive(Debug, Serialize)]
 pub(crate) struct Told {
     pub key: &'static str,
-    /// `null`: nothing was said, and there is no default.
+    /// `null` if the key is not set and has no default.
     pub value: Option<String>,
-    /// `flag`, `environment NAME`, `file PATH`, or `default`.
+    /// Source: `flag`, `environment NAME`, `file PATH`, or `default`.
     pub from: String,
 }
 
-/// What a server of this data folder is started with.
+/// Resolves the settings of a server of this data folder.
 pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settled> {
     let path = match &serve.config {
         Some(path) => Some(std::path::absolute(path)?),
@@ -154,7 +154,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         proxies: {
             let said = (!said.proxy.is_empty()).then(|| said.proxy.clone());
             let named = telling.pick("proxy", None, said, file.proxy, None, |named| named.join(", "));
-            // Each was read before: by the flag, or by the key.
+            // The parser of the flag or of the key has checked each value.
             Proxies::new(named.unwrap_or_default().iter().filter_map(|text| network(text).ok()).collect())
         },
         tls: {
@@ -264,7 +264,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    // Whether a channel asks for them is known once their file is read.
+    // Channels that ask for checkpoints are known only after their file is read.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
             "`checkpoint_every` is of a file or of channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
@@ -317,7 +317,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     })
 }
 
-/// Where traces go, and the headers that are wanted there, which are secrets.
+/// Returns the endpoint for traces and its headers, which are secrets.
 fn otlp(
     telling: &mut Telling,
     flag: Option<Url>,
@@ -355,7 +355,7 @@ fn otlp(
 
 struct Telling {
     path: Option<PathBuf>,
-    /// Of the file.
+    /// Text of the file.
     text: String,
     told: Vec<Told>,
 }
@@ -369,7 +369,7 @@ impl Telling {
         self.of(key).is_some_and(|told| told.from.starts_with("file "))
     }
 
-    /// Why a key is refused, behind the place where the file says it.
+    /// Returns the error for a key. It has a position if the file sets the key.
     fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
         match &self.path {
             Some(path) if self.is_from_file(key) => {
@@ -379,8 +379,8 @@ impl Telling {
         }
     }
 
-    /// A flag wins over the environment, that over the file, and that over the default. What the environment says is
-    /// looked up again where it is used, so it is not given back unless the flag took it up.
+    /// Chooses a value by precedence: flag, environment, file, default. A value of the environment is returned only if
+    /// a flag took it up; others are read again where they are used.
     fn pick<T>(
         &mut self,
         key: &'static str,
@@ -395,7 +395,7 @@ impl Telling {
             Some((name, value))
         });
         let (value, from) = match (flag, named, file) {
-            // Where a flag reads the environment by itself, the two are the same.
+            // This flag reads the environment by itself, so its value may be from there.
             (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !was_said("--store") => {
                 (Some(flag), format!("environment {name}"))
             }
@@ -415,7 +415,7 @@ impl Telling {
     }
 }
 
-/// Whether a flag stands on the command line of this process.
+/// Returns true if the command line of this process has the flag.
 pub(crate) fn was_said(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
@@ -480,13 +480,13 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     Ok((file, text))
 }
 
-/// What a file holds that its owner alone may read, such as the address of a database. `key` names the file.
+/// Reads a file that only its owner may read, such as the address of a database. `key` names the file.
 fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
 }
 
-/// A value as the flag of the same name takes it.
+/// Deserializes a value with the parser of the flag of the same name.
 fn as_flag<'de, D: Deserializer<'de>, T>(
     from: D,
     such: &str,
@@ -506,11 +506,11 @@ fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D
 }
 
 fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
-    // Not shown where it does not fit: a password may stand in it.
+    // The error does not show the value: it may contain a password.
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
-/// Values as the flag of the same name takes each of them.
+/// Deserializes a list with the parser of the flag of the same name.
 fn as_flags<'de, D: Deserializer<'de>>(
     from: D,
     such: &str,
@@ -567,7 +567,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     if is_empty { Err(de::Error::custom("is empty: name a model, or leave it out")) } else { Ok(Some(text)) }
 }
 
-/// Not shown where it does not fit: a password may stand in it.
+/// Checks a URL. The error does not show the value: it may contain a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
@@ -575,7 +575,7 @@ fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Err
     if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
 }
 
-/// Never with a password: a configuration is copied and shown around.
+/// Rejects an address with a password, since configurations are copied and displayed.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));

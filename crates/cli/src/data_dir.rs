@@ -1,7 +1,7 @@
-//! The data folder as a client sees it: whether it holds a journal, where its server listens, the operator's token.
+//! The data folder as a client sees it: its journal, the address of its server, the operator's token.
 //!
-//! A server writes `server.json` when it starts and removes it when it stops. A client reads the file only while the
-//! process that it names lives and holds the folder's lock, so the token is sent to no other program.
+//! A server writes `server.json` when it starts and removes it when it stops. A client uses the file only while the
+//! named process lives and holds the folder's lock. No other program gets the token.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -20,9 +20,9 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Beside the journal: where it ended.
+/// Head file, next to the journal: the position where the journal ended.
 const PIN: &str = "holdshort.head";
-/// Locked by the process that uses the folder; the kernel releases the lock with the process.
+/// Lock file of the process that uses the folder. The kernel releases the lock with the process.
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ struct Tokens {
 }
 
 impl DataDir {
-    /// The folder that was named, or the person's own.
+    /// Returns the named folder, or the person's own.
     pub(crate) fn of(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });
@@ -53,9 +53,9 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Why no journal can be kept here, if none can.
+    /// Returns the reason if this folder can not hold a journal.
     pub(crate) fn trouble(&self) -> Option<String> {
-        // A folder that is not there yet is made in the nearest one that is.
+        // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
             let shown = path.display();
             return match fs::metadata(path) {
@@ -65,7 +65,7 @@ impl DataDir {
                     refused.map(|_| format!("{shown} can not be written"))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // Something on the way is no folder: that is what is told.
+                // A component of the path is not a directory. A later round reports it.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => continue,
                 Err(error) => Some(format!("{shown}: {error}")),
             };
@@ -73,12 +73,12 @@ impl DataDir {
         None
     }
 
-    /// Whether something was ever stored here.
+    /// Returns true if the folder holds a journal.
     pub(crate) fn holds_journal(&self) -> bool {
         self.path.join(DATABASE).exists()
     }
 
-    /// Why there is none where one was.
+    /// Explains a missing journal where there was one before.
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(PIN).exists();
         is_lost.then(|| {
@@ -86,33 +86,33 @@ impl DataDir {
         })
     }
 
-    /// Where the server that uses this folder listens, if there is one.
+    /// Returns the address of the server that uses this folder, if one runs.
     pub(crate) fn listening(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
         let lives = Pid::from_raw(address.pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-        // Another process may have the number of a killed server.
+        // Another process may have the id of a killed server.
         (lives && self.is_locked()).then_some(address.listening)
     }
 
     fn is_locked(&self) -> bool {
-        // Shared, so that two that look do not take each other for a server.
+        // Shared, so that two clients do not take each other for a server.
         let tried = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// The arguments that name this folder on another command line; empty for the person's own.
+    /// Returns the arguments that name this folder on another command line. They are empty for the person's own.
     pub(crate) fn words(&self) -> String {
         let is_own = Self::of(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
     }
 
-    /// The folder as a shell takes it.
+    /// Returns the folder, quoted for a shell.
     pub(crate) fn quoted(&self) -> String {
         quoted(&self.path.display().to_string())
     }
 
-    /// The error of a command that needs a server where none uses this folder.
+    /// Returns the error of a command that needs a server when none uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start one with `{} serve --data {}`",
@@ -126,14 +126,14 @@ impl DataDir {
         let path = self.path.join(ADDRESS);
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let text = serde_json::to_vec(&Address { listening: format!("http://{address}"), pid })?;
-        // Readers see the old file or the new one, never half of one.
+        // Readers see the old file or the new one, never a part.
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(&text)?;
         file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;
         Ok(Announced { path, text })
     }
 
-    /// The operator's token, if a server has made one.
+    /// Returns the operator's token, if a server has created one.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {
@@ -148,7 +148,7 @@ impl DataDir {
     }
 }
 
-/// Removes the file when dropped, if it is still the one that was written.
+/// Address file of a running server. Removed on drop, unless another server has replaced it.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,
@@ -158,7 +158,7 @@ pub(crate) struct Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         if fs::read(&self.path).is_ok_and(|text| text == self.text) {
-            // A file that remains names a process that has ended, so clients ignore it.
+            // Clients ignore a file that remains, since it names a process that has ended.
             let _ = fs::remove_file(&self.path);
         }
     }

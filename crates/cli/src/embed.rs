@@ -1,4 +1,4 @@
-//! A server in this process: what `serve` runs, and what `run`, `demo` and `attach` bring along.
+//! A server in this process, for `serve`, `run`, `demo` and `attach`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::model;
 use crate::pack::Packs;
 use crate::shell::quoted;
 
-/// What a server is started with.
+/// Settings of a server.
 pub(crate) struct Plan {
     pub listen: SocketAddr,
     pub data_dir: DataDir,
@@ -35,33 +35,33 @@ pub(crate) struct Plan {
     pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// A second, of each agent.
+    /// Requests a second, for each agent.
     pub agent_requests: u32,
-    /// How often somebody may sign in, and decide.
+    /// Limits of sign-ins and decisions.
     pub per_minute: PerMinute,
-    /// Whose tokens let somebody in.
+    /// Issuers of accepted tokens.
     pub issuers: Vec<Jwt>,
-    /// Where people sign in.
+    /// Identity provider for sign-in.
     pub provider: Option<Oidc>,
-    /// How other machines reach it.
+    /// Public address, proxies and TLS.
     pub front: Front,
-    /// Where agents may be told of what they asked.
+    /// Networks that callbacks to agents may reach.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
-    /// How long what ended runs said is kept.
+    /// Retention time of the content of ended runs.
     pub keep_content: Option<Duration>,
-    /// What the crew edge is started with.
+    /// Settings of the crew edge.
     pub crew: Crew,
-    /// Where traces of runs go.
+    /// Collector for traces of runs.
     pub otlp: Option<Otlp>,
     /// Number of acknowledged events that may be missing from a damaged journal.
     pub accept_loss: Option<u64>,
-    /// Errors are printed as JSON.
+    /// True if errors are printed as JSON.
     pub json: bool,
 }
 
 impl Plan {
-    /// As the server takes it.
+    /// Converts the plan into options of the server.
     pub(crate) fn options(self) -> anyhow::Result<Options> {
         Ok(Options {
             listen: self.listen,
@@ -91,11 +91,11 @@ impl Plan {
 
 pub(crate) struct Embedded {
     pub server: Server,
-    /// Where the commands of this machine reach it.
+    /// Address for commands of this machine.
     pub local: SocketAddr,
-    /// How other commands name it.
+    /// Arguments with which other commands name the server.
     words: String,
-    // After the server: the address is taken away once nothing listens there.
+    // Dropped after the server: the address file is removed once nothing listens there.
     announced: Announced,
 }
 
@@ -115,12 +115,12 @@ impl Embedded {
         Ok(Self { server, local, words: data_dir.words(), announced })
     }
 
-    /// A client of this server, whatever else listens on this machine.
+    /// Returns a client of this server, even if another server uses this machine.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         Client::of(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
-    /// Lets what runs end for a moment, and closes the journal.
+    /// Gives running work a moment to end, and closes the journal.
     pub(crate) async fn stop(self) {
         let Self { server, announced, .. } = self;
         server.stop().await;
@@ -128,8 +128,8 @@ impl Embedded {
     }
 }
 
-/// Ends the process when the journal can not be written any more: nobody could decide, and nothing that is done could
-/// be written down. Requests are refused for a moment first, so that whoever watches over the server sees why it goes.
+/// Ends the process when the journal can not be written any more: decisions and results could not be recorded. Requests
+/// are refused for a moment first, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);
     let why = failed.await;
@@ -143,13 +143,13 @@ async fn end_with(failed: impl Future<Output = String>, journal: String, json: b
     std::process::exit(crate::exit::Exit::Failed.code().into());
 }
 
-/// Where the environment says that the journal is, if it is not in the data folder.
+/// Returns the journal's address from the environment, if it is not in the data folder.
 pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// A server that comes along has the data folder's journal: where the environment names another, the run would be
-/// where nobody looks for it.
+/// Rejects an embedded server if the environment names another journal. It would write into the data folder, and its
+/// run would be missing from the journal that people read.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => {
@@ -159,7 +159,7 @@ pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     }
 }
 
-/// The database that a server is started on, if it is not in the data folder.
+/// Returns the database of a server, if its journal is not in the data folder.
 pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     let url = store.store.as_ref()?;
     let host = || {
@@ -174,7 +174,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Where a database is, and no more: a password may stand in its address.
+/// Describes a database by host and name only, since its address may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {
@@ -184,8 +184,8 @@ pub(crate) fn database_words(url: &str) -> String {
     named.unwrap_or_else(|| "the database".to_owned())
 }
 
-/// A damaged journal is told apart from what a person said wrongly: scripts page somebody for it. `kept`: what
-/// holds it; `journal`: the same, and where that is.
+/// Converts a start error. A damaged journal has a code of its own, for scripts that alert a person. `kept` is the kind
+/// of storage; `journal` adds its place.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),
@@ -205,7 +205,7 @@ fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     if damaged { damage(format!("{text}. Restore {kept} from a backup.")) } else { usage(text) }
 }
 
-/// The arguments with which the same server comes along again.
+/// Returns the arguments that start the same embedded server again.
 pub(crate) fn again(data_dir: &DataDir, model: &ModelArgs) -> String {
     let mut text = data_dir.words();
     for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {

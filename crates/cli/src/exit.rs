@@ -1,4 +1,4 @@
-//! Exit codes. The one place where an error becomes a code.
+//! Exit codes, and the only mapping from errors to them.
 
 use std::process::ExitCode;
 
@@ -6,17 +6,17 @@ use holdshort_protocol::Code;
 
 use crate::client::Refused;
 
-/// As documented in `--help`.
+/// Outcome of a command, as documented in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Completed, or done what was asked.
+    /// Run completed, or command done.
     Ok,
-    /// It failed, or was refused for what it met: somebody else has decided, or whoever asks may not.
+    /// Command failed, or was refused because of the state it met: already decided, or no permission.
     Failed,
-    /// Usage or configuration: the same again will not help.
+    /// Usage or configuration error. A retry does not help.
     Usage,
     Cancelled,
-    /// The run goes on without us, or waits for a person.
+    /// Run goes on without this terminal, or waits for a person.
     Waiting,
 }
 
@@ -48,31 +48,31 @@ impl From<Exit> for ExitCode {
 
 pub(crate) const NO_SERVER: &str = "no_server";
 
-/// Something that the person who started this has to change.
+/// Error that the person at the command line has to fix.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Usage {
-    /// What scripts branch on.
+    /// Stable code for scripts.
     pub code: &'static str,
     message: String,
 }
 
-/// Shorthand for an error that says what to change.
+/// Returns an error that explains what to change.
 pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }
 
-/// Shorthand for an error that says that nobody answers, and how to change that.
+/// Returns an error for a missing server, with a way to reach one.
 pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
     Usage { code: NO_SERVER, message: message.into() }.into()
 }
 
-/// Shorthand for an error that says that the journal is damaged, and what to do.
+/// Returns an error for a damaged journal, with a way to repair it.
 pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }
 
-/// Whether the error says that nobody answers.
+/// Returns true if the error is for a missing server.
 pub(crate) fn is_no_server(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Usage>().is_some_and(|usage| usage.code == NO_SERVER)
 }

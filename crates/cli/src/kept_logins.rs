@@ -1,5 +1,5 @@
-//! Where this person's terminal is signed in: the token of each server, in `servers.json` of the data folder, for its owner
-//! alone. A token goes to the server that gave it out, and to no other.
+//! Logins of this terminal: the token of each server, in `servers.json` of the data folder. Only the owner can read the
+//! file. A token goes to the server that issued it, and to no other.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -16,7 +16,7 @@ use crate::limits::KEPT_LOGINS_BYTES;
 
 const FILE: &str = "servers.json";
 
-/// By the origin of each server.
+/// Logins by origin of the server.
 type Kept = BTreeMap<String, Login>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ fn read(data: &DataDir) -> anyhow::Result<Kept> {
 
 fn write(data: &DataDir, kept: &Kept) -> anyhow::Result<()> {
     std::fs::create_dir_all(&data.path).with_context(|| format!("{}", data.path.display()))?;
-    // Made for its owner alone; a crash leaves the old one or the new one.
+    // Readable by its owner alone. A crash leaves the old file or the new one.
     let mut file = tempfile::NamedTempFile::new_in(&data.path)?;
     file.write_all(&serde_json::to_vec_pretty(kept)?)?;
     let path = path(data);
@@ -60,7 +60,7 @@ fn name(server: &Url) -> String {
     server.origin().ascii_serialization()
 }
 
-/// The login at this server.
+/// Returns the login at this server.
 pub(crate) fn at(data: &DataDir, server: &Url) -> anyhow::Result<Option<Login>> {
     Ok(read(data)?.remove(&name(server)))
 }

@@ -1,4 +1,4 @@
-//! Parts of the screens of packs: the client, the output, questions at a terminal, and the folder of a run's files.
+//! Parts for the screens of packs: the client, the output, prompts in a terminal, and the folder of a run's files.
 
 pub use holdshort_engine::real::REHEARSAL;
 

@@ -1,9 +1,9 @@
-//! The command line: every verb is a client of the native API; `run`, `demo` and `attach` bring a server of their
-//! own where none answers. Packs add screens of their own: `pack.rs` says how, `kit.rs` what of.
+//! The command line: every verb is a client of the native API. `run`, `demo` and `attach` start a server in this
+//! process if none answers. Packs add screens of their own: see `pack.rs` for the trait and `kit.rs` for the parts.
 //!
-//! Holds no engine logic and never writes to a data folder beside a server, except for `rebuild`, which takes its
-//! lock, and the file that says where the server listens. Start at `args.rs` for what can be said, `verbs/` for
-//! what it does, `terminal/` for what a person sees and types.
+//! Holds no engine logic. Never writes to the data folder of a running server, except for its address file. `rebuild`
+//! takes the lock of the folder. Start at `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the
+//! screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
@@ -34,10 +34,10 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::pack::Packs;
 
-/// The whole program, with these packs. `args` starts with the program's name.
+/// Runs the program with these packs. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Before any thread starts: the sandbox restricts the process that it is in.
+    // Before any thread starts: the sandbox restricts its own process.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }
@@ -53,7 +53,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
                 output::failed(&exit::usage(error.render().to_string().trim_end()), true);
                 return exit.into();
             }
-            // Nobody reads: nothing to do about it.
+            // A closed output is ignored.
             let _ = error.print();
             return exit.into();
         }
@@ -73,7 +73,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
         }
     };
     log::flush();
-    // A thread that still reads from a terminal must not keep the process.
+    // A thread that still reads from a terminal must not keep the process alive.
     runtime.shutdown_background();
     exit.into()
 }

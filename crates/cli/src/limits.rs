@@ -1,21 +1,21 @@
-//! What the terminal keeps at most. Each has a row in `docs/reference/limits.md`.
+//! Limits of the terminal. Each has a row in `docs/reference/limits.md`.
 
-/// Lines that are typed while a conversation waits for the turn that they are for.
+/// Lines typed ahead while a conversation waits for the turn to which they belong.
 pub(crate) const HELD_LINES: usize = 20;
-/// Bytes of a configuration of a server.
+/// Bytes of a server's configuration file.
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
-/// Parts of an answer of data that are asked for one by one.
+/// Fields of a structured answer that are asked one by one.
 pub(crate) const FORM_PARTS: usize = 60;
-/// Definitions that are followed for one of these parts, and objects in one another.
+/// Nested objects, and schema definitions that are resolved for one field.
 pub(crate) const FORM_DEPTH: usize = 6;
-/// Characters of the shape of an answer that is typed as JSON: about ten lines of a terminal.
+/// Characters of the schema shown for an answer in JSON: about ten lines of a terminal.
 pub(crate) const SHAPE_CHARS: usize = 800;
-/// Bytes of the summary of an earlier run that is looked into before its files are replaced.
+/// Bytes of an earlier run's summary that is read before its files are replaced.
 pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The file of logins at servers.
+/// Bytes of the file of logins.
 pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
-/// Freezes that are told where somebody would wonder why nothing goes on.
+/// Freezes that are listed to explain why no work starts.
 pub(crate) const WARNINGS: usize = 5;
-/// Deliveries of a channel among which one that was attempted is looked for.
+/// Recent deliveries of a channel that are searched for one that was attempted.
 pub(crate) const CHANNEL_DELIVERIES: usize = 20;

@@ -1,7 +1,7 @@
-//! What a server logs, on standard error: written by a thread of its own.
+//! Log of a server on standard error, written by a thread of its own.
 //!
-//! A log that is full, was closed or is not read loses lines, and never holds up or ends whoever logs: what matters is
-//! in the journal. The next line that can be written says how many are missing.
+//! A log that is full, closed or not read loses lines. It never blocks or ends the process: the journal holds
+//! everything that matters. The next line that can be written reports the number of lost lines.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -18,12 +18,12 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::output::count;
 
-/// Lines that wait to be written. A burst fits; a log that nobody reads takes no more memory than that.
+/// Lines that wait to be written. A burst fits, and a blocked log takes no more memory.
 const WAITING: usize = 4_096;
-/// How long the end of the process waits for what was logged.
+/// Longest wait for the log at the end of the process.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// What may be said of the whole program, or of a part of it.
+/// Levels of a filter, for the whole program or one part.
 const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 
 /// The form of each line.
@@ -36,18 +36,18 @@ pub(crate) enum Format {
     Json,
 }
 
-/// The variable that says the form.
+/// Environment variable of the format.
 pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
 
-/// Set where the log has begun.
+/// Set when the log starts.
 static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
-/// Since the last one that was written.
+/// Lines lost since the last one that was written.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 enum Entry {
     Line(Vec<u8>),
-    /// Answered when what came before is written.
+    /// Answered when all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
@@ -59,7 +59,7 @@ impl Format {
         }
     }
 
-    /// What the environment says.
+    /// Returns the format that the environment sets.
     pub(crate) fn of_environment() -> anyhow::Result<Option<Self>> {
         let Some(said) = std::env::var(FORMAT).ok().filter(|said| !said.is_empty()) else { return Ok(None) };
         let known = [Self::Text, Self::Json].into_iter().find(|format| format.as_str() == said);
@@ -67,15 +67,15 @@ impl Format {
     }
 }
 
-/// Whether lines of standard error are JSON.
+/// Returns true if lines on standard error are JSON.
 pub(crate) fn is_json() -> bool {
     FORM.get() == Some(&Format::Json)
 }
 
-/// What `HOLDSHORT_LOG` says is logged (`debug`, `holdshort_engine=debug` …).
+/// Returns the filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default.
 pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
-    // A client library that logs what providers answer has no place in our log.
+    // This client library logs the answers of providers, which must not reach the log.
     let quiet = |filter: &str| format!("{filter},genai=off");
     let parsed = match without_level(&filter) {
         Some(part) => Err(format!("`{part}` is neither a level ({}) nor a part with one", LEVELS.join(", "))),
@@ -89,7 +89,7 @@ pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     })
 }
 
-/// Begins to log.
+/// Starts the log.
 pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
     let filter = filter(default)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
@@ -99,7 +99,7 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
             log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
         }
     };
-    // A program that embeds this crate may have one already.
+    // A program that embeds this crate may have a subscriber already.
     if begun.is_ok() {
         let _first = FORM.set(format);
         if format == Format::Json {
@@ -114,21 +114,21 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A panic, as a line like every other. What it says may hold anything, so the place alone is told.
+/// Logs a panic as one JSON line. Only its place is logged, since the message may contain anything.
 fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, "a part of the program panicked");
 }
 
-/// A part of a filter that names no level. `EnvFilter` takes a bare word that is no level for a part of the program,
-/// and then shows nothing of the others.
+/// Returns the first part of a filter without a known level. `EnvFilter` would read such a word as a part of the
+/// program, and hide all other parts.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
     parts.find(|part| !LEVELS.contains(&level(part).as_str()))
 }
 
-/// Waits until what was logged is written, for a moment.
+/// Waits up to [`FLUSH_TIME`] until all earlier lines are written.
 pub(crate) fn flush() {
     let (written, wait) = sync_channel(1);
     if LOG.get().is_some_and(|log| log.try_send(Entry::Flush(written)).is_ok()) {
@@ -136,7 +136,7 @@ pub(crate) fn flush() {
     }
 }
 
-/// One event as it is logged: `tracing` writes each in one go.
+/// Writer for one event: `tracing` writes each in one call.
 struct Line;
 
 impl Write for Line {
@@ -174,7 +174,7 @@ fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write, format: Format) {
     }
 }
 
-/// The line that stands for those that were lost.
+/// Returns the line that reports lost lines.
 fn missing(lines: u64, format: Format) -> String {
     let said = format!("{} of the log could not be written", count(lines, "line"));
     match format {
@@ -191,7 +191,7 @@ fn missing(lines: u64, format: Format) -> String {
 mod tests {
     use super::*;
 
-    /// Refuses what it is told to refuse.
+    /// Writer that fails a given number of times.
     struct Disk {
         full_for: usize,
         written: String,
@@ -219,7 +219,7 @@ mod tests {
             lines.send(Entry::Line(line.into())).unwrap();
         }
         drop(lines);
-        // The first line, and what is said of it before the second.
+        // The disk rejects the first line, and the report about it before the second.
         let mut disk = Disk { full_for: 2, written: String::new() };
         write_all(&waiting, &mut disk, Format::Text);
         assert_eq!(disk.written, "b\n1 line of the log could not be written\nc\nd\n");

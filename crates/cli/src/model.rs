@@ -1,4 +1,4 @@
-//! Which model this command line and this environment choose, and what to say where they choose none.
+//! The model that the command line and the environment choose, and messages if they choose none.
 
 use holdshort_models::{Error, Missing, Settings, Source};
 
@@ -12,7 +12,7 @@ pub(crate) fn source(model: &ModelArgs) -> Result<Source, Error> {
     holdshort_models::from_env(&settings(model), &|name| std::env::var(name).ok())
 }
 
-/// That something is configured and a model's name is missing, where that is so.
+/// Returns a message if a provider is configured without a model's name.
 pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     match source(model) {
         Ok(Source::Missing(missing @ Missing::Name { .. })) => {
@@ -22,7 +22,7 @@ pub(crate) fn unnamed(model: &ModelArgs) -> Option<String> {
     }
 }
 
-/// Why no model answers, if none does, and what answers instead.
+/// Returns the reason if rehearsals replace a model.
 pub(crate) fn rehearses(model: &ModelArgs) -> Option<String> {
     unnamed(model).or_else(|| match source(model) {
         Ok(Source::Provider(_)) => None,

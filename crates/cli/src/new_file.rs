@@ -1,5 +1,4 @@
-//! A file that is made anew, for its owner alone: what is there is never written over, and what is not whole is not left
-//! behind.
+//! A new file that only its owner can read. Never overwrites a file, and removes an incomplete one.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -29,7 +28,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 
-    /// All of it is written, and is on the disk once this returns.
+    /// Writes the rest, and returns when all of it is on the disk.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let shown = || self.path.display().to_string();
         self.out.flush().with_context(shown)?;

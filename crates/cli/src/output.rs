@@ -1,6 +1,6 @@
-//! What is printed: documents and lines on standard output, messages on standard error.
+//! Output of the program: documents and lines on standard output, messages on standard error.
 //!
-//! A reader that goes away (`| head`) is no error.
+//! A closed reader (`| head`) is not an error.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -13,25 +13,25 @@ use crate::client::Refused;
 use crate::exit::{NO_SERVER, Usage};
 use crate::terminal::paint::Paint;
 
-/// One line of text, or several.
+/// Prints one or several lines of text.
 pub fn say(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// A number of things: `1 event`, `2 events`.
+/// Formats a number of things: `1 event`, `2 events`.
 pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str) -> String {
     let plural = if n == N::from(1) { "" } else { "s" };
     format!("{n} {thing}{plural}")
 }
 
-/// Lines of text.
+/// Prints lines of text.
 pub fn say_all(lines: &[impl AsRef<str>]) {
     for line in lines {
         say(line.as_ref());
     }
 }
 
-/// One JSON document on one line.
+/// Prints one JSON document on one line.
 pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
     text.push('\n');
@@ -40,25 +40,25 @@ pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A message for a person.
+/// Prints a message for a person.
 pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// What stands before the cursor where a person types.
+/// Prints the text before the cursor where a person types.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
 }
 
-/// Lines of a message.
+/// Prints the lines of a message.
 pub fn tell_all(lines: &[impl AsRef<str>]) {
     for line in lines {
         tell(line.as_ref());
     }
 }
 
-/// An error with its causes, without repeating what a cause says already.
+/// Formats an error with its causes, without a cause that the text already contains.
 pub fn error(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
@@ -72,7 +72,7 @@ pub fn error(error: &anyhow::Error) -> String {
     text
 }
 
-/// Why a verb failed: in words, or as one JSON document on standard error.
+/// Prints an error on standard error: as text, or as one JSON document.
 pub(crate) fn failed(error: &anyhow::Error, json: bool) {
     if json {
         tell(&json!({ "error": problem(error) }).to_string());

@@ -1,7 +1,6 @@
 //! A pack: a domain on top of the product, such as tools over one kind of data, with its workflow and its screens.
 //!
-//! This trait is all that the product knows of a pack. A build composes packs where its program begins; [`Packs`] is
-//! their list.
+//! The product knows a pack only by this trait. The program of a build composes its packs into a list, [`Packs`].
 
 mod list;
 
@@ -25,10 +24,10 @@ use crate::verbs::made_folders::MadeFolders;
 
 /// A domain: tools, workflows that use them, and screens around their runs.
 pub trait Pack: Debug + Send + Sync {
-    /// Name of the pack, and of the workflow that its words are about.
+    /// Name of the pack, and of the workflow that its texts describe.
     fn name(&self) -> &'static str;
 
-    /// Tools that its agents have beside the built-in ones.
+    /// Tools for its agents, in addition to the built-in ones.
     fn tools(&self) -> &'static dyn Toolset;
 
     /// Workflows that it ships, each with its rehearsal, its sample and its page.
@@ -39,28 +38,28 @@ pub trait Pack: Debug + Send + Sync {
         None
     }
 
-    /// Words of it in help texts, lists and errors.
+    /// Texts for help, lists and errors.
     fn words(&self) -> Words;
 
-    /// Options that it adds to `run`, with ids that nothing else there has.
+    /// Options that it adds to `run`. Their ids must be unique there.
     fn options(&self) -> Vec<Arg>;
 
-    /// Prepares `run`. Returns `None` if none of its options is there.
+    /// Prepares `run`. Returns `None` if none of its options is set.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
-    /// `init`: writes what a person edits before a run, and never over what is there.
+    /// Writes the file of `init` that a person edits before a run. Never overwrites a file.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
 
     /// Writes the files of a run of its workflow, and prints their names. Writes nothing for other workflows.
     fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
 
-    /// Returns the asker for questions of its agents at a terminal. `None`: the usual card is shown.
+    /// Returns the asker for questions of its agents at a terminal. `None` shows the usual card.
     fn asker(&self) -> Option<Box<dyn Asker>> {
         None
     }
 }
 
-/// Words of a pack in help texts, lists and errors.
+/// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// Subject of its demo: `analysts who ask`.
@@ -69,7 +68,7 @@ pub struct Words {
     pub init_object: &'static str,
     /// Default place of `init`: `` `file.yaml` ``.
     pub init_default_path: &'static str,
-    /// The option of `run` that its runs begin with: `--config FILE`.
+    /// Option of `run` that starts its runs: `--config FILE`.
     pub start_option: &'static str,
     /// Default folder for the files of a run.
     pub default_output: &'static str,
@@ -101,13 +100,13 @@ pub enum Start {
 #[derive(Debug)]
 pub struct Prepared {
     pub input: Value,
-    /// The folder that its agents work in.
+    /// Working directory of its agents.
     pub workspace: PathBuf,
     /// Settings of the run. The CLI adds the workspace.
     pub config: RunConfig,
     /// Folder for the files of the run.
     pub output: PathBuf,
-    /// Folders that were made for it, and go again where it does not start.
+    /// Folders created for the run. They are removed if it does not start.
     pub made: MadeFolders,
 }
 
@@ -115,18 +114,18 @@ pub struct Prepared {
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     pub folder: &'a Path,
-    /// True if the run rests until a person attaches to it again.
+    /// True if the run waits until a person attaches to it again.
     pub rests: bool,
     /// True if output is JSON: no message is printed.
     pub json: bool,
 }
 
-/// Asks the questions of one run in a way of its own.
+/// Asks the questions of one run on screens of its own.
 pub trait Asker {
-    /// Returns true if this interrupt is asked in its way.
+    /// Returns true if this asker shows the interrupt.
     fn asks(&self, interrupt: &Interrupt) -> bool;
 
-    /// The screen of a question. `open`: how many are open with it.
+    /// Returns the screen of a question. `open` is the number of open questions.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String>;
 
     /// Returns the reaction to a line that answers a question.

@@ -1,17 +1,17 @@
-//! What a shell makes of a word: how it is quoted, and which program it names.
+//! Words of a shell: quoting, and the path of a program.
 
 use std::path::PathBuf;
 
 use rustix::fs::{Access, access};
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain =
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Where a program is, if it is on the path.
+/// Returns the path of a program, if it is on the path.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();

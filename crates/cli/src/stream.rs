@@ -1,4 +1,5 @@
-//! Events in order: a run's, or those of everything. Reconnects when the connection ends, and continues after the last event seen.
+//! Events of one run, or of all streams, in order. Reconnects after a lost connection, and continues after the last
+//! event.
 
 use std::time::{Duration, Instant};
 
@@ -13,23 +14,23 @@ use crate::client::{self, Client};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const UNWATCHED: Duration = Duration::from_mins(1);
-/// Items that may wait for a slow terminal; then the stream waits.
+/// Items that may wait for a slow terminal. Then the stream waits.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// The event, and the line that it came in.
+    /// An event and the line in which it arrived.
     Event(Box<Event>, String),
     Preview(Preview),
-    /// The server is gone; we go on trying.
+    /// The server does not answer; the stream keeps trying.
     Lost,
-    /// It is back.
+    /// The server answers again.
     Back,
-    /// Trying again would not help.
+    /// A retry would not help.
     Broken(anyhow::Error),
 }
 
-/// Who sees that a server is gone, and can leave.
+/// Presence of a person who sees a lost server and can leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -49,9 +50,9 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Those with a sequence number above `since`.
+    /// Follows the events of a run with a sequence number above `since`.
     ///
-    /// A server that is gone is waited for: where nobody watches, no longer than a minute.
+    /// Waits for a lost server. Gives up after a minute if no person watches.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = Place::InRun { run: run.to_owned(), last: since };
@@ -59,7 +60,7 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Those of all streams from now on: what is read after this and followed from here has no gap.
+    /// Follows all streams from now on. A snapshot read after this call and the events leave no gap between them.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
@@ -68,7 +69,7 @@ impl Events {
         Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
-    /// `None` never comes before an [`Item::Broken`].
+    /// Returns the next item. `None` only follows an [`Item::Broken`].
     pub(crate) async fn next(&mut self) -> Option<Item> {
         self.items.recv().await
     }
@@ -80,7 +81,7 @@ impl Drop for Events {
     }
 }
 
-/// What is followed, and the last that was seen of it.
+/// Source of the events, and the last one seen.
 enum Place {
     InRun { run: String, last: u64 },
     Everywhere { position: Option<String> },
@@ -94,7 +95,7 @@ impl Place {
         }
     }
 
-    /// Whether it is new: what was seen before a connection broke may come again.
+    /// Records an event. Returns true if it is new: events may repeat after a lost connection.
     fn moves_to(&mut self, event: &Event) -> bool {
         match self {
             Self::InRun { last, .. } => {
@@ -155,8 +156,8 @@ impl Reader {
         }
     }
 
-    /// Passes on what one connection brings: so many events. `None`: nobody listens any more, or it can not be
-    /// understood.
+    /// Passes on the events of one connection and returns their number. Returns None if the receiver is gone or an
+    /// event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
         let mut frames = SseStream::from_bytes_stream(response.bytes_stream());
@@ -164,7 +165,7 @@ impl Reader {
             let Some(data) = frame.data else { continue };
             let item = match frame.event.as_deref() {
                 None | Some("message") => match serde_json::from_str::<Event>(&data) {
-                    // What was seen before the connection broke.
+                    // An event from before the connection broke.
                     Ok(event) if !self.place.moves_to(&event) => continue,
                     Ok(event) => {
                         passed += 1;
@@ -177,7 +178,7 @@ impl Reader {
                         return None;
                     }
                 },
-                // Where a stream of everything begins.
+                // The position at which a stream of all events begins.
                 Some("position") => {
                     if let Place::Everywhere { position } = &mut self.place {
                         *position = frame.id.or_else(|| position_of(&data));

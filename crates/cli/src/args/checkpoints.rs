@@ -1,4 +1,4 @@
-//! Arguments of `serve` about checkpoints that it keeps elsewhere.
+//! Arguments of `serve` for checkpoints that are stored outside the journal.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct KeepCheckpoints {
     pub checkpoint_every: Option<u64>,
 }
 
-/// In milliseconds; as a key of `holdshort.toml`, too.
+/// Parses the interval of checkpoints into milliseconds, for the flag and the key of `holdshort.toml`.
 pub(crate) fn checkpoint_every(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 1_000..=604_800_000 => Ok(ms),

@@ -1,4 +1,4 @@
-//! What can be said of deliveries.
+//! Arguments of `deliveries`.
 
 use clap::Subcommand;
 

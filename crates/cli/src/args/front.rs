@@ -1,4 +1,4 @@
-//! Arguments of `serve` about where it is reached, and values that a flag and a key of `holdshort.toml` share.
+//! Arguments of `serve` for its addresses, and parsers that a flag and a key of `holdshort.toml` share.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(crate) struct Front {
     pub tls_key: Option<PathBuf>,
 }
 
-/// As [`duration`]; shorter ones end while a node is only busy, and after longer ones nobody would wait.
+/// Parses a lease in milliseconds. A shorter one ends while its node is only busy; a longer one delays a takeover.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
@@ -45,7 +45,7 @@ pub(crate) fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
-/// An address and a port. `localhost` is the one that a browser tries as well.
+/// Parses an address and a port. `localhost` is 127.0.0.1, which browsers try as well.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
@@ -62,12 +62,12 @@ pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
     text.parse()
 }
 
-/// As it was written.
+/// Checks a network and returns its text unchanged.
 pub(crate) fn callback_network(text: &str) -> Result<String, String> {
     range(text).map(|_| text.to_owned()).map_err(|_| "is no network such as `10.0.0.0/8`".to_owned())
 }
 
-/// As it was written: that is what is shown.
+/// Checks a proxy and returns its text unchanged, for display.
 pub(crate) fn proxy(text: &str) -> Result<String, String> {
     network(text).map(|_| text.to_owned())
 }

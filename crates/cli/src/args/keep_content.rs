@@ -1,11 +1,11 @@
-//! How long a server keeps what runs said.
+//! Retention time of the content of runs.
 
 use super::duration;
 
-/// The least that what was said is kept (E19), and the most: ten years.
+/// Limits of the retention time: at least 90 days (contract E19), at most ten years.
 const KEPT_DAYS: std::ops::RangeInclusive<u64> = 90..=3_653;
 
-/// In milliseconds; as a key of `holdshort.toml`, too.
+/// Parses the retention time into milliseconds, for the flag and the key of `holdshort.toml`.
 pub(crate) fn keep_content(text: &str) -> Result<u64, String> {
     const DAY: u64 = 86_400_000;
     match duration(text)? {

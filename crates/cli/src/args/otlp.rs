@@ -1,8 +1,8 @@
-//! Where traces go, as the flag, the variable and the key of `holdshort.toml` say it.
+//! Endpoint for traces, for the flag, the variable and the key of `holdshort.toml`.
 
 use reqwest::Url;
 
-/// Never with a user or a query: what lets somebody in is no part of an address that is shown.
+/// Parses the endpoint. Rejects credentials and a query, since the address is displayed.
 pub(crate) fn otlp_endpoint(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.ok_or("is no URL such as `http://localhost:4318`")?;

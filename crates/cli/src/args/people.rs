@@ -1,4 +1,4 @@
-//! Arguments of the verbs about people, keys, and who decides.
+//! Arguments of the verbs about people, groups, keys and assignment.
 
 use clap::Subcommand;
 use holdshort_protocol::PersonRole;

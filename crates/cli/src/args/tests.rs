@@ -1,4 +1,4 @@
-//! What the arguments say of themselves.
+//! Tests of the help text.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Where the file says something, by line and column, and what its reader says of it in words that people use.
+//! Positions of values in `holdshort.toml` by line and column, and errors of its parser in plain words.
 
 use toml::de::DeTable;
 
-/// What a reader of values says of one that is another, and what people call that.
+/// Phrases of the deserializer and their plain replacements.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
     ("expected a string", "expected a text in quotes"),
@@ -10,11 +10,11 @@ const WORDS: [(&str, &str); 7] = [
     ("expected u32", "expected a whole number, without quotes"),
     ("expected u64", "expected a whole number, without quotes"),
     ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),
-    // Holdshort itself, and nobody's role.
+    // The engine itself, which no person can be.
     (", `engine`", ""),
 ];
 
-/// Where something is wrong, and what. Shows no line of the file: somebody may have put a secret there.
+/// Describes an error with its position. Never shows a line of the file: it may contain a secret.
 pub(super) fn placed(text: &str, error: &toml::de::Error) -> String {
     let place = place(text, error.span().map_or(0, |span| span.start));
     let said = WORDS.iter().fold(error.message().to_owned(), |said, (of, word)| said.replace(of, word));
@@ -28,7 +28,7 @@ fn place(text: &str, start: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Where a value stands; that around it, where it is not there itself.
+/// Returns the position of a value, or of the nearest table around a missing one.
 pub(super) fn place_of(text: &str, steps: &[&str]) -> String {
     let table = DeTable::parse(text).ok();
     let mut steps = steps.iter();

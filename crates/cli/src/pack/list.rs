@@ -20,7 +20,7 @@ impl Packs {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
 
-    /// Returns the tools, workflows and readers that they add to a server.
+    /// Returns the tools, workflows and readers that the packs add to a server.
     pub fn for_server(self) -> holdshort_server::Packs {
         holdshort_server::Packs {
             toolsets: self.iter().map(Pack::tools).collect(),
@@ -29,14 +29,14 @@ impl Packs {
         }
     }
 
-    /// Workflows with a sample, sorted by name.
+    /// Returns the workflows with a sample, sorted by name.
     pub fn samples(self) -> Vec<&'static Shipped> {
         let mut all: Vec<_> = shipped().iter().chain(self.iter().flat_map(Pack::workflows)).collect();
         all.sort_by_key(|shipped| shipped.name);
         all
     }
 
-    /// The error where a workflow has nothing that `init` could write.
+    /// Returns the error for a workflow without a file that `init` could write.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
             return usage(format!("`{workflow}` has no configuration, and no workflow here has one"));
@@ -45,7 +45,7 @@ impl Packs {
         usage(format!("only {listed}; `{workflow}` has none"))
     }
 
-    /// The error where files of a run are to go somewhere that has none.
+    /// Returns the error for `--output-dir` with a workflow that writes no files.
     pub(crate) fn no_output(self) -> anyhow::Error {
         let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().start_option));
         let of: Vec<String> = of.collect();
@@ -57,7 +57,7 @@ impl Packs {
         usage(format!("--output-dir is {}", of.join(", and ")))
     }
 
-    /// `` `a` has a configuration, `b` a case ``.
+    /// Lists the objects of `init`: `` `a` has a configuration, `b` a case ``.
     fn written(self, between: &str) -> String {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {
@@ -67,7 +67,7 @@ impl Packs {
         listed.join(between)
     }
 
-    /// The grammar with the options of packs, and with their words in its help.
+    /// Adds the options of packs to the grammar, and their texts to its help.
     pub(crate) fn described(self, command: Command) -> Command {
         let named: Vec<String> = self.iter().map(|pack| format!("`{}`", pack.name())).collect();
         let has_packs = !named.is_empty();
@@ -105,7 +105,7 @@ impl Packs {
             run.get_arguments().filter(is_option).map(|arg| arg.get_id().clone()).collect();
         let at = order.iter().position(|id| id == "output_dir").unwrap_or(order.len());
         order.splice(at..at, ids.iter().map(|(_, id)| id.clone()));
-        // Options of two packs are of two workflows.
+        // Options of two packs belong to two workflows, so they conflict.
         let added = added.into_iter().map(|(pack, arg)| {
             arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
         });

@@ -1,6 +1,6 @@
 //! The card in the terminal: draws the data of `holdshort_presentation::card`, and lists the options.
 //!
-//! Facts are printed plain. Words of an agent are printed behind a bar, escaped and capped. Look-alike letters are
+//! Facts are printed plain. Text of an agent is printed behind a bar, escaped and capped. Look-alike letters are
 //! printed as their code points.
 
 use holdshort_presentation::card::{
@@ -20,16 +20,16 @@ use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
-/// Characters of a label in the column of labels. A longer one stands before a colon.
+/// Characters of a label in the column of labels. A longer label gets a line of its own with a colon.
 const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// True if nothing around the card tells of its run.
+    /// True if the card appears without information about its run.
     pub alone: bool,
-    /// Words of the agent just above the card, which are not repeated.
+    /// Text of the agent directly above the card, which the card does not repeat.
     pub said: &'a str,
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let card = Card::of(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
-    // The place of the run is known around the card, and the time of the question in the list of events.
+    // Outside a lone card the screen already shows the place of the run, and the list of events the time of the
+    // question.
     let is_shown = |fact: &&Fact| match fact.name {
         FactName::Task | FactName::Workspace => view.alone,
         FactName::AskedAt => false,
@@ -66,8 +67,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that a card cuts, and that `v` shows. Does not count `Interrupt::unseen`, which the server
-/// left out.
+/// Returns the number of lines that a card cuts and `v` shows. Does not include `Interrupt::unseen`, which the server
+/// omits.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = JudgedCall::of(interrupt);
@@ -77,7 +78,7 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     if cut == whole {
         return 0;
     }
-    // The lines that say `… 9 more lines`.
+    // Marker lines such as `… 9 more lines`.
     let marks = cut.iter().filter(|line| !whole.contains(line)).count();
     (whole.len() + marks).saturating_sub(cut.len()).max(1)
 }
@@ -86,8 +87,8 @@ const fn setting(judged: Option<&JudgedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: time::at }
 }
 
-/// The options as the server lists them, apart from the choices of a question and numbered after them. Where a number may
-/// be an answer options go by their names, and choices by `#1`.
+/// Lists the options, numbered after the choices of a question. If a number may be an answer, options go by name and
+/// choices by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier::lines(interrupt, paint);
@@ -105,7 +106,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     for option in &interrupt.options {
         number += 1;
-        // Below answers that can be chosen, `Answer` would read as one more.
+        // Below suggested answers, `Answer` would read as one more of them.
         let label = if is_suggested && option.id == "answer" && interrupt.origin == Origin::Native {
             "Your own answer".into()
         } else {
@@ -122,7 +123,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// What an option does, beside a label that an agent of another framework gave it.
+/// Returns the effect of an option, to follow a label that an agent of another framework chose.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     match interrupt.origin {
         Origin::External => paint.dim(&format!(" ({})", plain::line(&option.does))),
@@ -130,7 +131,7 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
     }
 }
 
-/// Returns the members of an answer that is data, a line for each.
+/// Returns the fields of a structured answer, one line for each.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let end = End::of(interrupt, time::at);
     let line = |label: &str, text: &str| match label {
@@ -143,7 +144,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         .collect()
 }
 
-/// Returns how an interrupt ended, if it has.
+/// Describes the resolution of an interrupt, if there is one.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let End { outcome, option, by, text, .. } = End::of(interrupt, time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
@@ -158,7 +159,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Returns how to take back a grant for the session, if one was given.
+/// Returns the command that revokes a grant for the session, if one was given.
 pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     (effect == "grant")
@@ -176,7 +177,7 @@ pub(crate) fn kind(kind: Kind) -> String {
     lower(card::kind(kind))
 }
 
-/// Returns who is asked, and how they have decided so far.
+/// Returns the approvers and their votes so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     facts(&card::people(interrupt, time::at), paint)
 }
@@ -205,15 +206,16 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns everything that a cap shortens: the message of the agent, the subject of the card, and the schema of an answer.
+/// Returns the parts that a cap shortens: the message of the agent, the subject of the card, and the schema of an
+/// answer.
 fn words(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
     let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;
     let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
-    // The server checks an edit; an answer has only its schema to go by.
+    // The server checks an edit; for an answer only the schema is a guide.
     let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
-    // The output of a turn is what the agent said last.
+    // The output of a turn is the last message of the agent.
     let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };
     [said, subject(card, above, cap, view.paint), schema.unwrap_or_default()]
 }
@@ -222,7 +224,7 @@ fn lead(card: &Card<'_>) -> String {
     format!("  {}", card.speaker)
 }
 
-/// Returns what the card is about: its title, the call, and the parts. `above`: a text that is not repeated.
+/// Returns the subject of the card: its title, the call, and the parts. Omits a part that repeats `above`.
 fn subject(card: &Card<'_>, above: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let title = match card.title_by {
         TitleBy::Runtime => paint.fold(&format!("  {}", paint.bold(&card.title)), 2),
@@ -284,7 +286,7 @@ fn command(text: &str, cap: Cap, paint: Paint) -> Vec<String> {
     drawn.chain(long).collect()
 }
 
-/// Draws what a command did where it could harm nothing: each path with its change, and what it printed.
+/// Draws the result of a trial: each path with its change, and the output.
 fn trial(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Part::Trial { head, words, git, changes, unseen, left, output } = part else { return Vec::new() };
     let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{}: {words}", lower(head)))), 4);
@@ -318,7 +320,7 @@ fn subtask(subtask: &Subtask<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Draws one way to go, with what speaks for it and against it.
+/// Draws one proposal with its arguments for and against.
 fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Proposal { title, description, pros, cons } = proposal;
     let mut out = quote(title, "   •", cap, paint);
@@ -329,7 +331,7 @@ fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns a heading as words inside a sentence.
+/// Returns a heading in lower case, for use inside a sentence.
 fn lower(heading: &str) -> String {
     let mut chars = heading.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()

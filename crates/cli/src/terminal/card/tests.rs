@@ -1,4 +1,4 @@
-//! What a card says of each kind.
+//! Tests of the card of each kind of interrupt.
 
 use serde_json::{Value, json};
 
@@ -41,12 +41,12 @@ fn a_command_stands_with_its_directory_and_its_walls() {
    4 Provide the result
    5 Reject";
     assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
-    // Said just above: not said again.
+    // The text is directly above the card, so the card does not repeat it.
     assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
-/// A call that an agent makes elsewhere and that the gates judged stands there as one of ours. What the agent says beside
-/// it is quoted, and an ask that names no call is all in the agent's words.
+/// A judged call of an external agent is drawn like a native one. Text that the agent adds is quoted, and a request
+/// without a call is all quoted.
 #[test]
 fn a_judged_call_of_another_agent_is_a_call() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -76,7 +76,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     assert!(!text.contains("\"command\""), "it is drawn once: {text}");
 }
 
-/// What the agent runs are its arguments: a change that it draws beside them hides none.
+/// Arguments are what the external agent runs. A change that it draws next to them hides none.
 #[test]
 fn the_change_of_another_agent_hides_no_argument() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -166,7 +166,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
     }
 }
 
-/// Every text that can be anything.
+/// Appends the text to every free string.
 fn taint(value: &mut Value, evil: &str) {
     match value {
         Value::String(text) => text.push_str(evil),
@@ -182,7 +182,7 @@ fn taint(value: &mut Value, evil: &str) {
     }
 }
 
-/// Such as what it asks where a channel was disabled.
+/// The server itself asks, for example, about a disabled channel.
 #[test]
 fn what_the_server_asks_is_no_agent_elsewhere() {
     let mut asked = interrupt(Kind::Question);
@@ -194,7 +194,7 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     }
 }
 
-/// Each line that is cut is counted, whichever part it is of.
+/// Each cut line is counted, in every part of the card.
 #[test]
 fn cut_lines_are_counted() {
     let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
@@ -208,7 +208,7 @@ fn cut_lines_are_counted() {
     }
 }
 
-/// A reply, a question or a review is on its card whole, also where the agent has just said the same.
+/// A reply, a question or a review is complete on its card, even if the agent has just said the same.
 #[test]
 fn what_is_decided_on_is_on_the_card() {
     let long = (0..100).map(|i| format!("line {i}")).collect::<Vec<_>>().join("\n");
@@ -225,7 +225,7 @@ fn what_is_decided_on_is_on_the_card() {
     }
 }
 
-/// A schema that an answer has to fit counts among the lines that a card cuts.
+/// The schema of an answer is included in the number of cut lines.
 #[test]
 fn a_cut_schema_is_counted() {
     let mut asked = interrupt(Kind::Question);
@@ -236,7 +236,7 @@ fn a_cut_schema_is_counted() {
     assert!(cut_lines(&asked, view) > 40);
 }
 
-/// An agent elsewhere chooses labels and draws changes: its labels stand beside their effects, its changes behind a bar.
+/// An external agent chooses labels and draws changes. Its labels appear with their effects, its changes behind a bar.
 #[test]
 fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     let mut asked = interrupt(Kind::Review);

@@ -1,4 +1,4 @@
-//! What is typed on a card: read by its prompt, sent as a decision, and said to have been taken or refused.
+//! Input on a card: parsed by its prompt, sent as a decision, and confirmed or refused on the screen.
 
 use holdshort_protocol::Decision;
 
@@ -19,7 +19,7 @@ impl Chat<'_> {
             let Some(asking) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
                 Reaction::Ask(mut lines) => {
-                    // At a terminal it stands before the cursor.
+                    // At a terminal the label stays before the cursor.
                     if in_script && !asking.prompt.is_choosing() {
                         lines.push(format!("  {}", asking.prompt.label().trim_end_matches("> ")));
                     }
@@ -70,7 +70,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Sends a decision. What comes back is said, and the person is asked again.
+    /// Sends a decision and prints the result. Returns lines if the person is asked again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
         // The next line of a script was written before anybody could see the list.
@@ -110,7 +110,7 @@ impl Chat<'_> {
                     self.withdraw();
                     None
                 }
-                // Shown again as it is now.
+                // The card is shown again in its new version.
                 Some(Code::Stale) => {
                     self.note("It has changed since you read it.");
                     self.withdraw();

@@ -1,31 +1,31 @@
-//! What was typed in conversations: a JSON string a line, in a file that only its owner can read. Never a decision.
+//! Input history of conversations: one JSON string a line, in a file that only its owner can read. Never a decision.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Of the file, the newest are offered.
+/// Newest entries that are offered.
 pub(super) const ENTRIES: usize = 1_000;
-/// Longer ones are not kept: they were pasted.
+/// Largest entry that is stored. Longer ones were pasted.
 const ENTRY_BYTES: usize = 16 * 1024;
-/// A file that is longer is written anew with its newest entries.
+/// Size above which the file is rewritten with its newest entries.
 const FILE_BYTES: usize = 1024 * 1024;
 
-/// Oldest first. What can not be read is no history.
+/// Returns the entries, oldest first. An unreadable file gives none.
 pub(super) fn read(path: &Path) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     let mut entries: Vec<String> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     entries.drain(..entries.len().saturating_sub(ENTRIES));
     if text.len() > FILE_BYTES {
         let kept: String = entries.iter().map(|entry| line_of(entry)).collect();
-        // A history that can not be shortened is a long one.
+        // If the file can not be shortened, it stays long.
         let _ = replace(path, &kept);
     }
     entries
 }
 
-/// One that is empty, or of one letter, is an answer and no message.
+/// Returns true for an entry worth storing. An empty text, or one letter, is an answer and not a message.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }
@@ -35,7 +35,7 @@ pub(super) fn add(path: &Path, text: &str) {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     }
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    // A history that can not be written is none; the conversation goes on.
+    // A failed write is ignored; the conversation goes on.
     let _ = file.and_then(|mut file| file.write_all(line_of(text).as_bytes()));
 }
 

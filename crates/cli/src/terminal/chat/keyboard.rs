@@ -1,8 +1,8 @@
-//! What a person types in a conversation, and what is printed above it.
+//! Keyboard of a conversation, and the output printed above the edited line.
 //!
-//! At a terminal a thread edits the line, and whatever is printed meanwhile stands above it. Elsewhere lines are read one
-//! at a time and only when asked for, so that a script's next line is not taken for something that came before it.
-//! Never decides anything: a key or a line says when it was begun, and what it means is for the conversation to say.
+//! At a terminal a thread edits the line, and new output appears above it. Elsewhere lines are read one at a time on
+//! request, so that a script's next line is not taken as an answer to an earlier question. Never decides anything: a
+//! key or a line carries the time when it began, and the conversation gives it a meaning.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -28,17 +28,17 @@ use super::history;
 use super::tty::Tty;
 use crate::output::say;
 
-/// A key that was on its way when a card was shown was not meant for it.
+/// Time after a card appears in which keys are ignored: they were typed before the person saw it.
 const GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
-    /// A line, or several; and when its first key was pressed.
+    /// One or several lines, and the time of their first key.
     Text {
         text: String,
         begun: Instant,
     },
-    /// The number of an option, by a key alone.
+    /// Number of an option, chosen by one key.
     Digit {
         digit: usize,
         at: Instant,
@@ -54,51 +54,50 @@ pub(super) struct Keyboard {
     is_asked: bool,
     /// Time at which the last line was asked for.
     asked: Option<Instant>,
-    /// The card that a line of a script was asked for is gone.
+    /// True if the card for which a line of a script was requested is gone.
     is_withdrawn: bool,
     keys: Arc<Keys>,
-    /// Where a person edits a line while others print.
+    /// The terminal, if a person edits a line while output is printed.
     tty: Option<Tty>,
 }
 
-/// What the editor's thread and the conversation share.
+/// State that the editor's thread and the conversation share.
 #[derive(Debug, Default)]
 struct Keys(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Options that a key chooses from, since when.
+    /// Number of options that a key chooses from, and the time of their display.
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
-    /// Keys that the editor has read ahead count no longer.
+    /// True if keys that the editor has read ahead are to be dropped.
     forgets: bool,
-    /// Ctrl-C was among the keys that were dropped.
+    /// True if Ctrl-C was among the dropped keys.
     is_struck: bool,
-    /// The line that is edited was taken from the screen; the next key begins another one.
+    /// True if the edited line was taken off the screen. The next key begins another line.
     is_taken: bool,
-    /// While it is edited.
+    /// The line that is being edited, if any.
     line: Option<Edited>,
 }
 
-/// A line as it stands on the screen.
+/// A line as it is on the screen.
 #[derive(Debug, Default)]
 struct Edited {
     label: String,
     text: String,
-    /// Where the cursor is, in bytes.
+    /// Position of the cursor, in bytes.
     at: usize,
 }
 
 impl Edited {
-    /// Prints above the line, and draws it again as it was: the editor finds its cursor where it left it. The editor's
-    /// own way of printing waits for a key where several came at once.
+    /// Prints above the line and draws it again unchanged, so the editor finds its cursor. The editor's own printer
+    /// waits for a key when several came at once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }
 
-    /// Prints above the line, and draws another text in its place. The cursor stays in its row, where the editor looks
-    /// for it.
+    /// Prints above the line and replaces its text. The cursor stays in its row, where the editor expects it.
     fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
@@ -136,7 +135,7 @@ impl Edited {
 
 fn write_out(text: &str) {
     let mut out = std::io::stdout().lock();
-    // A terminal that is gone shows nothing.
+    // Output to a closed terminal is dropped.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
@@ -169,7 +168,7 @@ impl Keys {
 }
 
 impl Keyboard {
-    /// `history`: the file that holds what was typed in earlier conversations.
+    /// Starts the thread that reads. `history` is the file of earlier input.
     pub(super) fn open(history: PathBuf) -> anyhow::Result<Self> {
         let (ask, asked) = thread_mpsc::channel();
         let (sender, typed) = mpsc::channel(1);
@@ -189,12 +188,12 @@ impl Keyboard {
         Ok(Self { ask, typed, is_asked: false, asked: None, is_withdrawn: false, keys, tty })
     }
 
-    /// Whether a person edits a line while others print.
+    /// Returns true if a person edits a line while output is printed.
     pub(super) fn is_live(&self) -> bool {
         self.tty.is_some()
     }
 
-    /// What was typed while nobody read it was typed before now, and means nothing but for a Ctrl-C.
+    /// Drops keys typed while no line was requested. Only a Ctrl-C among them is remembered.
     pub(super) fn forget(&self) {
         if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
@@ -203,7 +202,7 @@ impl Keyboard {
         }
     }
 
-    /// Takes the text of a line that is being edited off the screen and returns it. The next key begins another line.
+    /// Takes the edited text off the screen and returns it. The next key begins another line.
     pub(super) fn take_begun(&mut self) -> Option<String> {
         self.is_withdrawn = self.is_asked && !self.is_live();
         let mut state = self.keys.state();
@@ -215,7 +214,7 @@ impl Keyboard {
         Some(text)
     }
 
-    /// Another program has the terminal, until [`Self::take_back`].
+    /// Gives the terminal to another program, until [`Self::take_back`].
     pub(super) fn lend(&self) {
         if let Some(tty) = &self.tty {
             tty.lend();
@@ -228,7 +227,7 @@ impl Keyboard {
         }
     }
 
-    /// A card is shown of which a key alone chooses an option; 0: of none.
+    /// Sets the number of options that one key chooses from; 0 for a card without them.
     pub(super) fn take_digits(&self, options: usize) {
         let mut state = self.keys.state();
         if state.digits.0 != options || options > 0 {
@@ -236,7 +235,7 @@ impl Keyboard {
         }
     }
 
-    /// What comes next. May be dropped while it waits: nothing is lost.
+    /// Returns the next input. Cancel-safe: dropping it loses no input.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);
@@ -275,7 +274,7 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// `None`: a terminal that can not be edited on is read line by line.
+/// Returns an editor. `None` if the terminal can not be edited on; then lines are read one by one.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
@@ -306,7 +305,7 @@ fn edit(
             state.is_taken = false;
             std::mem::take(&mut state.forgets)
         };
-        // Keys that came with those of the line before wait in the editor for its next line, and go with it.
+        // Keys that arrived with those of the last line wait in the editor. A new editor drops them.
         if forgets {
             let Some(new) = self::editor(keys, history) else {
                 let why = std::io::Error::other("the line editor can not be made anew");
