@@ -1,4 +1,4 @@
-//! A unified diff for a person: of the hunks that a card brings, and of what an edit changed.
+//! Unified diffs for a person: the hunks of a card, and the changes of an edit.
 
 use holdshort_protocol::{Diff, OUTSIDE, plain};
 use similar::{ChangeTag, TextDiff};
@@ -14,7 +14,7 @@ pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint:
     if is_outside { format!("{head}, {}", paint.yellow(OUTSIDE)) } else { head }
 }
 
-/// The lines of a diff.
+/// Returns the lines of a diff.
 pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
@@ -36,7 +36,7 @@ pub(crate) fn hunks(diff: &Diff, cap: Cap, paint: Paint) -> Vec<String> {
     lines
 }
 
-/// What a person changed in `$EDITOR`.
+/// Returns the changes that a person made in `$EDITOR`.
 pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
     let diff = TextDiff::from_lines(old, new);
     let mut out = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
 
 fn coloured(op: &str, text: &str, paint: Paint) -> String {
     let text = plain::text(text);
-    // A line of a diff is one line, whatever is in it.
+    // A line of a diff stays one line, whatever it contains.
     let op = if matches!(op, "+" | "-") { op } else { " " };
     let line = format!("{op} {}", text.replace('\n', "\\n").replace('\t', "    "));
     match op {

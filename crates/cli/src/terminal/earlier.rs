@@ -1,4 +1,4 @@
-//! Earlier answers about the same subject: shown below a question, and taken with `h`.
+//! Earlier answers about the same subject: listed below a question, and chosen with `h`.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::time;
 
-/// Characters of an answer in the list; it is shown whole before it is sent.
+/// Characters of an answer in the list. The whole answer is shown before it is sent.
 const SHOWN: usize = 300;
 
-/// What can be taken with a key.
+/// Lists the answers with the keys that choose them.
 pub(crate) fn lines(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let key = |number: usize| if number == 1 { "h".to_owned() } else { format!("h{number}") };
     told(interrupt, |number, _| format!("{:>2}", key(number)), paint)
 }
 
-/// What can be taken with `--from`.
+/// Lists the answers with the values of `--from`.
 pub(crate) fn sources(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     told(interrupt, |_, suggestion| format!("--from {}", plain::line(&suggestion.interrupt)), paint)
 }
@@ -43,13 +43,13 @@ fn told(interrupt: &Interrupt, mark: impl Fn(usize, &Suggestion) -> String, pain
     out
 }
 
-/// Which one a line asks for: `h` is the first, `h2` the second. `None`: it asks for none, or there are none.
+/// Returns the number of the answer that a line chooses: `h` is the first, `h2` the second. None for any other line.
 pub(crate) fn asked(interrupt: &Interrupt, line: &str) -> Option<usize> {
     let number = line.strip_prefix('h').filter(|_| !interrupt.suggestions_from_history.is_empty())?;
     if number.is_empty() { Some(1) } else { number.parse().ok().filter(|_| number.len() == 1) }
 }
 
-/// The decision that takes it; `None` where this question takes no answer.
+/// Returns the decision that takes an earlier answer. None if the question takes no answer.
 pub(crate) fn decision(interrupt: &Interrupt, suggestion: &Suggestion) -> Option<Decision> {
     let offer = interrupt.options.iter().find(|offer| offer.effect == "respond")?;
     let taken = Decision {

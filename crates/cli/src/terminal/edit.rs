@@ -7,16 +7,16 @@ use anyhow::Context;
 
 use crate::shell;
 
-/// What comes back at most; the server takes no more in one request.
+/// Size limit of the saved text. The server accepts no larger request.
 const BYTES: u64 = 1024 * 1024;
 
-/// Opens the editor on `text` and gives back what was saved.
+/// Opens the editor on `text` and returns the saved text.
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     let editor = editor().context("no editor is found; set EDITOR")?;
     let mut file = tempfile::Builder::new().prefix("holdshort-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    // Through the shell, as `git` does it: the variable may hold options.
+    // Runs through the shell, like `git`: the variable may hold options.
     let status = tokio::process::Command::new("/bin/sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
@@ -29,7 +29,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     if !status.success() {
         anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another one");
     }
-    // Some editors save by putting another file in the place of this one: read by name.
+    // Read by name, since some editors save by replacing the file.
     let mut saved = String::new();
     std::fs::File::open(file.path())?
         .take(BYTES + 1)
@@ -41,7 +41,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     Ok(saved)
 }
 
-/// The person's own, or one that is usually there.
+/// Returns the person's editor, or a common one.
 pub(crate) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| shell::program(name).is_some());

@@ -1,4 +1,4 @@
-//! What an agent is told of a reply that does not end its work, in a few words for whoever follows it.
+//! Reasons why a reply does not end an agent's work, in a few words for a person who follows the run.
 
 const WORDS: [(&str, &str); 9] = [
     ("cut", "its reply was cut"),

@@ -26,23 +26,23 @@ use crate::output::{self, say, say_all, tell, tell_all};
 use crate::pack::{Asker, Pack, Packs};
 use crate::stream::{Events, Item, Watched};
 
-/// Of a long run that is attached to, only this many events are told again.
+/// Number of recent events that are printed when attaching to a long run.
 const HISTORY: u64 = 80;
-/// Between two tries to read what the server could not give.
+/// Pause between two attempts to read from the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// With these somebody else is at work: who it was is shown no longer.
+/// Events that change which agent works. The shown agents are read again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Lines for a person, who may decide.
     Told,
-    /// Events as JSON lines; nobody is asked.
+    /// Events as JSON lines, without prompts.
     Json,
 }
 
-/// Why following ended.
+/// Reason why following ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -53,9 +53,9 @@ pub(crate) enum Outcome {
 pub(crate) enum Left {
     /// `d`, or end of input.
     Detached,
-    /// Ctrl-C or a request to stop.
+    /// Ctrl-C, or a signal to terminate.
     Signal,
-    /// Only a person can go on, and nobody is at a terminal.
+    /// Only a person can go on, and there is no terminal.
     Nobody,
 }
 
@@ -119,24 +119,24 @@ struct Follower<'a> {
     progress: Progress,
     /// Interrupts to ask about, in their order.
     open: VecDeque<String>,
-    /// The last event told.
+    /// Sequence number of the last event.
     seen: u64,
-    /// Events that are so old that they are not told again; they are read all the same, for the names in them.
+    /// Events up to this number are too old to print. They are read for the names in them.
     untold: u64,
-    /// Events that were there when we came: they are told, but nobody is asked before all of them are.
+    /// Last event at the time of attaching. No card is shown before that event is printed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that came while a card is shown.
+    /// Events that arrived while a card is shown.
     held: Vec<Event>,
-    /// Who works on the run, as it was read last.
+    /// Agents that work on the run, as last read.
     team: Vec<Work>,
-    /// The last event before that.
+    /// Last event before that read.
     team_at: u64,
-    /// Asks questions in the way of a pack.
+    /// Screens of a pack for its questions.
     asker: Option<Box<dyn Asker>>,
 }
 
-/// Whether to go on.
+/// Next state of the loop: it goes on, or is over.
 enum Next {
     On,
     Over(Outcome),
@@ -167,7 +167,7 @@ impl Follower<'_> {
                 () = tokio::time::sleep(AGAIN), if self.asking.is_none() && !self.open.is_empty() => Next::On,
                 line = typed(self.input.as_mut(), self.asking.is_some()) => {
                     let next = self.typed(line?).await?;
-                    // The editor has the keyboard for itself; its Ctrl-C is not ours.
+                    // The editor had the keyboard; a Ctrl-C for it is not for this program.
                     interrupt = signal(SignalKind::interrupt())?;
                     next
                 }
@@ -220,7 +220,7 @@ impl Follower<'_> {
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
                 tell("");
-                // What others did meanwhile comes first: the line is about what follows it.
+                // Held events are printed first: the message is about the event after them.
                 self.tell_held();
                 self.progress.hide();
                 tell(match event.actor.role {
@@ -251,7 +251,7 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
-    /// The run as it is, also from a server that is just being started again.
+    /// Reads the run. Retries while the server is starting again.
     async fn read_run(&self) -> anyhow::Result<Run> {
         let path = format!("/v1/runs/{}", self.run);
         for _ in 1..TRIES {
@@ -263,7 +263,7 @@ impl Follower<'_> {
         self.client.get(&path).await
     }
 
-    /// Whether only a person can go on.
+    /// Returns true if only a person can go on.
     async fn is_left_waiting(&self) -> anyhow::Result<bool> {
         Ok(match self.read_run().await?.status {
             Status::Waiting | Status::Paused => true,
@@ -273,7 +273,7 @@ impl Follower<'_> {
         })
     }
 
-    /// Shows the card of the next open interrupt, or a sign of life.
+    /// Shows the card of the next open interrupt.
     async fn open_next(&mut self) -> anyhow::Result<()> {
         if self.input.is_none() {
             return Ok(());
@@ -281,7 +281,7 @@ impl Follower<'_> {
         while let Some(id) = self.open.front().cloned() {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
                 Ok(interrupt) => interrupt,
-                // It is asked for again once the server is back.
+                // Requested again once the server is back.
                 Err(error) if client::is_passing(&error) => return Ok(()),
                 Err(error) => return Err(error),
             };
@@ -298,7 +298,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// What can not be read now is read later, and nobody is named meanwhile: it is for looking at.
+    /// Reads which agents work. After a failure none is shown until the next read, since the list is only for display.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
@@ -316,7 +316,7 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    /// Prints a card. Returns true if it shows all that is asked.
+    /// Prints a card. Returns true if it shows everything that is asked.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         tell("");
@@ -353,7 +353,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// The place where the person types.
+    /// Prints the label before the cursor.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());
@@ -425,7 +425,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Sends a decision. What comes back is said, and the person is asked again.
+    /// Sends a decision and prints the result. Returns lines if the person is asked again.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &mut self.asking else { return Ok(None) };
@@ -460,7 +460,7 @@ impl Follower<'_> {
                     self.tell_held();
                     Ok(None)
                 }
-                // Read it again and show it as it is now.
+                // The card is read and shown again in its new version.
                 Some(Code::Stale) => {
                     tell(&format!("  {}", paint.yellow("It has changed since you read it.")));
                     self.asking = None;
@@ -503,7 +503,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Something about the connection.
+    /// Prints a message about the connection.
     fn message(&mut self, text: &str) {
         self.progress.hide();
         if self.asking.is_some() {
@@ -515,12 +515,12 @@ impl Follower<'_> {
     }
 }
 
-/// Whether an earlier answer was taken that can not be taken any more: the card is shown as it is now, without it.
+/// Returns true if the decision names an earlier answer that is no longer valid. The card is shown again without it.
 pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
     client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }
 
-/// What was decided, in the words of the option.
+/// Describes a decision by the label of its option.
 pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -> String {
     let choice = interrupt.offer(&decision.option);
     let label = plain::line(choice.map_or(&*decision.option, |choice| &choice.label)).into_owned();

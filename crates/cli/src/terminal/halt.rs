@@ -1,4 +1,4 @@
-//! The kill switch at a card: everything is frozen, for a reason that is kept.
+//! The kill switch at a card: freezes everything, and keeps the reason.
 
 use holdshort_protocol::{Freeze, System};
 
@@ -6,7 +6,7 @@ use super::paint::Paint;
 use crate::called::holdshort;
 use crate::client::Client;
 
-/// What is said of it.
+/// Freezes everything. Returns the lines to print.
 pub(super) async fn freeze(client: &Client, reason: String, paint: Paint) -> Vec<String> {
     let body = Freeze { run: None, workflow: None, agent: None, reason };
     match client.post::<System>("/v1/system/freeze", &body).await {

@@ -1,4 +1,4 @@
-//! What options do, in words: the answer to `?`.
+//! Help on options and keys: the answer to `?`.
 
 use holdshort_protocol::{Interrupt, Offer, plain};
 
@@ -6,10 +6,10 @@ use super::paint::Paint;
 use super::{naming, time};
 use crate::called::holdshort;
 
-/// Where the explanations stand.
+/// Column of the explanations.
 const HANG: usize = 19;
 
-/// Every option with its effect, then the keys.
+/// Lists every option with its effect, then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
     for offer in &interrupt.options {

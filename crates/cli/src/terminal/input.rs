@@ -1,6 +1,6 @@
-//! Lines that a person types, read one at a time and only when asked for.
+//! Lines that a person types, read one at a time and only on request.
 //!
-//! Nothing is read ahead. So `$EDITOR` has the terminal to itself, and what was typed before a card was shown does not
+//! No input is read ahead. So `$EDITOR` has the terminal to itself, and text typed before a card was shown does not
 //! decide on it. A thread reads, and it ends with the process.
 
 use std::io;
@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, isatty, tcflush};
 use tokio::sync::mpsc;
 
-/// The longest line that a terminal hands over; it drops the rest without a word.
+/// Longest line that a terminal delivers. It silently drops the rest.
 const LONGEST: usize = 4_095;
 
 #[derive(Debug)]
@@ -19,14 +19,14 @@ pub(crate) struct Input {
     terminal: Arc<Terminal>,
     ask: thread_mpsc::Sender<()>,
     lines: mpsc::Receiver<Read>,
-    /// The thread waits for a line.
+    /// True while the thread waits for a line.
     is_asked: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// Longer than the terminal can hand over.
+    /// Longer than the terminal can deliver.
     TooLong,
     End,
 }
@@ -34,11 +34,11 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// How often everything typed was forgotten. Held while a line is taken, so that a line belongs to one age.
+    /// Number of calls of `Input::forget`. Locked while a line is read, so that each line belongs to one age.
     age: Mutex<u64>,
 }
 
-/// A line that is not whole yet.
+/// A line that is not complete yet.
 #[derive(Debug, Default)]
 struct Begun {
     age: u64,
@@ -52,7 +52,7 @@ struct Read {
 }
 
 impl Input {
-    /// `None`: nobody is there to type, or to see what is asked.
+    /// Opens the terminal. Returns None if standard input or standard error is not a terminal.
     pub(crate) fn open() -> Option<Self> {
         let stdin = rustix::stdio::stdin();
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
@@ -73,15 +73,15 @@ impl Input {
         Some(Self { terminal, ask, lines, is_asked: false })
     }
 
-    /// Forgets what was typed before now.
+    /// Drops everything typed before now.
     pub(crate) fn forget(&mut self) {
         let mut age = self.terminal.age();
         *age += 1;
-        // A terminal that can not be flushed is going away; the next read says so.
+        // A terminal that can not be flushed is closing. The next read reports it.
         let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 
-    /// The next line. May be dropped while it waits: nothing is lost.
+    /// Returns the next line. Dropping the future loses no input.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
         let gone = || io::Error::other("nothing reads the terminal any more");
         loop {
@@ -116,7 +116,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until there is something, and takes it if it was not forgotten in between.
+    /// Waits for input and takes it, unless `Input::forget` dropped it in between.
     fn take(&self, begun: &mut Begun) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();

@@ -1,8 +1,8 @@
-//! What a person sees and types: cards, lines, progress, prompts.
+//! Output and input for a person: cards, lines, progress, prompts.
 //!
-//! Whatever agents wrote passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
+//! All text of agents passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
 
-/// Said of a run whose model is a script, wherever it is shown.
+/// Notice for a run whose model is a script.
 pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
 
 pub(crate) mod card;

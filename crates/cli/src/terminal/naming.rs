@@ -1,13 +1,13 @@
-//! Which option of an interrupt a typed word means. Never decides whether it is sent.
+//! Maps a typed word to an option of an interrupt. Never decides whether it is sent.
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
-/// The number of an option or a suggestion; none where numbers are answers.
+/// Parses the number of an option or a suggestion. None if numbers are answers.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
-/// The suggested answer that a line is: by its text, or by its number. That is written `#2` where a bare number may be an
+/// Returns the suggested answer with this text or number. The number is written `#2` where a bare number may be an
 /// answer.
 pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
     let all = interrupt.suggestions();
@@ -16,12 +16,12 @@ pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i 
     by_text.or_else(by_number).copied()
 }
 
-/// The number of a suggested answer, as it is written beside it.
+/// Parses the number of a suggested answer, as the card shows it.
 pub(super) fn place(interrupt: &Interrupt, line: &str) -> Option<usize> {
     if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
 }
 
-/// By its number, its id, or the name that it is shown under where nobody else gave it that.
+/// Returns the option with this number, id or label. A label that an external agent chose does not match.
 pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let options = &interrupt.options;
     if let Some(number) = number(interrupt, word) {
@@ -33,12 +33,12 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
-/// Also by a word that other systems use for it.
+/// Returns the option with this name, or with a name that other systems use for it.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
     listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
-        // As the consoles of the systems before have it (contract A31).
+        // Names of the consoles of earlier systems (contract A31).
         (Kind::Turn, "complete" | "completed" | "finished") => by_id("done"),
         (Kind::Turn, "quit" | "bye") => either(["exit", "done"]),
         (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
@@ -58,7 +58,7 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     })
 }
 
-/// The option that free text means (contract A31); none where words alone say too little.
+/// Returns the option for free text (contract A31). None if text alone says too little.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {
@@ -68,7 +68,7 @@ pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
         Kind::Escalation => "instruct",
         Kind::PlanApproval => "revise",
         Kind::ToolApproval => "reject",
-        // Notes after a step, guidance before one.
+        // Text is a note after a step, and guidance before one.
         Kind::Checkpoint if by_id("continue").is_some() => "continue",
         Kind::Checkpoint => "approve",
         Kind::Error => "abort",

@@ -333,7 +333,7 @@ fn edit(
                 Ok(Typed::Interrupt)
             }
             (Err(ReadlineError::Eof), _) => Ok(Typed::End),
-            // The window has another size: the line is drawn again.
+            // The window was resized: the line is drawn again.
             (Err(ReadlineError::Signal(_)), _) => Ok(Typed::Text { text: String::new(), begun }),
             (Err(ReadlineError::Io(error)), _) => Err(error),
             (Err(error), _) => Err(std::io::Error::other(error)),
@@ -344,7 +344,7 @@ fn edit(
     }
 }
 
-/// One line each time it is asked for.
+/// Reads one line for each request.
 fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
     let mut lines = std::io::stdin().lock();
     while asked.recv().is_ok() {
@@ -365,7 +365,7 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// A line that ends with a backslash goes on. Told of every change of the line.
+/// Helper of the editor: continues a line after a backslash, and records each change of the line.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
@@ -393,7 +393,7 @@ impl Validator for Whole {
     }
 }
 
-/// Notes the time at which a line is begun, replaces a line that was taken, and accepts the key of an option.
+/// Records the start time of a line, replaces a line that was taken, and accepts the key of an option.
 struct Watch(Arc<Keys>);
 
 impl ConditionalEventHandler for Watch {
@@ -407,7 +407,7 @@ impl ConditionalEventHandler for Watch {
             event.get(0),
             Some(KeyEvent(KeyCode::BracketedPasteStart, _) | KeyEvent(KeyCode::Char('C'), Modifiers::CTRL))
         );
-        // A paste goes behind the text that was taken. The line keeps its time, and so is not sent.
+        // A paste follows the text that was taken. The line keeps its start time, and so is not sent.
         if is_taken && is_paste_or_ctrl_c {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A run of the session, as far as it was told: what its events say in the terminal, and which agent works on a step.
+//! A run of the session, as far as its events are printed: their lines in the terminal, and the agent of each step.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::terminal::projector::Projector;
 /// A run of the session.
 pub(super) struct Known {
     pub(super) projector: Projector,
-    /// The last event that was told.
+    /// Sequence number of the last event.
     pub(super) seen: u64,
     pub(super) is_live: bool,
     pub(super) agents: BTreeMap<String, String>,
@@ -23,7 +23,7 @@ impl Known {
         Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
     }
 
-    /// Takes an event in; gives its lines.
+    /// Applies an event and returns its lines.
     pub(super) fn note(&mut self, event: &Event) -> Vec<String> {
         self.seen = self.seen.max(event.seq);
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -45,7 +45,7 @@ impl Chat<'_> {
         self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
     }
 
-    /// The run that hears the next word.
+    /// Returns the run that gets the next message.
     pub(super) fn live_front(&self) -> Option<String> {
         let front = self.front.as_ref()?;
         self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())

@@ -1,8 +1,10 @@
-//! A conversation in the terminal: what is typed is said in a session, what its runs do is printed above the line.
+//! A conversation in the terminal: typed text is said in a session, and the progress of its runs is printed above the
+//! line.
 //!
-//! A client like any other: everything it knows it reads from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `open_card.rs` the card that is shown, `answer.rs` what is decided on cards, `speech.rs` what an agent says,
-//! `turn.rs` whose turn it is, `strike.rs` Ctrl-C, `slash.rs` the words that begin with `/`. What was begun before a card was shown never decides on it.
+//! A client like any other: it reads everything from the journal, so the same session may be open elsewhere, and
+//! leaving changes nothing. `keyboard.rs` has the terminal, `open_card.rs` the current card, `answer.rs` the decisions
+//! on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `strike.rs` Ctrl-C, `slash.rs` the commands
+//! with `/`. Input that was begun before a card was shown never decides on it.
 
 mod answer;
 mod history;
@@ -45,26 +47,26 @@ use crate::exit::Exit;
 use crate::output::{say, say_all};
 use crate::stream::{Events, Item, Watched};
 
-/// Of a conversation that is taken up again: the last things said, and how much of each.
+/// Number of recent utterances that a resumed conversation shows, and lines of each.
 const TURNS: usize = 10;
 const TURN: Cap = Cap::Lines(12);
 const LABEL: &str = "> ";
 
-/// A conversation, and how it is come back to.
+/// A conversation, and the arguments to come back to it.
 pub(crate) struct Talk<'a> {
     pub client: &'a Client,
     pub session: Session,
-    /// It was there before.
+    /// True if the session existed before.
     pub is_old: bool,
-    /// What was typed in earlier ones.
+    /// File of earlier input.
     pub history: PathBuf,
-    /// The arguments that bring a server along again, where this one stops with this process.
+    /// Arguments that start the embedded server again. None for a server that outlives this process.
     pub embedded: Option<&'a str>,
 }
 
 pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
-    // What is read from here on and what follows have no gap between them.
+    // A snapshot read from here on and the events leave no gap between them.
     let events = Events::everything(talk.client, Watched::now()).await?;
     let mut chat = Chat {
         keyboard: Keyboard::open(talk.history)?,
@@ -105,31 +107,31 @@ struct Chat<'a> {
     keyboard: Keyboard,
     paint: Paint,
     runs: BTreeMap<String, Known>,
-    /// The last run that was begun by something said.
+    /// The last run that a message started.
     front: Option<String>,
     /// Interrupts to ask about, in their order.
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Words of steps that are not known yet: a preview may come before the event that begins its step.
+    /// Text of unknown steps: a preview may arrive before the event that starts its step.
     early: BTreeMap<(String, String), String>,
-    /// What was said here, until its event comes: it stands on the screen already.
+    /// Messages typed here whose events have not arrived. The screen already shows them.
     mine: Vec<String>,
-    /// Those that are open: the next word is for them.
+    /// Open turns, which get the next message.
     turns: Vec<Turn>,
-    /// Runs that were interrupted here, until the events up to this one have come.
+    /// Runs interrupted here, each until its events up to this number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Lines that were typed meanwhile: the turn that they are for is not known before.
+    /// Lines typed before the turn is known to which they belong.
     held: VecDeque<Typed>,
-    /// Times between which a card was shown that was withdrawn, since the last line.
+    /// Display times of cards that were withdrawn since the last line.
     withdrawn: Vec<(Instant, Instant)>,
-    /// Ctrl-C was the last thing typed.
+    /// True if Ctrl-C was the last input.
     struck: bool,
-    /// An editor was open for what was typed last.
+    /// True if the last input opened an editor.
     has_edited: bool,
-    /// As `/grants` has numbered them.
+    /// Grants, in the order in which `/grants` listed them.
     grants: Vec<String>,
-    /// Whether every run has come to rest and all of it is told; unknown after something happened.
+    /// True if every run waits or has ended and its events are printed. None after a new event.
     is_settled: Option<bool>,
 }
 
@@ -138,7 +140,7 @@ struct Asking {
     shown: Instant,
 }
 
-/// Whether to go on.
+/// Next state of the conversation: it goes on, or is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     On,
@@ -165,7 +167,7 @@ impl Chat<'_> {
             if self.asking.is_none() {
                 self.tell_turns();
             }
-            // Without a terminal the next line is for what comes of the one before it.
+            // Without a terminal the next line is for the outcome of the line before it.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
             let is_waiting_for_server =
                 self.asking.is_none() && !self.open.is_empty() && !self.is_interrupted();
@@ -180,7 +182,7 @@ impl Chat<'_> {
                 () = tokio::time::sleep(AGAIN), if is_waiting_for_server => Next::On,
                 typed = self.keyboard.next(label), if reads => {
                     let next = self.typed(typed?).await?;
-                    // An editor had the keyboard for itself; its Ctrl-C was not ours.
+                    // The editor had the keyboard; a Ctrl-C for it is not for this program.
                     if std::mem::take(&mut self.has_edited) {
                         struck = renewed(struck)?;
                     }
@@ -193,7 +195,7 @@ impl Chat<'_> {
         }
     }
 
-    /// What was said last, and what is open.
+    /// Prints the last utterances, and takes up the open work.
     async fn recall(&mut self, state: SessionState) -> anyhow::Result<()> {
         let path = format!("/v1/sessions/{}/conversation", self.session);
         let said = self.client.list(&path, &[]).await?;
@@ -225,7 +227,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// A run that is under way: the names in what has happened are needed, and it was told elsewhere.
+    /// Takes up a live run: reads its events for the names in them, without printing them.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = Known::new(self.paint, self.client.words());
         let client = self.client;
@@ -242,7 +244,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Keeps in mind what is asked. The turn that the event ends, if it ends one.
+    /// Tracks open interrupts. Returns the turn that the event ends, if any.
     fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
@@ -301,7 +303,7 @@ impl Chat<'_> {
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let spoken = known.projector.spoken(&said, text).into_owned();
-        // Before its resolution, which is told in the words of a card.
+        // Comes before the resolution, which is printed in the words of a card.
         if event.kind == "decision_made" {
             self.said_in_turn(event, text);
         }
@@ -351,7 +353,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// A run that something said has begun, perhaps elsewhere.
+    /// Handles the start of a run by a message, which may be from elsewhere.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
@@ -410,7 +412,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Whether every run waits for a person or has ended, and all that happened is told.
+    /// Returns true if every run waits for a person or has ended, and all events are printed.
     async fn is_settled(&mut self) -> anyhow::Result<bool> {
         if let Some(is_settled) = self.is_settled {
             return Ok(is_settled);
@@ -419,7 +421,7 @@ impl Chat<'_> {
         for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
             let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
                 Ok(run) => run,
-                // It is looked for again with the next event.
+                // Read again with the next event.
                 Err(error) if client::is_passing(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
@@ -451,8 +453,8 @@ impl Chat<'_> {
     }
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
-        // Words, and what the turn takes, are for a turn that is not known yet. Nobody has heard them before that: a Ctrl-C
-        // after them is the second one.
+        // Text and answers are for a turn that is not known yet. No agent has read them before that, so a Ctrl-C after
+        // them is the second one.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")
@@ -470,7 +472,7 @@ impl Chat<'_> {
         match typed {
             Typed::Interrupt => self.strike().await,
             Typed::End => Ok(Next::Over),
-            // The card that it was for may have gone meanwhile.
+            // The card for which the key was pressed may be gone.
             Typed::Digit { digit, at } if self.asking.as_ref().is_some_and(|asking| at >= asking.shown) => {
                 self.answer(&digit.to_string()).await
             }
@@ -491,7 +493,7 @@ impl Chat<'_> {
                 let line = line.trim();
                 let is_for_card = self.asking.as_ref().map(|asking| begun >= asking.shown);
                 match is_for_card {
-                    // An empty line confirms what was shown back, and else says nothing.
+                    // An empty line confirms what was shown back. While the person chooses it is ignored.
                     Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
                     Some(false) if !line.is_empty() => {
                         self.note("That was begun before this was asked: it is told to the agent, and decides nothing.");
@@ -530,13 +532,13 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Whether it was said here, and stands on the screen.
+    /// Returns true if the text was typed here, and is on the screen.
     fn is_mine(&mut self, text: &str) -> bool {
         let place = self.mine.iter().position(|mine| mine == text);
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Something of the conversation itself.
+    /// Prints a notice of the conversation itself.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
         self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());
@@ -552,12 +554,12 @@ impl Chat<'_> {
         self.paint.bold(&plain::line(name))
     }
 
-    /// Says how to come back.
+    /// Prints the command that comes back to the conversation.
     async fn leave(self) -> anyhow::Result<Exit> {
         let resting = self.resting().map(|turn| turn.interrupt.clone());
         let (client, paint, session) = (self.client, self.paint, self.session);
         let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
-        // The terminal is given back first.
+        // Restores the terminal first.
         drop(self.keyboard);
         for typed in &self.held {
             if let Typed::Text { text, .. } = typed {
@@ -566,7 +568,7 @@ impl Chat<'_> {
         }
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-        // Whose turn it is may take their time: nothing of theirs is held up.
+        // A run that only waits for the person's next turn holds nothing up.
         let rests = |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {

@@ -1,4 +1,4 @@
-//! Words of a conversation that begin with `/`: about the work, never to the agent. One that is not known is told.
+//! Commands of a conversation, which begin with `/`. Never sent to the agent; an unknown one is reported.
 
 use holdshort_protocol::{
     Covered, Event, Grant, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
@@ -23,10 +23,10 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupts the agent, also in the middle of a word or a command; twice leaves"),
 ];
 
-/// A run that takes back, which is no piece of work.
+/// Workflow of a run that takes back changes. Such a run is not listed as work.
 const UNDO: &str = "undo";
 
-/// What work has cost.
+/// Cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     input: u64,
@@ -102,7 +102,7 @@ impl Chat<'_> {
         let mut lines: Vec<String> =
             plans.items.iter().flat_map(|each| plan::render(each, self.paint)).collect();
         if lines.is_empty() {
-            // One that an agent wrote down itself: the last of them, whether it waits or was decided on.
+            // The last plan that an agent proposed itself, open or decided.
             let asked = self.client.list("/v1/interrupts", &[("run", run)]).await?;
             let asked: Vec<Interrupt> =
                 asked.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
@@ -198,7 +198,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// By the number that was shown, and no other: the list may have changed since.
+    /// Revokes the grant that had this number in the last list. The list may have changed since.
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
@@ -211,7 +211,7 @@ impl Chat<'_> {
     }
 
     async fn undo(&mut self) -> anyhow::Result<()> {
-        // Of a copilot whose turn is the person's, what its last round changed.
+        // For a copilot that waits for the person, the changes of its last round.
         let turn = self.resting().map(|turn| turn.run.clone());
         let rests = |run: &Run| turn.as_ref() == Some(&run.id);
         let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
@@ -261,7 +261,7 @@ impl Chat<'_> {
         Ok(cost)
     }
 
-    /// The event with which the last round of a run was wanted; 0 where it is the first one.
+    /// Returns the event that requested the last round of a run; 0 for its first round.
     async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
         let mut to = 0;
         self.client
@@ -274,7 +274,7 @@ impl Chat<'_> {
         Ok(to)
     }
 
-    /// Newest first.
+    /// Returns the runs of the session, newest first.
     async fn session_runs(&self) -> anyhow::Result<Vec<Run>> {
         let runs = self.client.list("/v1/runs", &[("session", &self.session)]).await?;
         Ok(runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?)

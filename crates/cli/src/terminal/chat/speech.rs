@@ -1,4 +1,4 @@
-//! What an agent says, line by line as it arrives. Pure; an event says in the end what was said, and that counts.
+//! Text of an agent, printed line by line as it arrives. Pure; the final event has the authoritative text.
 
 use super::Chat;
 use crate::terminal::paint::Paint;
@@ -7,10 +7,10 @@ use crate::terminal::quote::{Cap, quote};
 #[derive(Debug)]
 pub(super) struct Speech {
     paint: Paint,
-    /// The run and the step that speak.
+    /// Run and step that speak.
     whose: (String, String),
     text: String,
-    /// How much of it was told.
+    /// Number of printed bytes.
     told: usize,
 }
 
@@ -19,7 +19,7 @@ impl Speech {
         Self { paint, whose: Default::default(), text: String::new(), told: 0 }
     }
 
-    /// A piece of it; gives the lines that are whole.
+    /// Adds a piece. Returns the lines that are complete.
     pub(super) fn add(&mut self, whose: (&str, &str), lead: &str, piece: &str) -> Vec<String> {
         let mut out = Vec::new();
         if (&*self.whose.0, &*self.whose.1) != whose {
@@ -44,7 +44,7 @@ impl Speech {
         out
     }
 
-    /// It is whole: the lines that are not told yet.
+    /// Ends the text with its final version. Returns the lines that are not printed yet.
     pub(super) fn end(&mut self, whose: (&str, &str), lead: &str, said: &str) -> Vec<String> {
         let is_ours = (&*self.whose.0, &*self.whose.1) == whose;
         let told = self.text[..self.told].trim_end();
@@ -69,7 +69,7 @@ impl Speech {
         out
     }
 
-    /// It broke off.
+    /// Ends an incomplete text, with a notice if a part was printed.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();
@@ -82,7 +82,7 @@ impl Speech {
         self.told = 0;
     }
 
-    /// Where a line is full that has not ended: how long it is, and where the next begins.
+    /// Returns the length of a full line that has no line break yet, and the start of the next line.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];
@@ -117,7 +117,7 @@ impl Speech {
 }
 
 impl Chat<'_> {
-    /// A piece of what an agent says, before it is whole.
+    /// Prints a piece of an agent's text as it arrives.
     pub(super) fn arrives(&mut self, run: &str, step: &str, piece: &str) {
         let Some(known) = self.runs.get(run) else { return };
         match known.projector.is_heard(step) {
@@ -131,7 +131,7 @@ impl Chat<'_> {
         }
     }
 
-    /// The step is known now: what it said before is shown, where it is for a person.
+    /// Prints text that arrived before its step was known, if it is for a person.
     pub(super) fn arrived_early(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
             self.arrives(run, step, &text);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn however_it_arrives_it_is_told_once() {
         let whole = "First line.\n\nA paragraph that is longer than one line is wide.\n- item\nEnd";
-        // Where a long line breaks depends on how it arrives; no word is lost or told twice, and each line fits.
+        // A long line may break at different places. No word is lost or repeated, and each line fits.
         let words = |lines: &[String]| {
             assert!(lines.iter().all(|line| console::measure_text_width(line) <= 40), "{lines:?}");
             let text = lines.iter().map(|line| line.split_once('│').map_or("", |(_, text)| text.trim()));
@@ -169,7 +169,7 @@ mod tests {
         let pieces =
             ["\n\nFirst line.\n\nA para", "graph that is longer than one line is", " wide.\n- item\nEnd"];
         assert_eq!(words(&told(&pieces, whole)), expected);
-        // Without a preview, all of it comes with the event.
+        // Without a preview, the event brings the whole text.
         assert_eq!(told(&[], "Short.\n"), ["", "ada │ Short."]);
         assert_eq!(told(&["Short."], "Short."), ["", "ada │ Short."]);
         assert_eq!(told(&["Short.\n"], "Short.\n"), ["", "ada │ Short."]);

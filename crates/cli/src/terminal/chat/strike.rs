@@ -1,4 +1,4 @@
-//! Ctrl-C in a conversation: once interrupts what is at work, twice leaves.
+//! Ctrl-C in a conversation: the first interrupts running work, the second leaves.
 
 use holdshort_protocol::{Code, Run, Status};
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{Chat, Next};
 use crate::client;
 
 impl Chat<'_> {
-    /// Ctrl-C: once interrupts, twice leaves.
+    /// Handles Ctrl-C: the first interrupts, the second leaves.
     pub(super) async fn strike(&mut self) -> anyhow::Result<Next> {
         if std::mem::replace(&mut self.struck, true) {
             return Ok(Next::Over);
@@ -18,7 +18,7 @@ impl Chat<'_> {
         for id in self.live() {
             match self.interrupt(&id).await {
                 Ok(now) => stopped |= now,
-                // Nobody works on it who could hear what is said then: what it asks stays asked.
+                // No running agent could read the next message. An open question stays open.
                 Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
                 Err(error) => self.refused(&error),
             }
@@ -32,7 +32,7 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Stops what a run is at; whether there was something.
+    /// Interrupts a run. Returns true if work was stopped.
     async fn interrupt(&mut self, id: &str) -> anyhow::Result<bool> {
         let path = format!("/v1/runs/{id}");
         let before: Run = self.client.get(&path).await?;
@@ -41,7 +41,7 @@ impl Chat<'_> {
         }
         let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
         let has_stopped = now.seq > before.seq && !now.open_interrupts.is_empty();
-        // What is typed from here on is for the turn, also before its event has come.
+        // Input from here on belongs to the turn, even before its event arrives.
         if has_stopped && self.runs.get(id).is_some_and(|known| known.seen < now.seq) {
             self.interrupting.insert(id.to_owned(), now.seq);
         }
@@ -52,7 +52,7 @@ impl Chat<'_> {
     }
 }
 
-/// A signal that came while another program had the terminal was for that one.
+/// Returns a new listener. A signal that arrived while another program had the terminal was for that program.
 pub(super) fn renewed(old: Signal) -> anyhow::Result<Signal> {
     drop(old);
     Ok(signal(SignalKind::interrupt())?)

@@ -1,7 +1,7 @@
-//! The mode of the terminal while a conversation has it.
+//! Terminal mode during a conversation.
 //!
-//! Between two lines no key is echoed, and Ctrl-C is a key like any other. It waits for the next line: as a signal it could
-//! come while the editor takes the terminal over, and nobody would hear it.
+//! Between two lines keys are not echoed, and Ctrl-C is an ordinary key that waits for the next line. A signal could
+//! arrive while the editor takes the terminal over, and would be lost.
 
 use std::io::Write;
 
@@ -13,19 +13,19 @@ const CTRL_C: u8 = 3;
 
 #[derive(Debug)]
 pub(super) struct Tty {
-    /// As it was found.
+    /// Mode before the conversation.
     before: Termios,
 }
 
 impl Tty {
-    /// `None`: its mode can not be read.
+    /// Sets the mode. Returns None if the current mode can not be read.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();
         Some(tty)
     }
 
-    /// Another program has the terminal from here on.
+    /// Restores the earlier mode for another program.
     pub(super) fn lend(&self) {
         set(&self.before);
     }
@@ -40,12 +40,12 @@ impl Tty {
         set(&quiet);
     }
 
-    /// Drops the keys that nobody has read yet. Whether Ctrl-C was one of them.
+    /// Drops unread keys. Returns true if Ctrl-C was one of them.
     pub(super) fn forget() -> bool {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];
         while ioctl_fionread(stdin()).is_ok_and(|waiting| waiting > 0) {
-            // A terminal that can not be read is going away; the next read says so.
+            // A terminal that can not be read is closing. The next read reports it.
             let Ok(count @ 1..) = read(stdin(), &mut keys) else { break };
             has_interrupt |= keys[..count].contains(&CTRL_C);
         }
@@ -54,16 +54,16 @@ impl Tty {
 }
 
 impl Drop for Tty {
-    /// The editor may be in the middle of a line: the terminal is left as it was found.
+    /// Restores the earlier mode: the editor may be in the middle of a line.
     fn drop(&mut self) {
         set(&self.before);
-        // A terminal that is gone shows nothing.
+        // Output to a closed terminal is dropped.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(b"\x1b[?2004l").and_then(|()| out.flush());
     }
 }
 
-/// What is gone needs no care.
+/// Sets the mode. Errors of a closed terminal are ignored.
 fn set(mode: &Termios) {
     let _ = tcsetattr(stdin(), OptionalActions::Drain, mode);
 }

@@ -1,5 +1,5 @@
-//! The person's turns: after a round of a copilot, and after an interruption. No card, for what is typed next is the turn.
-//! Never decides on words: they are said in the session, and the journal says that they were heard there.
+//! Turns of the person: after a round of a copilot, and after an interruption. A turn has no card: the next text typed
+//! is for it. Never decides by text: text is a message in the session, and the journal records it there.
 
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
@@ -8,30 +8,30 @@ use super::{Chat, TURN, Typed};
 use crate::limits::HELD_LINES;
 use crate::terminal::quote::{brief, quote};
 
-/// What a person can do in their turn after an interruption.
+/// Hint for the turn after an interruption.
 pub(super) const GUIDE: &str =
     "Say what to do instead, or press Enter and it goes on as before; /done ends it here.";
 
-/// One that is open.
+/// An open turn.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) interrupt: String,
     pub(super) run: String,
     options: Vec<String>,
     after: After,
-    /// The person was told.
+    /// True if the hint was printed.
     is_told: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// What is asked after it.
+    /// Title of the question after a round.
     Round(String),
     Interruption,
 }
 
 impl Turn {
-    /// One that words are enough for; every other one has a card.
+    /// Reads a turn that text can answer. Any other interrupt gets a card.
     fn of(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();
@@ -64,12 +64,12 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// What was interrupted waits for the person's word; whatever else is asked comes after it.
+    /// Returns true if interrupted work waits for the person. All other questions come after it.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
-    /// Keeps what is typed until the turn is known that it is for.
+    /// Holds input until the turn is known to which it belongs.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);
@@ -81,16 +81,16 @@ impl Chat<'_> {
         }
     }
 
-    /// The run whose round has ended, and that the next word is for.
+    /// Returns the open turn after a round. The next message is for its run.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
 
-    /// Takes a turn that opens. Whether the event opens one.
+    /// Records a turn that opens. Returns true if the event opens one.
     pub(super) fn turn_opens(&mut self, event: &Event) -> bool {
         let Some(mut turn) = Turn::of(event) else { return false };
         if turn.is_of_interruption() {
-            // Who interrupted here has been told.
+            // A person who interrupted here has seen the hint.
             turn.is_told = self.struck;
             self.put_away();
         } else if self.front.as_ref() != Some(&turn.run) {
@@ -101,14 +101,14 @@ impl Chat<'_> {
         true
     }
 
-    /// The turn that the event ends.
+    /// Removes and returns the turn that the event ends.
     pub(super) fn turn_ends(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         let at = self.turns.iter().position(|turn| turn.interrupt == id)?;
         Some(self.turns.remove(at))
     }
 
-    /// What was said in a turn: here it stands on the screen already, from elsewhere it is told as any other word.
+    /// Prints the message of a turn, unless it was typed here and is on the screen.
     pub(super) fn said_in_turn(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
@@ -125,7 +125,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Says once whose turn it is.
+    /// Prints the hint of each turn once.
     pub(super) fn tell_turns(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.is_told) {
             turn.is_told = true;
@@ -134,8 +134,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Takes each turn that offers the option with it, and without words; where something is interrupted, the turns of
-    /// that alone. Whether there was one.
+    /// Answers each turn that offers this option, without text. After an interruption only its turns are answered.
+    /// Returns true if there was one.
     pub(super) async fn take_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {
