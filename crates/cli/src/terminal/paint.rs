@@ -1,17 +1,17 @@
-//! Colours and widths: what a terminal can show, asked once. Without colours every style is plain text.
+//! Colours and width of a terminal. Without colours every style is plain text.
 
 use console::{Style, Term};
 use textwrap::{Options, WordSplitter};
 
-/// The widest that text is set, also in wider windows.
+/// Widest line of text, even in wider windows.
 const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Stands for a blank at which no line ends; nothing that is escaped or ours holds it.
+/// Placeholder for a blank at which no line breaks. Neither escaped text nor our own contains it.
 const BOUND: char = '\u{e000}';
 
-/// What stands in backticks is a command to copy: it stays on one line.
+/// Keeps text in backticks on one line: it is a command to copy.
 fn bound(text: &str) -> String {
     let bind = |(i, part): (usize, &str)| {
         if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
@@ -27,12 +27,12 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// For standard output.
+    /// Returns the paint of standard output.
     pub fn stdout() -> Self {
         Self::of(&Term::stdout(), console::colors_enabled())
     }
 
-    /// For standard error.
+    /// Returns the paint of standard error.
     pub fn stderr() -> Self {
         Self::of(&Term::stderr(), console::colors_enabled_stderr())
     }
@@ -76,12 +76,12 @@ impl Paint {
         self.style(Style::new().cyan(), text)
     }
 
-    /// A fact behind its name, wrapped under itself. What is too long for that, such as a link, is there to be
-    /// copied: it stands on a line of its own, from the first column.
+    /// Returns a fact after its label, wrapped under itself. A part that is too long for that, such as a link, gets a
+    /// line of its own from the first column, ready to copy.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
-        // A path or a command is never cut in two: it is there to be copied.
+        // A path or a command is never split: it must stay easy to copy.
         let text = bound(text);
         let lines = textwrap::wrap(&text, options.word_splitter(WordSplitter::NoHyphenation));
         let lines = lines.iter().map(|line| line.replace(BOUND, " "));
@@ -99,7 +99,7 @@ impl Paint {
         out
     }
 
-    /// Text in as many lines as it needs; those after the first stand `hang` columns in.
+    /// Folds text. Lines after the first are indented by `hang` columns.
     pub(crate) fn fold(self, text: &str, hang: usize) -> Vec<String> {
         let hang = " ".repeat(hang);
         let options = Options::new(self.width).break_words(false).subsequent_indent(&hang);
@@ -107,7 +107,7 @@ impl Paint {
         textwrap::wrap(&bound(text), options).iter().map(|line| line.replace(BOUND, " ")).collect()
     }
 
-    /// A message: folded for a terminal, on one line for whatever else reads it.
+    /// Returns a message, folded for a terminal, and on one line for other readers.
     pub fn message(self, text: &str, hang: usize) -> Vec<String> {
         if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
     }
@@ -116,7 +116,7 @@ impl Paint {
         style.force_styling(self.colours).apply_to(text).to_string()
     }
 
-    /// A line that says that something new starts.
+    /// Returns a line that marks the start of a section.
     pub(crate) fn rule(self, title: &str) -> String {
         let used = console::measure_text_width(title) + 4;
         let rest = "─".repeat(self.width.saturating_sub(used));

@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use crate::output::count;
 
-/// The whole graph. No line is wider than the terminal.
+/// Draws the whole graph. Each line fits the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
     let mut out = paint.fold(&paint.bold(&title(plan)), 2);
     let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
@@ -36,7 +36,7 @@ fn title(plan: &Plan) -> String {
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
-/// How many have come to which end: only what was completed is done.
+/// Counts the subtasks by their end. Only a completed one is done.
 fn ends(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =
@@ -60,7 +60,7 @@ fn head(subtask: &Subtask, paint: Paint) -> String {
     text
 }
 
-/// Whether only the status of subtasks differs.
+/// Returns true if at most the status of subtasks differs.
 pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     let drawn = |plan: &Plan| {
         let places = plan.subtasks.iter().map(|each| (each.id.clone(), each.layer, each.row));
@@ -69,14 +69,14 @@ pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     drawn(old) == drawn(now)
 }
 
-/// A line for each subtask whose status is another one.
+/// Returns a line for each subtask with a new status.
 pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     let pairs = old.subtasks.iter().zip(&now.subtasks);
     let moved = pairs.filter(|(old, now)| old.status != now.status);
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-/// The same marks as in the browser.
+/// Returns the mark of a status, the same as in the browser.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
         SubtaskStatus::Pending => paint.dim("○"),

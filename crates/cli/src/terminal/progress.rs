@@ -1,4 +1,4 @@
-//! A spinner with what the run is doing, and the newest lines of streamed text below it.
+//! A spinner with the activity of the run, and the newest lines of streamed text below it.
 //!
 //! Drawn on standard error, and only if that is a terminal. Erased before anything else is printed.
 
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
-/// Of streamed text: what is shown, and what is kept.
+/// Lines of streamed text that are shown, and bytes of it that are kept.
 const TAIL_LINES: usize = 4;
 const KEPT_BYTES: usize = 4_096;
 
@@ -20,12 +20,12 @@ pub(crate) struct Progress {
     enabled: bool,
     paint: Paint,
     preview: String,
-    /// What the run is doing.
+    /// Current activity of the run.
     activity: String,
-    /// Who works on the run: how many, in place of the activity, and a line for each.
+    /// Number of working agents, shown instead of the activity, and a line for each of them.
     counted: String,
     team: Vec<String>,
-    /// Whose words these are: of agents who work side by side one is shown at a time.
+    /// Step whose text is shown. If several steps run in parallel, one is shown at a time.
     speaker: String,
 }
 
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Something new begins: what was streamed is over.
+    /// Starts a new activity and drops the text streamed so far.
     pub(crate) fn show(&mut self, activity: &str) {
         if !self.enabled {
             return;
@@ -64,18 +64,18 @@ impl Progress {
         self.bar.is_some()
     }
 
-    /// Whether anybody would see it.
+    /// Returns true if there is a terminal to draw on.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Who works on the run by now; nobody, where one is told of already or nothing is known.
+    /// Sets the agents that work on the run. Without lines the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
 
-    /// Text of a step as it arrives.
+    /// Adds text of a step as it arrives.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;
@@ -119,7 +119,7 @@ impl Progress {
         bar.set_message(lines.concat());
     }
 
-    /// Leaves nothing behind.
+    /// Erases the spinner and the text.
     pub(crate) fn hide(&mut self) {
         self.preview.clear();
         if let Some(bar) = self.bar.take() {

@@ -1,4 +1,4 @@
-//! Projects the events of a run to short lines for a person who follows it. Pure; remembers what it needs to name calls.
+//! Projects the events of a run to short lines for a person who follows it. Pure; keeps the names of calls and steps.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,9 +11,9 @@ use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
 use crate::called::holdshort;
 
-/// Lines of what an agent says.
+/// Lines of an agent's message.
 const SAID: Cap = Cap::Lines(24);
-/// Lines of what a command printed, from its end.
+/// Lines of a command's output, from its end.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -22,24 +22,24 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// The last step of each phase that has not ended: whoever went on with it worked there last.
+    /// Last step of each phase that has not ended. Its present agent worked last in the phase.
     last: BTreeMap<String, String>,
-    /// Interrupts that are decided here: told already.
+    /// Interrupts decided here. Their resolutions are not printed again.
     own: BTreeSet<String>,
     asked: BTreeMap<String, Asked>,
     said: String,
     activity: String,
 }
 
-/// A step as it is told of.
+/// Description of a step.
 #[derive(Debug)]
 struct Step {
     agent: String,
     /// `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// It helps another step: what it says is for the run, and not for a person.
+    /// True if it helps another step: its text is for the run, and not for a person.
     aside: bool,
-    /// It writes a plan, which is shown as one.
+    /// True if it writes a plan, which has a card of its own.
     plans: bool,
 }
 
@@ -47,22 +47,22 @@ struct Step {
 struct Call {
     tool: String,
     arguments: Value,
-    /// By a person, before it ran.
+    /// True if a person edited the call before it ran.
     edited: bool,
 }
 
-/// What a person is asked, until it is resolved.
+/// An interrupt, until it is resolved.
 #[derive(Debug, Default)]
 struct Asked {
     title: String,
-    /// Of its options, by id.
+    /// Labels of its options, by id.
     labels: BTreeMap<String, String>,
-    /// What was said with the decision.
+    /// Text of the decision.
     words: String,
 }
 
 impl Projector {
-    /// `words`: the arguments with which another command reaches the server.
+    /// Creates a projector. `words` are the arguments with which another command reaches the server.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
@@ -77,22 +77,22 @@ impl Projector {
         }
     }
 
-    /// What an agent said last.
+    /// Returns the last message of an agent.
     pub(crate) fn said(&self) -> &str {
         &self.said
     }
 
-    /// What goes on now, in a few words.
+    /// Returns the current activity in a few words.
     pub(crate) fn activity(&self) -> &str {
         &self.activity
     }
 
-    /// This one is decided here, and the person knows.
+    /// Marks an interrupt as decided here: the person knows its outcome.
     pub(crate) fn is_ours(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// The lines of an event; none for those that say nothing to a person.
+    /// Returns the lines of an event. Events that do not matter to a person have none.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -157,7 +157,7 @@ impl Projector {
             "trial_started" | "tool_started" => {
                 let call = string("call");
                 self.activity = self.name(call);
-                // What names a changeset writes it, and is not stopped.
+                // A call with a changeset writes it, and can not be stopped.
                 if self.is_command(call) && data.get("changeset").is_none() {
                     let how = format!("`{} stop RUN {}{}`", holdshort(), plain::line(call), self.words);
                     self.activity = format!("{} ({how} ends it)", self.activity);
@@ -168,7 +168,7 @@ impl Projector {
                 self.activity.clear();
                 Vec::new()
             }
-            // With the whole run.
+            // Stopped together with the whole run.
             "tool_stopped" if data.get("interrupted").and_then(Value::as_bool) == Some(true) => Vec::new(),
             "tool_stopped" => {
                 let name = self.name(string("call"));
@@ -179,7 +179,7 @@ impl Projector {
                 self.finished(data, text)
             }
             "tool_returned" => match string("why") {
-                // From here on it is the person's version that is checked and runs.
+                // From here on the person's version is checked and runs.
                 "edited" => {
                     if let Some(call) = self.calls.get_mut(string("call")) {
                         call.edited = true;
@@ -240,17 +240,17 @@ impl Projector {
         }
     }
 
-    /// Whether what a step says is for the run, and not for a person.
+    /// Returns true if the text of a step is for the run, and not for a person.
     pub(crate) fn is_aside(&self, step: &str) -> bool {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
-    /// Whether what a step says is shown while it arrives; `None` before the step is known.
+    /// Returns true if the text of a step is shown while it arrives. None before the step is known.
     pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
         self.steps.get(step).map(|step| !step.aside && !step.plans)
     }
 
-    /// What of the words of a step is for a person: of a planner's, what stands around the plan, which its card shows.
+    /// Returns the text of a step that is for a person. A planner's text is shown without the plan, which has a card.
     pub(crate) fn spoken<'t>(&self, step: &str, text: &'t str) -> Cow<'t, str> {
         if self.steps.get(step).is_some_and(|step| step.plans) {
             Cow::Owned(holdshort_core::plan::around(text))
@@ -259,7 +259,7 @@ impl Projector {
         }
     }
 
-    /// That the same agent begins its next round in a phase is no news.
+    /// Records a step. The next round of the same agent in a phase gives no line.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
@@ -310,7 +310,7 @@ impl Projector {
         out
     }
 
-    /// A call in one line: the tool and what it is about.
+    /// Describes a call in one line: the tool and its subject.
     fn name(&self, call: &str) -> String {
         let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
             return plain::line(call).into_owned();
@@ -345,7 +345,7 @@ impl Projector {
         let tool = self.calls.get(call).map(|call| call.tool.as_str()).unwrap_or_default();
         let first = brief(text, paint.width.saturating_sub(12));
         match (string("end"), tool) {
-            // The card and what was decided on it say it all.
+            // The card and its decision already say all of it.
             (
                 "done" | "answered" | "skipped" | "refused",
                 "ask_human" | "ask_user" | "communicate_with_human" | "create_plan" | "request_review",
@@ -364,7 +364,7 @@ impl Projector {
                 }
                 out
             }
-            // The agent's last word: what was done, and what was not.
+            // The agent's last message, about the work that was done and that was not.
             ("done", "finish") => self.said_at_the_end(call),
             ("done", "edit_file" | "write_file") => vec![format!("  {} {name}", paint.green("✓"))],
             ("done", _) => {
@@ -456,7 +456,7 @@ impl Asked {
     }
 }
 
-/// A step of a plan by its place there, any other one by its id.
+/// Names a step of a plan by its place there, any other step by its id.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);
@@ -489,7 +489,7 @@ mod tests {
         for width in [20, 64, 80, 110] {
             let lines = Projector::new(Paint::narrow(width), "").project(&event("model_failed", &data));
             let widest = lines.iter().map(|line| console::measure_text_width(line)).max();
-            // What it is stands there in any case, with a few letters of why.
+            // The kind of failure is always shown, with a few letters of the reason.
             assert!(widest <= Some(width.max(60)), "{width}: {lines:?}");
         }
     }
@@ -528,7 +528,7 @@ mod tests {
         );
         let redone = event("step_redone", &json!({"step": "control/build"}));
         assert_eq!(projector.project(&redone), [format!("  {name} is done again")]);
-        // Of one that started before we came nothing but its id is known.
+        // A step that started before this terminal attached is known by its id only.
         let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
         assert_eq!(projector.project(&skipped), ["  step work was skipped"]);
     }
@@ -548,7 +548,7 @@ mod tests {
         assert!(started("work/round_2", "copilot", "worker").is_empty());
         assert!(started("summarise:work/round_2:3", "summariser", "summariser").is_empty());
         assert_eq!(started("work/round_3", "coder", "worker"), ["  step work/round_3 starts: agent coder"]);
-        // Whoever takes a round over was the last to work there.
+        // An agent that takes a round over was the last to work in the phase.
         let handed = json!({"step": "work/round_3", "from": "coder", "to": "copilot"});
         projector.project(&event("handed_over", &handed));
         let mut started = |step: &str, agent: &str| {

@@ -1,7 +1,7 @@
 //! A state machine without I/O from typed lines to a decision.
 //!
-//! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While
-//! something is shown back, `yes` confirms it and is never the name of another option.
+//! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While a
+//! decision is shown back, `yes` confirms it and never names another option.
 
 use std::time::Instant;
 
@@ -25,48 +25,48 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// The form that gave the answer which was shown back.
+    /// Form that gave the answer that is shown back.
     filled: Option<Filling>,
-    /// An empty line was answered with a hint.
+    /// True if an empty line was already answered with a hint.
     hinted: bool,
     /// Time at which the card was printed.
     shown: Instant,
-    /// Lines of the card that were cut, and not shown since.
+    /// Lines of the card that were cut and not shown since.
     cut_lines: usize,
-    /// Its lines were written before: nobody is there to be asked once more.
+    /// True if the lines are from a script, so that no person can answer a second question.
     in_script: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
     Choose,
-    /// An option is chosen that needs words.
+    /// An option was chosen that needs text.
     Words(String),
-    /// An answer of data, part by part.
+    /// A structured answer is filled in, part by part.
     Fill(Filling),
-    /// Shown back; Enter or a yes sends it, a no drops it. What is risky takes a yes.
+    /// A decision is shown back. Enter or a yes sends it, a no drops it. A risky one needs a yes.
     Confirm(Decision),
-    /// A grant is about to be given: what else it would release is listed.
+    /// A grant is about to be given. The list shows which other calls it would release.
     Also(Decision),
-    /// Everything is to be frozen: why is asked for.
+    /// The reason for a freeze is requested.
     Freeze,
 }
 
-/// What follows from a line.
+/// Effect of a line.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
-    /// Say this and ask again.
+    /// Print these lines and ask again.
     Ask(Vec<String>),
     Decide(Decision),
     Edit(Editing),
     Help,
     Uncut,
-    /// Everything is frozen, for this reason.
+    /// Freeze everything, for this reason.
     Freeze(String),
     Detach,
 }
 
-/// What is opened in the editor, and for which option.
+/// Text to open in the editor, and its option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
     pub option: String,
@@ -82,7 +82,7 @@ pub enum Form {
     Text,
     /// The paths whose changes are kept, one a line.
     Paths,
-    /// No edit: the words of a decision.
+    /// No edit: the text of a decision.
     Words,
 }
 
@@ -97,31 +97,31 @@ impl Form {
 }
 
 impl Prompt {
-    /// `cut_lines`: lines of its card that were not printed.
+    /// Creates a prompt. `cut_lines` is the number of lines that the card did not print.
     pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
         let shown = Instant::now();
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// All of the card was printed. Returns true if that is all that is asked.
+    /// Records that the whole card was printed. Returns true if it shows everything that is asked.
     pub(crate) fn shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
 
-    /// Returns true if the card has shown all that is asked: no line is cut, and the server left nothing out.
+    /// Returns true if the card has shown everything: no line is cut, and the server left nothing out.
     pub(crate) fn shows_all(&self) -> bool {
         self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
-    /// The decision, with how long the card has been on the screen of whoever makes it.
+    /// Adds the time for which the card has been on the person's screen.
     pub(crate) fn timed(&self, decision: Decision) -> Decision {
         let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
         Decision { viewed_ms: ms, ..decision }
     }
 
-    /// What stands before the cursor.
+    /// Returns the text before the cursor.
     pub(crate) fn label(&self) -> &'static str {
         match &self.stage {
             Stage::Choose => "> ",
@@ -136,7 +136,7 @@ impl Prompt {
         }
     }
 
-    /// The keys, below the options.
+    /// Returns the keys, for the lines below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
@@ -199,14 +199,14 @@ impl Prompt {
         }
     }
 
-    /// A line of a conversation: there the answer to a question is words among words, and sent as it is typed. In a
-    /// script so are all words that release nothing: its next line was written before anybody could see them shown back.
+    /// Reads a line of a conversation, where the answer to a question is sent as it is typed. In a script this is true
+    /// of all text that releases nothing: its next line was written before a person could see it shown back.
     pub fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
-        // A number may be an answer, or a place in a list.
+        // A number may be an answer, or the place of a choice.
         let is_clear =
             in_script || self.interrupt.suggestions().is_empty() || line.trim().parse::<f64>().is_err();
         let is_sent = (self.interrupt.kind == Kind::Question && is_clear)
@@ -219,17 +219,17 @@ impl Prompt {
         reaction
     }
 
-    /// Whether a line is the value of the part that is asked for.
+    /// Returns true if a line is a value of the current part.
     pub fn takes(&self, line: &str) -> bool {
         matches!(&self.stage, Stage::Fill(filling) if filling.takes(line))
     }
 
-    /// Whether nothing is chosen yet, and nothing shown back.
+    /// Returns true while no option is chosen and no decision is shown back.
     pub fn is_choosing(&self) -> bool {
         matches!(self.stage, Stage::Choose)
     }
 
-    /// How many options a key alone chooses from. None of a question: its answer may begin with a digit.
+    /// Returns the number of options that one key chooses from. A question has 0: its answer may begin with a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
@@ -240,7 +240,7 @@ impl Prompt {
         }
     }
 
-    /// A line of a form. What is JSON is the whole answer.
+    /// Reads a line of a form. JSON is the whole answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
@@ -273,8 +273,8 @@ impl Prompt {
         }
     }
 
-    /// The answer was refused. What was asked for part by part is asked for again where it does not fit, and only there.
-    /// Gives the keys, which the reasons have moved out of sight.
+    /// Handles a refused answer. A form asks again for the parts that do not fit, and only for them. Returns the keys,
+    /// which the reasons have moved out of sight.
     pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
         if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
             self.stage = Stage::Fill(filling);
@@ -282,20 +282,21 @@ impl Prompt {
         self.keys(paint)
     }
 
-    /// Whether the answer is typed as JSON, whole.
+    /// Returns true if the whole answer is typed as JSON.
     pub(crate) fn takes_json(&self) -> bool {
         let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// A line at a form that is shown back: its parts stay, unless something else is taken. `None`: something is.
+    /// Reads a line after a form was shown back. The form stays, unless the line takes something else; then it is
+    /// `None`.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
             self.filled = None;
             return Some(Reaction::Ask([card::options(&self.interrupt, paint), self.keys(paint)].concat()));
         }
-        // A number is more likely a part than an option.
+        // A number is more likely the value of a part than an option.
         let is_option = naming::number(&self.interrupt, line).is_none()
             && naming::listed(&self.interrupt, line).is_some();
         let is_earlier = earlier::asked(&self.interrupt, line).is_some();
@@ -316,16 +317,16 @@ impl Prompt {
         Some(reaction)
     }
 
-    /// Whether nobody has written anything of it yet.
+    /// Returns true if the text is still the initial draft.
     fn is_untouched(&self, editing: &Editing) -> bool {
         let offer = self.interrupt.offer(&editing.option);
         offer.is_some_and(|offer| self.editing_for(offer).text == editing.text)
     }
 
-    /// What came back from the editor.
+    /// Handles the text that was saved in the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        // What an answer begins with may be the answer, as a `default` may, but for a blank that is to be filled in.
+        // An unchanged draft, such as a `default`, may be the answer, unless it has blanks to fill in.
         let may_stand =
             self.interrupt.kind == Kind::Question && !(self.is_untouched(editing) && has_blanks(editing));
         let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
@@ -447,13 +448,13 @@ impl Prompt {
         Reaction::Ask(hint)
     }
 
-    /// A number or an option's name, and nothing else.
+    /// Reads the number or the name of an option, and nothing else.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
             let last = suggested + self.interrupt.options.len();
             if (number == 0 || number > last) && suggested > 0 {
-                // A number that is in no list is an answer, and is shown back.
+                // A number outside every list is an answer, and is shown back.
                 return None;
             }
             if number == 0 || number > last {
@@ -478,7 +479,7 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// An answer that is data, typed on one line.
+    /// Reads a structured answer that is typed on one line.
     fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
         let edit = match serde_json::from_str(line) {
             Ok(edit) => edit,
@@ -498,7 +499,7 @@ impl Prompt {
         Decision { option, text, version, ..Decision::default() }
     }
 
-    /// What `e` opens.
+    /// Returns the text that `e` opens.
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),
@@ -521,7 +522,7 @@ impl Prompt {
     }
 }
 
-/// The form of a question whose answer is data.
+/// Returns the form of a question with a structured answer.
 fn filling(interrupt: &Interrupt) -> Option<Filling> {
     let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
     let schema =
@@ -529,7 +530,7 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     Filling::of(schema)
 }
 
-/// Whether the editor began with something that nobody has chosen.
+/// Returns true if the draft has blanks to fill in.
 fn has_blanks(editing: &Editing) -> bool {
     fn is_blank(value: &Value) -> bool {
         match value {

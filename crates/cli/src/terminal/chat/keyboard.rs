@@ -235,7 +235,7 @@ impl Keyboard {
         }
     }
 
-    /// Returns the next input. Cancel-safe: dropping it loses no input.
+    /// Returns the next input. Dropping the future loses no input.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);

@@ -1,4 +1,4 @@
-//! Lines that answer the list of open calls that a grant would cover.
+//! Tests of lines that answer the list of open calls that a grant would cover.
 
 use holdshort_protocol::AlsoCovered;
 

@@ -1,4 +1,4 @@
-//! What is shown back before it is sent, and what sends it then.
+//! Decisions that are shown back before they are sent, and the lines that confirm them.
 
 use holdshort_protocol::{Decision, plain};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Returns true if Enter alone does not send a decision: it lets go on what is risky, or skips or cancels.
+    /// Returns true if Enter alone does not send a decision: it releases something risky, or skips or cancels.
     pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Count of the lines that the card cut, as words.
+    /// Describes how many lines the card cut.
     pub(super) fn cut_words(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
@@ -28,7 +28,7 @@ impl Prompt {
         })
     }
 
-    /// What is said to a decision that was shown back.
+    /// Reads a line after a decision was shown back.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -55,7 +55,7 @@ impl Prompt {
         if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
             return reaction;
         }
-        // Agreed or refused what: this, or what was asked? Only a number or an option's own name says it.
+        // A yes or a no could mean this decision or the interrupt. Only a number or an option's own name is clear.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
             let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
@@ -67,8 +67,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Reason to show an option back before it is sent: nobody can take it back, it lets go on what is risky, or the card
-    /// has not shown all that it lets go on.
+    /// Returns the reason to show an option back before it is sent: it is final, it releases something risky, or the
+    /// card has not shown all that it releases.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }
@@ -86,7 +86,7 @@ impl Prompt {
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }
 
-    /// Shows the words back before they are sent.
+    /// Shows the text back before it is sent.
     pub(super) fn confirm(&mut self, option: &str, words: &str, paint: Paint) -> Reaction {
         let mut shown = vec![format!("  {}", self.sentence(option))];
         shown.extend(quote(words, "   ", Cap::None, paint));

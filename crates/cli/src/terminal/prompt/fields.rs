@@ -1,5 +1,5 @@
-//! An answer of data, part by part: what the schema of a question asks for, one line each. Objects in objects are asked
-//! for as parts of their own. Schemas that do not come to a list of parts are answered as JSON, with their shape shown.
+//! Structured answers: a question asks for the fields of its schema one by one, each on a line. Fields of nested
+//! objects are parts of their own. A schema that is not a list of parts is answered as JSON, with its shape shown.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Names from the whole answer down to it; none where it is the whole answer.
+    /// Names from the root of the answer to the field. Empty if the field is the whole answer.
     path: Vec<String>,
     says: String,
     blank: Blank,
-    /// The innermost object around it that may be left out, by its place in [`Filling::objects`].
+    /// Innermost object around it that may be left out, as an index into [`Filling::objects`].
     within: Option<usize>,
     takes: Takes,
 }
 
-/// What an empty line means.
+/// Meaning of an empty line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Needed,
@@ -29,33 +29,33 @@ enum Blank {
     Null,
 }
 
-/// An object in the answer, before those that are in it.
+/// An object in the answer. It comes before the objects inside it.
 #[derive(Clone, Debug, PartialEq)]
 struct Object {
     path: Vec<String>,
     blank: Blank,
 }
 
-/// The parts so far.
+/// A form and its answer so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// The places of the fields that are still asked for, in order; the first one now.
+    /// Indexes of the fields that are still open, in order. The first one is the current part.
     left: VecDeque<usize>,
     answer: Value,
 }
 
-/// What a line does to a form.
+/// Effect of a line on a form.
 #[derive(Debug, PartialEq)]
 pub(super) enum Filled {
-    /// On to the next part, or the same again with this said.
+    /// The next part is asked, or the same part again with this message.
     On(Option<String>),
     Whole(Value),
 }
 
 impl Filling {
-    /// The form of a schema: a part, or an object of parts.
+    /// Returns the form of a schema: a part, or an object of parts.
     pub(super) fn of(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
         let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -65,7 +65,7 @@ impl Filling {
         } else {
             let says = said(schema).or_else(|| said(whole.schema)).unwrap_or("the answer").to_owned();
             let takes = Takes::of(whole.schema, schema, FORM_DEPTH)?;
-            // An answer that is null is none: whoever has none skips the question.
+            // A null answer is rejected: a person without an answer skips the question.
             let blank = Blank::Needed;
             filling.fields.push(Field { path: Vec::new(), says, blank, within: None, takes });
         }
@@ -73,7 +73,7 @@ impl Filling {
         (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
     }
 
-    /// The form again, with what was given but for the parts that were refused.
+    /// Returns the form again, with its answers except for the refused parts.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
             field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
@@ -83,7 +83,7 @@ impl Filling {
             self.fields.iter().enumerate().filter(|(_, field)| told(field)).map(|(at, _)| at).collect()
         };
         let is_around = |field: &Field, pointer: &str| is_within(&place(field), pointer);
-        // A part that is missing is told at the object around it.
+        // The server reports a missing part at the object around it.
         let is_missing = |field: &Field| at(&self.answer, &field.path).is_none();
         let exactly = all(&|field, pointer| {
             is_within(pointer, &place(field)) || (is_missing(field) && is_around(field, pointer))
@@ -95,7 +95,7 @@ impl Filling {
         (!self.left.is_empty()).then_some(self)
     }
 
-    /// What is asked for now, and its place.
+    /// Returns the current part and its index.
     fn now(&self) -> Option<(usize, &Field)> {
         let place = *self.left.front()?;
         Some((place, self.fields.get(place)?))
@@ -114,7 +114,7 @@ impl Filling {
         let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         let place = |name: &str| required.iter().position(|each| *each == name);
         let mut properties: Vec<(&String, &Value)> = object.get("properties")?.as_object()?.iter().collect();
-        // What has to be there comes first, in the order of the schema's own list.
+        // Required properties come first, in the order of the schema's own list.
         properties.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
         for (name, schema) in properties {
             let found = part(schema, whole)?;
@@ -142,7 +142,7 @@ impl Filling {
         Some(())
     }
 
-    /// What is asked for now.
+    /// Returns the question for the current part.
     pub(super) fn ask(&self) -> String {
         let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {
@@ -157,7 +157,7 @@ impl Filling {
         format!("  {} of {}: {says}{takes}{optional}", place + 1, self.fields.len())
     }
 
-    /// Whether the part that is asked for has this value: then it is no key.
+    /// Returns true if the line is a value of the current part, and therefore not a key.
     pub(super) fn takes(&self, line: &str) -> bool {
         self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
@@ -166,7 +166,7 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// The object around a part that is left out whole with it: nothing of it is given yet.
+    /// Returns the object that is left out as a whole with this part. None once a part of it is given.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)
@@ -200,7 +200,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Objects of which nothing was given, and that have to be there.
+    /// Adds required objects of which no part was given.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];
@@ -216,7 +216,7 @@ impl Filling {
         }
     }
 
-    /// Whether a line that begins as JSON is the whole answer, and not the part that is asked for.
+    /// Returns true if a line of JSON is the whole answer, and not the current part.
     pub(super) fn is_whole(&self, line: &str) -> bool {
         let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
@@ -231,7 +231,7 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// Takes a part out, where it is.
+/// Removes a part, if it is there.
 fn take(answer: &mut Value, path: &[String]) {
     let Some((name, around)) = path.split_last() else {
         *answer = Value::Object(Map::new());

@@ -1,9 +1,9 @@
-//! Forms by a schema, asked for part by part.
+//! Tests of forms that a schema defines, asked part by part.
 
 use super::*;
 use crate::terminal::test::interrupt;
 
-/// A question that is answered by this schema, and what is said to each line until it is whole.
+/// Fills in a question with this schema. Returns the messages, and the answer once it is complete.
 fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     let mut question = interrupt(Kind::Question);
     question.payload = serde_json::json!({});
@@ -22,7 +22,7 @@ fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     (told, None)
 }
 
-/// As pydantic and zod write them: optional values, objects in objects, lists, single values, no type at all.
+/// Schemas by pydantic and zod become forms: optional values, nested objects, lists, single values, no type at all.
 #[test]
 fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
@@ -123,7 +123,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
-/// A part or a number that is typed after the form was shown back changes that part alone.
+/// Text typed after the form was shown back changes no part. Only `e`, `n`, JSON or another option does.
 #[test]
 fn a_form_that_is_shown_back_keeps_its_parts() {
     let edited = r#"{"a": 1, "c": "new"}"#;
@@ -163,7 +163,7 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
     }
 }
 
-/// A refused answer is asked for again where it does not fit; the other parts stay as they were given.
+/// A refused answer is asked again where it does not fit. The other parts stay as they were given.
 #[test]
 fn a_refused_form_keeps_the_parts_that_fit() {
     let schema = serde_json::json!({"type": "object", "required": ["a", "b", "c"], "properties": {

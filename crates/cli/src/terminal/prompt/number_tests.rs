@@ -1,4 +1,4 @@
-//! Where a number may be an answer, no bare number chooses from a list.
+//! Tests that a bare number chooses from no list if a number may be an answer.
 
 use super::*;
 use crate::terminal::test::interrupt;
@@ -9,7 +9,7 @@ fn offering(choices: &[&str]) -> Interrupt {
     question
 }
 
-/// What is sent, if anything, and after how many lines.
+/// Returns the decision that is sent, if any, and the number of lines that it took.
 fn sent(question: &Interrupt, lines: &[&str], in_conversation: bool) -> Option<(String, Value, usize)> {
     let mut prompt = Prompt::new(question.clone(), 0);
     for (count, line) in (1..).zip(lines) {
@@ -34,7 +34,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
         (&["10", "20", "1"], &["1"], "1", 1),
         (&["10", "20", "1"], &["20"], "20", 1),
         (&["3", "4", "5"], &["#1"], "3", 1),
-        // An answer of one's own, or a place in the list: it is shown back.
+        // An own answer or a place in the list: it is shown back.
         (&["3", "4", "5"], &["1", ""], "1", 2),
         (&["3", "4", "5"], &["7", ""], "7", 2),
         (&["up to 3", "up to 4"], &["2", ""], "2", 2),
@@ -55,7 +55,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
     assert_eq!(Prompt::new(question, 0).digits(), 0);
 }
 
-/// A list of objects is no form: what is typed is JSON, a number is the answer, and what is final is shown back.
+/// A list of objects has no form. The answer is typed as JSON, a number is an answer, and a final option is shown back.
 #[test]
 fn an_answer_of_json_has_no_numbered_options() {
     let mut question = offering(&[]);
@@ -80,14 +80,14 @@ fn an_answer_of_json_has_no_numbered_options() {
     }
     let mut prompt = Prompt::new(question, 0);
     assert!(!prompt.keys(Paint::plain()).join("\n").contains("a number"));
-    // After a refusal the keys stand there again.
+    // After a refusal the keys are shown again.
     prompt.line("2", Paint::plain());
     prompt.line("", Paint::plain());
     let told = prompt.refused(&[], Paint::plain()).join("\n");
     assert!(told.contains("The answer is {") && told.contains("? explain"), "{told}");
 }
 
-/// The options of a choice that an agent elsewhere offers, with numbers for labels.
+/// A choice of an external agent may have numbers as labels. Its options are chosen by name.
 #[test]
 fn options_with_numbers_for_labels_go_by_their_names() {
     let mut choice = interrupt(Kind::Choice);

@@ -1,4 +1,4 @@
-//! What one part of an answer takes, of its schema, and how a line is read as it.
+//! Values that a field of a schema accepts, and the parser of a line as such a value.
 
 use holdshort_protocol::plain;
 use serde_json::Value;
@@ -10,25 +10,25 @@ pub(super) enum Takes {
     Number,
     Integer,
     Flag,
-    /// One of these.
+    /// One of these values.
     Of(Vec<Value>),
-    /// Separated by commas.
+    /// Values separated by commas.
     List(Box<Takes>),
     /// The first of these that fits.
     Either(Vec<Takes>),
     Text,
-    /// JSON where it is, and text where it is none.
+    /// JSON if the line is JSON, otherwise text.
     Any,
 }
 
-/// A part of a schema with what stands around it taken away.
+/// A field's schema without its wrappers.
 pub(super) struct Part<'s> {
     pub schema: &'s Value,
-    /// Null is one of its values.
+    /// True if null is one of its values.
     pub nullable: bool,
 }
 
-/// Follows references, and the wrappings of optional values: `anyOf [integer, null]`, `allOf [one]`.
+/// Follows references, and unwraps optional values: `anyOf [integer, null]`, `allOf [one]`.
 pub(super) fn part<'s>(schema: &'s Value, whole: &'s Value) -> Option<Part<'s>> {
     let mut part = Part { schema, nullable: false };
     for _ in 0..FORM_DEPTH {
