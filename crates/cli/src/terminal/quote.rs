@@ -4,15 +4,15 @@ use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// How much of a text is shown.
+/// Part of a text that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
-    /// All of it: the person asked for it.
+    /// The whole text: the person asked for it.
     None,
 }
 
-/// The text behind a bar, after `lead` on its first line.
+/// Returns the text behind a bar, after `lead` on its first line.
 pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let indent = " ".repeat(console::measure_text_width(lead));
     let bar = paint.dim("│");
@@ -48,13 +48,13 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         .collect()
 }
 
-/// Wrapped lines of a list stay under their first.
+/// Returns the indent of a paragraph, which keeps its wrapped lines under the first.
 fn own_indent(paragraph: &str) -> &str {
     let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
     &paragraph[..blank.min(20)]
 }
 
-/// One line, cut to the room that there is.
+/// Returns the first line, cut to the given width.
 pub(crate) fn brief(text: &str, room: usize) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
     let escaped = plain::line(first);

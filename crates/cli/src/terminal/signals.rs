@@ -1,5 +1,5 @@
-//! Signals at which a terminal is left: somebody ends the process, or the terminal goes away. Ctrl-C is with whoever reads
-//! the keyboard.
+//! Signals that end the use of a terminal: a request to terminate, or the loss of the terminal. The reader of the
+//! keyboard handles Ctrl-C.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -9,7 +9,8 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    /// `terminal`: what its loss is told by, where one is read. Without one it is none of ours: `nohup` wants to outlive it.
+    /// Starts to listen. `terminal` is the signal of a lost terminal. It is None without one, since `nohup` has to
+    /// outlive it.
     pub(super) fn new(terminal: Option<SignalKind>) -> std::io::Result<Self> {
         let hang_up = terminal.map(signal).transpose()?;
         Ok(Self { terminate: signal(SignalKind::terminate())?, hang_up })
@@ -25,7 +26,7 @@ impl Leaving {
 }
 
 pub(super) async fn came(signal: &mut Signal) {
-    // A signal that can not come any more never comes.
+    // A signal that can not arrive any more is never reported.
     if signal.recv().await.is_none() {
         std::future::pending::<()>().await;
     }

@@ -1,14 +1,14 @@
-//! Who works on a run, who waits for whom, and for how long, in lines for a person. Pure.
+//! The agents of a run: which of them work or wait, and for how long, in lines for a person. Pure.
 
 use holdshort_protocol::{Work, WorkState, plain};
 
 use super::paint::Paint;
 use super::time;
 
-/// Parts of a run that are listed; the others are counted.
+/// Parts of a run that are listed. The others are counted.
 const LISTED: usize = 8;
 
-/// A line for each, where more than one has something to do.
+/// Returns a line for each part, if there is more than one.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     lines
 }
 
-/// `2 at work, 1 waits`.
+/// Describes how many agents work, and how many wait.
 pub(super) fn counted(work: &[Work]) -> String {
     let working = work.iter().filter(|each| is_at_work(each)).count();
     match work.len() - working {
@@ -39,7 +39,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Of those beside the one who asks this, who works: what a person wants to know before they think about an answer.
+/// Describes the agents that work while this interrupt is open, for the person who thinks about it.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> =
@@ -58,7 +58,7 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// The agent; the phase where there is none, and beside it where it says more.
+/// Returns the agent, after the phase if their names differ. Without an agent it is the phase.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);
     match work.agent.as_deref().map(plain::line) {

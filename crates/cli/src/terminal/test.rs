@@ -1,9 +1,9 @@
-//! Interrupts for the tests beside this file.
+//! Interrupts for the tests of this folder.
 
 use holdshort_protocol::{Interrupt, Kind};
 use serde_json::{Value, json};
 
-/// One of each kind, as a server lists it.
+/// Returns an interrupt of this kind, as a server lists it.
 pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let (payload, schema) = match kind {
         Kind::ToolApproval | Kind::UnknownOutcome => (
@@ -31,7 +31,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     };
     let kind_name = serde_json::to_value(kind).unwrap();
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
-    // Of a command that was tried alone.
+    // All options but the one that keeps a part of the changes.
     let rows = core.row().options.iter().filter(|row| row.id != holdshort_core::interrupt::KEEP_SOME);
     let options = rows.map(holdshort_core::interrupt::Offer::of).map(|offer| {
         json!({

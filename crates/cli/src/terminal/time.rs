@@ -1,15 +1,15 @@
-//! Times for people: in the zone of this machine, rounded to what matters. `--json` keeps the server's form.
+//! Times for people: in the time zone of this machine, and rounded. `--json` keeps the server's form.
 
 use holdshort_protocol::plain;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Since when: `6 min ago`, and a date for what is older than a day.
+/// Describes a past time: `6 min ago`, or a date if it is older than a day.
 pub(crate) fn ago(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| since(&at, &now()))
 }
 
-/// For how long it has been so: `12 s`, `3 min`, `2 h`.
+/// Describes the time since then: `12 s`, `3 min`, `2 h`.
 pub(super) fn lasting(since: &str) -> String {
     let Ok(since) = since.parse::<Timestamp>() else { return plain::line(since).into_owned() };
     span(Timestamp::now().as_second().saturating_sub(since.as_second()))
@@ -24,17 +24,17 @@ fn span(seconds: i64) -> String {
     }
 }
 
-/// A moment to come or gone by: `14:30` of today, else with its date.
+/// Describes a past or future time: `14:30` if it is today, otherwise with its date.
 pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
 }
 
-/// Whether a moment is not there yet; one that is none, or that nobody can read, never comes.
+/// Returns true if a time is in the future, missing, or unreadable.
 pub(crate) fn is_to_come(at: Option<&str>) -> bool {
     at.and_then(read).is_none_or(|at| at.timestamp() > Timestamp::now())
 }
 
-/// The time of a day, to the second.
+/// Returns the time of day, to the second.
 pub(crate) fn clock(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| at.strftime("%H:%M:%S").to_string())
 }

@@ -1,4 +1,4 @@
-//! `answers`: what people answered, per subject; corrected and erased.
+//! `answers`: lists, corrects and erases the answers of people, per subject.
 
 use holdshort_protocol::{CorrectAnswer, KeptAnswer, plain, told_lines};
 use serde_json::Value;

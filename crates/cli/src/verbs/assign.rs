@@ -1,4 +1,4 @@
-//! `reassign`, `delegate`, `withdraw`: who decides on an interrupt, after it was opened.
+//! `reassign`, `delegate`, `snooze`, `withdraw`: actions on an open interrupt that do not resolve it.
 
 use holdshort_protocol::{AskAssignment, Code, Delegate, Interrupt, Quorum, Reassign, Represented, Snooze};
 
@@ -71,7 +71,7 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
     Ok(Exit::Ok)
 }
 
-/// Whose it is to decide, and to put off. Whoever may not read it is told nothing.
+/// Prints who may decide on the interrupt, and snooze it. Prints nothing if this person may not read it.
 async fn tell_who_may(client: &Client, interrupt: &str) {
     if let Ok(shown) = client.get::<Interrupt>(&format!("/v1/interrupts/{interrupt}")).await {
         tell_all(&card::assigned(&shown, Paint::stderr()));

@@ -1,6 +1,6 @@
-//! `audit verify` and `audit head`: whether the journal is as it was written, and what a person can note of it.
+//! `audit verify` and `audit head`: check that the journal is as it was written, and print its head to write down.
 //!
-//! A server that uses the journal is asked. Where none does, the journal is read here, and nothing is written.
+//! The server that uses the journal does the check. Without a server the journal is read here, and never written.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
 }
 
-/// Who reads the journal.
+/// Reader of the journal.
 enum Source {
     Server(Client),
     Here(Box<Store>),
@@ -107,7 +107,7 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
     }
 }
 
-/// A journal that is damaged beyond reading is damaged all the same.
+/// Converts a read error. A journal that is too damaged to read is reported as damaged.
 fn not_read(error: store::Error) -> anyhow::Error {
     match error {
         error @ store::Error::Corrupt(_) => damage(error.to_string()),
@@ -115,7 +115,7 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// What was noted and is compared, and what of a file could not be: an end that was cut off.
+/// Heads to compare, and messages about checkpoints that were cut off and left out.
 #[derive(Default)]
 struct Kept {
     noted: Vec<Noted>,
@@ -128,7 +128,8 @@ impl From<Vec<Noted>> for Kept {
     }
 }
 
-/// What was noted: a head on the command line, a file that holds one a line, a file of checkpoints, or a mail with one.
+/// Reads the heads to compare: one on the command line, a file with one a line, a file of checkpoints, or a mail with
+/// one.
 fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
     let malformed = match against.parse::<Noted>() {
         Ok(noted) => return Ok(vec![noted].into()),
@@ -138,7 +139,7 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
         return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
-    // A mail that was kept has the line ends of mails.
+    // A saved mail has CRLF line ends.
     let text = text.replace("\r\n", "\n");
     let text = mail_text(&text).unwrap_or(text);
     if are_notes(&text) {
@@ -160,8 +161,8 @@ fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
     }
 }
 
-/// The heads of a file of checkpoints that stand outside of these, and its newest checkpoints. Whoever could write the journal
-/// could have signed some, too: which key they are to be signed with is said by whoever kept it.
+/// Reads a file of checkpoints: the heads outside them, and the newest checkpoints. An attacker who can write the
+/// journal could have signed some, too, so the person has to name the keys.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> {
     if keys.is_empty() {
         let told = "`audit checkpoint` told it beside the checkpoint, and the journal has it as `checkpoint_key_set`";
@@ -193,9 +194,9 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
                 is_whole = true;
                 kept.noted.push(Noted::root(checkpoint.size, &checkpoint.root));
             }
-            // Whoever wrote it was cut off: the others count.
+            // Its writer was interrupted. The other checkpoints are valid.
             Err(error @ Malformed::Text) => {
-                // A head may have been noted right behind it; its own is not signed.
+                // A head may have been noted right after it. The head line of the checkpoint itself is not signed.
                 for line in note.lines().filter(|line| !line.starts_with("head ")) {
                     kept.noted.extend(beside(&place, line)?);
                 }
@@ -208,13 +209,13 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} holds no whole checkpoint"))) }
 }
 
-/// The head that a line beside checkpoints ends with, if it does. What begins like one and is none was cut off: taken for other
-/// text, nothing would be compared with it.
+/// Returns the head at the end of a line outside the checkpoints, if there is one. Rejects a head that was cut off:
+/// taken as text, it would not be compared.
 fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
             let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
-            // A time has two digits there.
+            // A time of day has two digits there.
             is_number && digits.len() > 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
         })
     };
@@ -228,7 +229,7 @@ fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
     }
 }
 
-/// The last word of a line, so that a date may stand before it; or what `audit head --json` printed.
+/// Returns the head in the last word of a line, after a date for example, or in the output of `audit head --json`.
 fn noted(line: &str) -> Option<Noted> {
     #[derive(Deserialize)]
     struct Printed {

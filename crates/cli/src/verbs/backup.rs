@@ -1,4 +1,4 @@
-//! `backup`: a copy of the journal, made beside the server that uses it.
+//! `backup`: copies the journal, even while a server uses it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `chat`: a conversation in the terminal, on the running server or on one started in this process. Opens the session, or
-//! finds it; the conversation itself is `terminal/chat`.
+//! `chat`: a conversation in the terminal, on the running server or on one started in this process. Opens or finds the
+//! session; the conversation itself is `terminal/chat`.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::output::say_all;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
-/// Who is spoken to where nobody is named: the first that the server has.
+/// Default workflows of a conversation. The first one that the server has is used.
 const PARTNERS: [&str; 2] = ["copilot", "pair"];
 const HISTORY: &str = "chat-history";
 
@@ -70,7 +70,7 @@ async fn talk(
     chat::chat(Talk { client, session, is_old: args.session.is_some(), history, embedded }).await
 }
 
-/// A session that may be spoken to.
+/// Returns a session that accepts messages.
 async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<Session> {
     let session: Session = match client.get(&format!("/v1/sessions/{id}")).await {
         Err(error) if client::code(&error) == Some(Code::NotFound) => {
@@ -100,7 +100,7 @@ async fn opened(client: &Client, args: &args::Chat, is_embedded: bool) -> anyhow
         Some(named) => named.clone(),
         None => partner(client).await?,
     };
-    // Of a server that comes along the model is the server's.
+    // An embedded server already has the model.
     let model = args.model.model.clone().filter(|_| !is_embedded);
     let path = args.workspace.as_deref().unwrap_or(Path::new("."));
     let info: Info = client.get("/v1/info").await?;

@@ -1,4 +1,4 @@
-//! `decide`: one decision, from anywhere.
+//! `decide`: sends one decision.
 
 use std::path::Path;
 
@@ -80,8 +80,8 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// What a card can not show goes on only where somebody says that they know. An option that is not listed is refused by
-/// the server, and a word that stands for one may stand for what releases it.
+/// Rejects the release of a part that the card does not show, unless the person passes `--unseen`. The server rejects
+/// unknown options, but an unlisted word may be an alias of one that releases.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {
@@ -99,8 +99,8 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// What is risky goes on only once whoever is at the terminal has said yes to it, and to it as they read it. `None`: they are not
-/// asked. A script's line was written before.
+/// Asks the person at the terminal to confirm a risky option, after it was shown. `None` if they are not asked. A
+/// script is not asked, since its line was written before.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
@@ -111,14 +111,15 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
         tell_all(&paint.message(&plain::line(&text), 2));
     }
-    // What was typed before it was shown is no answer to it.
+    // Text typed before the question was shown does not answer it.
     input.forget();
     prompt("y sends it, anything else does not> ");
     let line = input.line().await.context("the terminal can not be read")?;
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists what a grant would cover, and asks what of that to release. `None`: the line says neither.
+/// Lists what a grant would cover, and asks which of those calls to release. `None` if the line does not answer the
+/// list.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,
@@ -129,7 +130,7 @@ async fn keep_also(
         return Ok(Some(decision));
     }
     tell_all(&also::list(&interrupt.also_covers, Paint::stderr()));
-    // A line that was typed before the list was shown does not answer it.
+    // A line typed before the list was shown does not answer it.
     input.forget();
     prompt(also::KEYS);
     let line = input.line().await.context("the terminal can not be read")?;
@@ -139,7 +140,7 @@ async fn keep_also(
     })
 }
 
-/// The decision that takes an answer which is suggested from history.
+/// Returns the decision that takes an answer suggested from history.
 fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
     suggested.and_then(|suggested| earlier::decision(interrupt, suggested)).ok_or_else(|| {
@@ -151,7 +152,7 @@ fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     })
 }
 
-/// JSON, or the text itself where a text is edited.
+/// Parses an edit: JSON, or the text itself if a text is edited.
 fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value> {
     let words = || Value::String(given.trim_end_matches('\n').to_owned());
     let is_free = interrupt.response_schema.is_none() && !interrupt.replaced().is_object();

@@ -1,4 +1,4 @@
-//! `deliveries` and `channels`: what people are told, and over what.
+//! `deliveries` and `channels`: notifications, and the channels that send them.
 
 use holdshort_protocol::{Attempt, Channel, Delivery, DeliveryState, List, Occasion, plain};
 use serde_json::Value;
@@ -105,7 +105,7 @@ fn tried(attempt: &Attempt) -> String {
     format!("{number}. {at}, {took_ms} ms: {came}")
 }
 
-/// Whether any of the last few deliveries of a channel was attempted.
+/// Returns true if one of the latest deliveries of a channel was attempted.
 async fn was_tried(client: &Client, channel: &str) -> anyhow::Result<bool> {
     let page: List<Delivery> = client
         .get(&format!("/v1/deliveries?channel={}&limit={CHANNEL_DELIVERIES}", segment(channel)))

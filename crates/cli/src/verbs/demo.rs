@@ -63,7 +63,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
-    // From here on it is the person's: nothing of it is thrown away behind their back.
+    // From here on the folder belongs to the person, and is not deleted.
     let _kept = folder.keep();
     let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
@@ -107,7 +107,7 @@ async fn play(
             &invitation(embedded, &data_dir.words(), Paint::stdout())?,
             unnamed,
         );
-        // On a line of its own, however long: it is there to be copied.
+        // On a line of its own, however long: it is a command to copy.
         say("  if this is killed, go on with:");
         say(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
@@ -129,7 +129,7 @@ fn greet(
     }
     say("");
     let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    // Agents that write reports work on data, and nobody looks at it with git.
+    // Agents of a pack write reports about data, and use no git.
     let (folder, real) = if pack.is_some() {
         ("folder", "data, computed numbers, gates, journal")
     } else {
@@ -166,7 +166,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
     let diff = (format!("git -C {repository} diff"), "what the agent wrote");
-    // Such agents write nothing there: what came of it lies in the files that are named above.
+    // Agents of a pack write nothing into the folder. Their results are in the files named above.
     let diff = pack.is_none().then_some(diff);
     let commands = [
         (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
@@ -180,7 +180,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     }
 }
 
-/// Returns the command that does the same with data of the person, and its purpose.
+/// Returns the command that does the same with the person's own data, and its purpose.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.words().init_hint);
@@ -191,9 +191,9 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     )
 }
 
-/// What git says changed; one sentence where it is not asked.
+/// Returns the changes that git reports, or one sentence if git is not asked.
 fn changed(repository: &Path) -> Vec<String> {
-    // To compare a file git runs the filters that the configuration names. The sample names none.
+    // To compare a file, git runs the filters of its configuration. The sample has none.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
     if !filters.is_ok_and(|output| output.status.code() == Some(1)) {
         return vec![
@@ -210,7 +210,7 @@ fn changed(repository: &Path) -> Vec<String> {
     diff.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// Writes the sample and makes one commit of it.
+/// Writes the sample and commits it.
 fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     for (path, bytes) in sample.sample {
         let path: PathBuf = repository.join(path);
@@ -241,12 +241,12 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What git gets of this process's environment: where programs are, and where temporary files go. Everything else may
-/// name configuration, templates, other repositories, or programs to run.
+/// Environment variables that git inherits: the path of programs, and the folder for temporary files. Any other
+/// variable may name configuration, templates, other repositories, or programs to run.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Git without the person's own settings, and without what the repository may have it run by now: hooks, a program that
-/// watches files, a pager. The sample is the same everywhere.
+/// Runs git without the person's settings, and without programs that the repository may configure: hooks, a file
+/// watcher, a pager. The sample is the same everywhere.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     Command::new("git")
@@ -277,7 +277,7 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
 mod tests {
     use super::*;
 
-    /// What an agent put into the configuration does not run when the demo says what changed.
+    /// The demo runs no program that an agent put into the git configuration.
     #[test]
     fn a_filter_of_the_repository_does_not_run() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! `doctor`: what is configured here, and what works. Changes nothing.
+//! `doctor`: reports the configuration, and which parts work. Changes nothing.
 
 use std::path::PathBuf;
 
@@ -28,9 +28,9 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     let store = StoreArgs { store: embed::store_of_environment(), ..StoreArgs::default() };
     let serve = Serve { config, model: model.clone(), store, ..Serve::default() };
-    // A configuration that is wrong keeps nobody from seeing what else there is.
+    // A wrong configuration does not hide the rest of the report.
     let settled = config_file::settle(&serve, &data_dir);
-    // Looked at as `serve` does.
+    // Checked in the same way as by `serve`.
     let tls = settled.as_ref().ok().and_then(|settled| settled.front.tls.as_ref());
     let certificate = tls.map(|files| {
         json!({"path": files.certificate.display().to_string(), "problem": holdshort_server::tls_problem(files)})
@@ -79,8 +79,8 @@ fn refused(report: &Value) -> bool {
     is_there("/config/problem") || is_there("/certificate/problem") || report["model"]["wrong"] == true
 }
 
-/// Reads what `serve` reads before it starts. What is told of the certificate and of the model on lines of their own is not said
-/// twice.
+/// Reads what `serve` reads before it starts. Errors of the certificate and of the model are left out: they have lines
+/// of their own.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
@@ -94,7 +94,7 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: Settled) -> any
     }
 }
 
-/// A server whose address is known is asked whether it is there. `answers` is null where nobody was asked.
+/// Describes the model. A server with a known address is asked; otherwise `answers` is null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
@@ -111,7 +111,7 @@ async fn configured(args: &ModelArgs) -> Value {
     })
 }
 
-/// What stands in front of a line, and what is said of the model.
+/// Returns the mark and the text of the line about the model.
 fn of_model(report: &Value) -> (Mark, String) {
     let string = |key: &str| report[key].as_str().unwrap_or_default();
     if report["missing"].is_string() {
@@ -146,7 +146,7 @@ async fn server(scene: &Scene) -> Value {
             "warnings": info.warnings,
             "journal_problems": info.journal_problems,
         }),
-        // It answers whoever may read less, such as a reviewer, too.
+        // The server answers callers with fewer rights too, such as a reviewer.
         Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
             json!({"reachable": true, "address": client.address()})
         }
@@ -159,7 +159,7 @@ async fn server(scene: &Scene) -> Value {
     let system::Freezes { held, is_all } = system::freezes(&client).await;
     let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
     let is_frozen = held.iter().any(is_whole);
-    // Null where nobody knows that it is not.
+    // Null if it is unknown: not all freezes could be read.
     report["frozen"] = json!((is_frozen || is_all).then_some(is_frozen));
     report["held"] = json!(system::warnings(&held, client.words(), |_| true));
     report["freezes"] = json!(held);
@@ -170,9 +170,9 @@ async fn server(scene: &Scene) -> Value {
 enum Mark {
     /// It works.
     Good,
-    /// It is not there, or less than it could be.
+    /// It is missing, or less than it could be.
     Absent,
-    /// It is configured and does not work.
+    /// It is configured, and does not work.
     Bad,
 }
 

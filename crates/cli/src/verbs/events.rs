@@ -1,4 +1,4 @@
-//! `events`: a run's events, as they stand, also after its end; or as they come, to its end.
+//! `events`: prints a run's events so far, also after its end, or follows them to its end.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::terminal::follow::of_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Events of a page.
+/// Events per page.
 const PAGE: usize = 200;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
@@ -29,7 +29,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
         let page: List<Event> = client.get(&path).await?;
         for event in &page.items {
             printer.print(event, &serde_json::to_string(event)?);
-            // What came after the end, such as a hold, is nothing that was followed.
+            // Events after the end, such as a hold, are not part of what was followed.
             if follow && event.ends_run() {
                 return Ok(of_status(run.status));
             }
@@ -41,7 +41,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
     }
 }
 
-/// Prints events as they come, to the end of the run.
+/// Prints events as they arrive, to the end of the run.
 async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut events = Events::follow(client, &run.id, since, Watched::now());
     while let Some(item) = events.next().await {
@@ -79,7 +79,7 @@ impl Printer {
     }
 }
 
-/// One event on one line: when, who, what, and the facts that fit.
+/// Formats an event on one line: time, actor, type, and the facts that fit.
 fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> String {
     let data = &event.data;
     let string = |key: &str| data.get(key).and_then(serde_json::Value::as_str);
@@ -113,7 +113,7 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
     let (text, title) = (data.pointer("/content/text"), data.pointer("/content/data/title"));
-    // The text of a result that is held is all of it.
+    // The text of a withheld result is the whole result, so its title is shown.
     let text = if event.kind == "result_held" { title.or(text) } else { text.or(title) };
     let text = text.and_then(serde_json::Value::as_str);
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
@@ -127,7 +127,7 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         plain::line(&event.kind)
     );
     let facts = plain::line(&facts.join(" ")).into_owned();
-    // A file or a pipe has room for all of it.
+    // A file or a pipe has room for all facts.
     let room = paint.width.saturating_sub(head.len() + 1).max(20);
     let facts =
         if paint.is_terminal { console::truncate_str(&facts, room, "…").into_owned() } else { facts };

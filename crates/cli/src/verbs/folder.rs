@@ -1,7 +1,7 @@
-//! The folder of a run's files: what of it is an earlier run's, and what is somebody's own.
+//! The folder of a run's files, which may hold files of an earlier run and of other people.
 //!
-//! A summary lists the files of its run. Those are replaced; what no summary lists is never written over. The report of
-//! a run that has completed is replaced only by that of another one that has.
+//! A summary lists the files of its run. Those are replaced; a file that no summary lists is never overwritten. The
+//! report of a completed run is replaced only by that of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use crate::limits::SUMMARY_BYTES;
 
 pub const SUMMARY: &str = "summary.json";
 
-/// Files of these names that are there and that no earlier run wrote.
+/// Returns the files with these names that exist and that no earlier run wrote.
 pub fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
@@ -32,7 +32,8 @@ pub fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str
     Ok(own)
 }
 
-/// Takes away what an earlier run wrote and this one does not. Only names of ours: a summary is a file like any other.
+/// Removes the files of an earlier run that this run does not write. Only these names are removed, since a summary can
+/// be forged.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -46,18 +47,18 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// The run whose files lie in a folder, as its summary says.
+/// The run whose files are in a folder, according to its summary.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
-    /// The day that its analysis is of.
+    /// Day of its analysis.
     pub date: Option<String>,
     pub is_completed: bool,
-    /// The files that the summary lists, and itself.
+    /// Files that the summary lists, and the summary itself.
     names: BTreeSet<String>,
 }
 
-/// `None` where there is no summary of a run.
+/// Reads the summary of a folder. `None` if the folder has no summary of a run.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
@@ -80,19 +81,19 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     }))
 }
 
-/// Where the files of a run go. A run that has not completed replaces no report of another one that has: its files go
-/// into a folder of its own, within.
+/// Returns the folder for the files of a run. A run that has not completed replaces no report of a completed one: its
+/// files go into a subfolder of its own.
 pub fn of_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Takes away what a run wrote into a folder of its own, before it had the whole folder.
+/// Removes the files that a run wrote into its subfolder, before it had the whole folder.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;
-    // It is not there, or holds something of somebody else's.
+    // The subfolder is missing, or holds files of other people.
     let _ = fs::remove_dir(aside);
     Ok(())
 }
@@ -101,7 +102,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
-/// Whole or not at all: somebody may be reading the one before.
+/// Writes a file in one step: another process may be reading the old one.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

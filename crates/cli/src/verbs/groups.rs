@@ -1,4 +1,4 @@
-//! `groups`: when somebody of a group is at work.
+//! `groups`: the working hours of groups.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn lines(group: &Group) -> Vec<String> {
     out
 }
 
-/// `DAYS=FROM-TO` each.
+/// Parses working hours, each as `DAYS=FROM-TO`.
 fn week(given: &[String]) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     let mut week: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for text in given {

@@ -1,4 +1,4 @@
-//! `inbox`: what waits for a decision.
+//! `inbox`: lists the interrupts that wait for a decision.
 
 use holdshort_protocol::{Interrupt, InterruptStatus, Level, LookAlikes, plain};
 
@@ -19,7 +19,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let items: Vec<Interrupt> = items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-    // Of which workflow each is nobody says here; those that are frozen are few.
+    // An interrupt does not name its workflow, so every freeze of a workflow is shown. They are few.
     system::warn(&client, |frozen| {
         let is_here = |item: &Interrupt| {
             frozen.run.as_ref().is_none_or(|run| *run == item.run)

@@ -9,7 +9,7 @@ use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::usage;
 
-/// The one that is there, in the data folder or in the database.
+/// Opens an existing journal, in the data folder or in the database.
 pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
@@ -18,7 +18,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
     open_or_make(scene, at).await
 }
 
-/// The same, made where there is none.
+/// Opens the journal, and creates it if there is none.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
     let journal = words(scene, at)?;
@@ -39,7 +39,7 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// Where the journal is that the verb works on.
+/// Returns the location of the journal for a verb.
 pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),
@@ -47,7 +47,7 @@ pub(super) fn location(at: &StoreArgs) -> store::Location {
     }
 }
 
-/// The same in words.
+/// Describes the location of the journal.
 pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {
         Some(url) => embed::database_words(url),

@@ -1,4 +1,4 @@
-//! `hold`, `erase`: how long what runs said is kept.
+//! `hold`, `erase`: retention of the content of runs.
 
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold, plain};
 
@@ -52,7 +52,7 @@ pub(super) async fn hold(
     Ok(Exit::Ok)
 }
 
-/// Who, when and why, as the rest of a sentence.
+/// Describes a hold by person, time and reason, as the rest of a sentence.
 fn whose(hold: &Hold, did: &str) -> String {
     let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
     format!("{}{did} {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
@@ -84,7 +84,7 @@ pub(super) async fn erase(
             tell("No run is about that.");
         }
     }
-    // Whoever asked for it has to know that something is left.
+    // The exit code reports that content is left.
     let is_done = [&done.not_ended, &done.held, &done.failed].iter().all(|left| left.is_empty());
     Ok(if is_done { Exit::Ok } else { Exit::Failed })
 }

@@ -1,6 +1,6 @@
 //! `keys`: names and secrets for agents and services.
 //!
-//! A secret alone stands on standard output, to be piped to where it is kept; what it is stands beside it.
+//! Only the secret goes to standard output, to be piped to its place. Explanations go to standard error.
 
 use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, MakeKey, Role, RotateKey, plain};
 
@@ -115,7 +115,7 @@ fn word(role: Role) -> &'static str {
     }
 }
 
-/// A role as what somebody is.
+/// Returns a role with its article.
 fn kind(role: Role) -> String {
     let word = word(role);
     let article = if word.starts_with(['a', 'e', 'o']) { "an" } else { "a" };

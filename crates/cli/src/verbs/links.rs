@@ -1,6 +1,6 @@
-//! Links for a browser: one that signs it in, one that decides on one interrupt.
+//! Links for a browser: one signs it in, one decides on one interrupt.
 //!
-//! The link alone stands on standard output, to be copied or piped; what it can do stands beside it.
+//! Only the link goes to standard output, to be copied or piped. Explanations go to standard error.
 
 use holdshort_protocol::{Link, LinkRequest, LoginLinkRequest, plain};
 
@@ -13,14 +13,14 @@ use crate::output::{document, say, tell_all};
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// `login`: a fresh link.
+/// `login`: prints a new login link.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let who = person.as_deref().map_or_else(|| "you".to_owned(), |who| format!("`{}`", plain::line(who)));
     let link: Link = scene.client()?.post("/v1/login-links", &LoginLinkRequest { person }).await?;
     show(scene, &link, &format!("It signs one browser in as {who}, once"))
 }
 
-/// `link`: a decision link.
+/// `link`: prints a decision link.
 pub(super) async fn decision(
     scene: &Scene,
     interrupt: &str,
@@ -50,7 +50,8 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// How a browser gets in to a server that has just started. The link goes to a terminal, and into no file.
+/// Returns the way to sign a browser in at a server that has just started. The link is printed on terminals only, never
+/// into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));

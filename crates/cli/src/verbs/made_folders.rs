@@ -1,16 +1,16 @@
-//! Folders that are made before a run starts, and taken away again where it does not.
+//! Folders that are created before a run starts, and removed if it does not start.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders that were made for a run. Those that are empty go again where it does not start.
+/// Folders created for a run. Empty ones are removed on drop if it does not start.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    /// Makes a folder, and those that it lies in.
+    /// Creates a folder and its missing parents.
     pub fn make(&mut self, folder: &Path) -> io::Result<()> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
@@ -18,7 +18,7 @@ impl MadeFolders {
         fs::create_dir_all(folder)
     }
 
-    /// The run has started.
+    /// Keeps the folders, since the run has started.
     pub(super) fn keep(mut self) {
         self.0.clear();
     }
@@ -27,7 +27,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         for folder in self.0.iter().rev() {
-            // One that is not empty stays.
+            // A folder that is not empty stays.
             let _ = fs::remove_dir(folder);
         }
     }

@@ -1,4 +1,4 @@
-//! What each verb does, one file per group.
+//! The actions of the verbs, one file per group.
 
 mod answers;
 mod assign;
@@ -46,7 +46,7 @@ use crate::config_file::was_said;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
-/// What every verb is told.
+/// Settings of every verb.
 struct Scene {
     reach: Reach,
     json: bool,
@@ -125,14 +125,15 @@ pub(crate) async fn perform(args: Args, packs: Packs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Writes what a person edits before a run of a pack's workflow.
+/// Writes the file that a person edits before a run of a pack's workflow.
 fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit> {
     packs.for_workflow(workflow).ok_or_else(|| packs.no_init(workflow))?.init(to)?;
     Ok(Exit::Ok)
 }
 
-/// A server that is named and not asked would be a surprise. One in the environment is there for the other verbs, and keeps nobody
-/// from starting another or from writing a sample; what is done to a journal would be done to another one than they mean.
+/// Rejects a named server for verbs that ask none, since ignoring it would be a surprise. One in the environment is for
+/// other verbs: `demo`, `serve` and `init` ignore it. Verbs on a journal reject it, since they would change a journal
+/// that the person did not mean.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

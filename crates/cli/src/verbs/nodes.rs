@@ -1,4 +1,4 @@
-//! `nodes`: which servers share the journal, and who drives what.
+//! `nodes`: lists the servers that share the journal, and the runs that each drives.
 
 use holdshort_protocol::{Node, plain};
 

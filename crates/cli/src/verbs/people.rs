@@ -1,4 +1,4 @@
-//! `people`: who may sign in and decide: list, set, remove, out of the office.
+//! `people`: lists, sets and removes the people who may sign in and decide, and their absences.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ fn lines(person: &Person) -> Vec<String> {
     out
 }
 
-/// What somebody who was removed leaves.
+/// Lists the open interrupts assigned to the removed person.
 fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     let paint = Paint::stdout();
     let mut out = Vec::new();
@@ -127,8 +127,8 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     out
 }
 
-/// A day is its midnight where this person is, or of UTC where nobody says where that is. What is no day is for the
-/// server to read.
+/// Resolves a day to its midnight in the person's time zone, or in UTC if that is unknown. Any other text is left to
+/// the server.
 async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<String> {
     let Ok(day) = Date::strptime("%Y-%m-%d", &until) else { return Ok(until) };
     let known: Person = client.get(&path(person, "")).await?;
@@ -136,7 +136,7 @@ async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<
     Ok(format!("{:.3}", day.to_zoned(zone)?.timestamp()))
 }
 
-/// `CHANNEL=ADDRESS` each.
+/// Parses addresses, each as `CHANNEL=ADDRESS`.
 fn addresses(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let pair = |text: &String| {
         let (channel, address) = text.split_once('=').ok_or_else(|| {

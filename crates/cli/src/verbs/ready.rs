@@ -1,4 +1,4 @@
-//! `ready`: whether the server can serve (`/readyz`), for what starts and watches it.
+//! `ready`: checks that the server can serve (`/readyz`), for the tools that start and monitor it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::output::{document, say};
 
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// `wait_ms`: how long to ask again. What no time changes, such as a wrong token, ends it at once.
+/// Asks again for up to `wait_ms`. An error that time does not change, such as a wrong token, ends it at once.
 pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result<Exit> {
     let until = Instant::now() + Duration::from_millis(wait_ms.unwrap_or(0));
     let health = loop {
@@ -29,7 +29,7 @@ pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result
     Ok(Exit::Ok)
 }
 
-/// Looks for the server each time: it may not have said yet where it listens.
+/// Finds the server each time: it may not have published its address yet.
 async fn ask(scene: &Scene) -> anyhow::Result<Health> {
     scene.client()?.get("/readyz").await
 }

@@ -30,7 +30,7 @@ use crate::terminal::card;
 use crate::terminal::follow::{self, Form, Left, Outcome};
 use crate::terminal::paint::Paint;
 
-/// Why a run has ended that was not carried out whole.
+/// End reason of a run that was completed only in part.
 pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
@@ -67,7 +67,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     }
     embed::in_the_folder()?;
     can_start(scene.packs, &args, is_prepared)?;
-    // A configuration that names a model names it as `--model` does.
+    // A configuration that names a model has the effect of `--model`.
     args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;
     log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
@@ -101,7 +101,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// Reads the options of packs. Returns `None` if none of them is there.
+/// Reads the options of packs. Returns `None` if none of them is set.
 fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
     let arguments = pack::RunArguments {
         workflow: &args.workflow,
@@ -112,7 +112,7 @@ fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Op
     packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
-/// Returns the request that starts the run, the folder for its files, and the folders that were made for it.
+/// Returns the request that starts the run, the folder for its files, and the folders created for it.
 fn start(
     packs: Packs,
     args: &crate::args::Run,
@@ -193,7 +193,7 @@ async fn on_server(
     beside(scene, &client, &shown.id, None, files).await
 }
 
-/// Why a server that works with no model starts nothing. What was named here counts for a server that is started.
+/// Returns the error for a server without a model. A `--model` on this command line has no effect on it.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named =
         if model.model.is_some() { ", and the `--model` given here does not count there" } else { "" };
@@ -208,7 +208,7 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Refuses before anything is started: what is wrong with this command line first, what is missing around it later.
+/// Checks the command line before anything is started. Errors of the environment come later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
     let open = holdshort_server::open_workflows(folder, &People::default(), &packs.for_server());
@@ -228,7 +228,7 @@ fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow
 }
 
 pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
-    // The script has to be there when the run is taken up again, and `attach` knows no workflows of one's own.
+    // The script must be there when the run is resumed, and `attach` does not know a person's own workflows.
     if is_rehearsal(args) {
         return Err(usage(spelled(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
@@ -257,12 +257,13 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Refuses a workflow whose folder and input one argument describes: `--workspace` is not what a person is to be told.
+/// Rejects a pack's workflow without its option. A hint about `--workspace` would be wrong: the option gives folder and
+/// input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs.for_workflow(workflow).map_or(Ok(()), |pack| Err(usage(spelled(pack.words().missing_input_hint))))
 }
 
-/// As the server needs it: absolute. Whether it will do is for the server to say.
+/// Returns the absolute path of the workspace. The server checks the rest.
 pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
@@ -281,8 +282,8 @@ fn introduce(run: &Run) {
     }
 }
 
-/// Follows a run, and says how to go on where it is left. `embedded`: the arguments that bring a server along
-/// again, where this one stops with this process. `files`: where those of a pack's run go.
+/// Follows a run, and prints how to come back to it. `embedded` are the arguments that start the server again, if it
+/// ends with this process. `files` is the folder for the files of a pack's run.
 pub(super) async fn beside(
     scene: &Scene,
     client: &Client,
@@ -301,10 +302,10 @@ pub(super) async fn beside(
         Outcome::Ended(_) => {}
         Outcome::Left(left) => leave(client, run, *left, embedded, files).await,
     }
-    // What has come of the run is told by then, and stays true whatever becomes of its files.
+    // The outcome is printed by now. An error with the files does not change it.
     match (&outcome, files) {
         (_, Some(folder)) => {
-            // Of a server in this process nothing goes on once it is left.
+            // An embedded server stops once the run is left, so the run rests.
             let rests = embedded.is_some() && matches!(outcome, Outcome::Left(_));
             for pack in packs.iter() {
                 pack.leave_files(client, run, pack::Files { folder, rests, json }).await;
@@ -380,12 +381,12 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, f
     tell(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// The argument that has the files of a run written where they were to go.
+/// Returns the argument that writes the files of a run to their folder.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Stops a server that came along; a second Ctrl-C does not wait for it.
+/// Stops an embedded server. A second Ctrl-C does not wait for it.
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
@@ -393,7 +394,7 @@ pub(super) async fn end_of(embedded: Embedded) {
     }
 }
 
-/// A file of this process's machine, or standard input.
+/// Reads a file of this machine, or standard input.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         return std::io::read_to_string(std::io::stdin()).context("standard input is no text");

@@ -1,4 +1,4 @@
-//! `serve`: a server that runs until it is told to stop.
+//! `serve`: a server that runs until a signal stops it.
 
 use holdshort_protocol::Info;
 use holdshort_server::Crew;
@@ -22,7 +22,7 @@ use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     raise_files();
-    // Before the server starts: a signal that comes early stops it as well.
+    // Before the server starts, so that an early signal stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::of(scene.reach.data.as_deref())?;
@@ -67,7 +67,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What a server with these settings is started with.
+/// Returns the plan of a server with these settings.
 pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<Plan> {
     let crew = Crew::of(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
     let database = embed::database(&settled.store);
@@ -99,10 +99,10 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyho
     })
 }
 
-/// Each stream needs an open file, and the limit that a program starts with is often far below what it may have.
+/// Raises the limit of open files. Each stream needs one, and the initial limit is often far below the maximum.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where that is refused it stays as it is: streams beyond it wait until others end.
+    // If that fails, streams beyond the limit wait until others end.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
@@ -141,7 +141,7 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
     format!("{} ({}){at}", info.model.name, info.model.provider)
 }
 
-/// A sandbox level in words.
+/// Describes a sandbox level.
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",

@@ -1,4 +1,4 @@
-//! `sessions`, `grants`, `revoke`: conversations, what was allowed in them, and taking it back.
+//! `sessions`, `grants`, `revoke`: lists conversations and their grants, and revokes grants.
 
 use holdshort_protocol::{Covered, Grant, Interrupt, Refusal, Session, SessionState, plain};
 
@@ -46,7 +46,7 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Of one session, or of all.
+/// Lists the grants of one session, or of all sessions.
 pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let path = match session {
@@ -93,7 +93,7 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Lists what was refused in a session: it asks again until the refusal is revoked.
+/// Lists the refusals of a session. Such a call asks again until its refusal is revoked.
 async fn list_refusals(client: &Client, session: &str, paint: Paint) -> anyhow::Result<()> {
     for item in client.list(&format!("/v1/sessions/{session}/refusals"), &[]).await? {
         let refusal: Refusal = serde_json::from_value(item)?;

@@ -1,4 +1,4 @@
-//! Signing in and out: a link for a browser of a server on this machine, and this terminal at a server elsewhere.
+//! Signing in and out: a browser by a link to a server on this machine, or this terminal at a server elsewhere.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// However long the server says that there is.
+/// Longest wait for a sign-in, even if the server allows more.
 const LONGEST_WAIT: Duration = Duration::from_mins(30);
-/// However short it says that one waits.
+/// Shortest pause between two polls, even if the server asks for less.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// `login`: a link, or this terminal at a server elsewhere that has an identity provider.
+/// `login`: prints a link, or signs this terminal in at a remote server with an identity provider.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let Some(server) = elsewhere(scene, person.as_deref())? else {
         return links::login(scene, person).await;
@@ -31,7 +31,7 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     let client = Client::unknown(&server)?;
     let provider: LoginProvider = match client.get("/v1/login/provider").await {
         Ok(provider) => provider,
-        // People get in there with links and keys.
+        // People sign in there with links and keys.
         Err(error) if code(&error) == Some(Code::NotFound) => return links::login(scene, person).await,
         Err(error) => return Err(error),
     };
@@ -58,7 +58,7 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// The server that this terminal signs in at: one that was named, and not the one of the data folder, whose token is here.
+/// Returns the server for a sign-in of this terminal. None for the server of the data folder, whose token is here.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
@@ -89,7 +89,7 @@ fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyho
     Ok(())
 }
 
-/// Asks until somebody has signed in, as often as the server wants it.
+/// Polls until the person has signed in, at the interval that the server requests.
 async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<TokenLogin> {
     let mut handle = DeviceHandle { device: begun.device.clone() };
     let (mut pause, mut waited) = (Duration::from_millis(begun.interval_ms), Duration::ZERO);
@@ -116,7 +116,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// `logout`: this login, or all of them. What is kept here of the server is forgotten in any case that it answers.
+/// `logout`: ends this login, or all of them. The stored token is removed as soon as the server answers.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;

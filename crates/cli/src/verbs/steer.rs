@@ -1,4 +1,4 @@
-//! `message`, `interrupt`, `pause`, `resume`, `cancel`: what a person does to a run, or to a session, as a whole.
+//! `message`, `interrupt`, `pause`, `resume`, `cancel`: actions of a person on a whole run or session.
 
 use holdshort_protocol::{Message, Note};
 use serde::Serialize;
@@ -9,10 +9,10 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{document, say};
 
-/// A verb of the API, and what is said once it has happened.
+/// Verb of the API, and the message after its success.
 type Act = (&'static str, &'static str);
 
-/// The same wish for a run and for a session.
+/// An action on a run, and its counterpart for a session.
 #[derive(Clone, Copy)]
 pub(super) struct Steer {
     run: Act,

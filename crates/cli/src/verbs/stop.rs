@@ -1,4 +1,4 @@
-//! `stop`: ends a command that is tried or runs. Where nobody says which, the one that is at work.
+//! `stop`: ends a command or its trial. Without a call id it is the only one that runs.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,12 @@ pub(super) async fn stop(
     Ok(Exit::Ok)
 }
 
-/// It becomes a part of an address.
+/// Returns true for a valid call id, which becomes a part of a URL.
 fn is_id(call: &str) -> bool {
     call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// The one command that is at work.
+/// Returns the only command that runs.
 async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let none = || usage(format!("no command of {} is at work", run.id));
@@ -69,7 +69,7 @@ async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The commands of a run, and whether each is at work.
+/// Commands of a run, each with true while it runs.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 
@@ -83,7 +83,7 @@ impl Commands {
         let Some(is_at_work) = self.0.get_mut(call) else { return };
         match event.kind.as_str() {
             "trial_started" => *is_at_work = true,
-            // What names a changeset writes it, and can not be stopped.
+            // A call with a changeset writes it, and can not be stopped.
             "tool_started" => *is_at_work = event.data.get("changeset").is_none(),
             "tool_tried" | "trial_lost" | "trial_impossible" | "tool_finished" | "tool_returned"
             | "tool_lost" | "tool_doubted" => *is_at_work = false,

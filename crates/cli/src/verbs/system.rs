@@ -1,4 +1,4 @@
-//! `freeze`, `unfreeze`: the installation as a whole, or a part of it.
+//! `freeze`, `unfreeze`: stop and release the whole installation, or a part of it.
 
 use holdshort_protocol::{Freeze, FreezeOf, Frozen, Interrupt, List, Run, System, Workflow, plain};
 use holdshort_workflow::nearest;
@@ -13,7 +13,7 @@ use crate::output::{document, say_all, tell, tell_all};
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Says where somebody would wonder why nothing goes on: what is frozen, by whom and why.
+/// Prints the freezes that explain why no work starts, with person and reason.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
     for line in warnings(&freezes(client).await.held, client.words(), matters) {
@@ -21,14 +21,14 @@ pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     }
 }
 
-/// What is frozen, as far as whoever asks may know.
+/// Freezes, as far as the caller may read them.
 pub(super) struct Freezes {
     pub held: Vec<Frozen>,
-    /// Nothing else is.
+    /// True if the list is complete.
     pub is_all: bool,
 }
 
-/// What is frozen: all of it, or what holds the questions of whoever may read no more than these.
+/// Reads all freezes. A caller with fewer rights gets those that hold the interrupts they may read.
 pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
         return Freezes { held: system.freezes, is_all: true };
@@ -43,7 +43,7 @@ pub(super) async fn freezes(client: &Client) -> Freezes {
     Freezes { held: freezes, is_all: false }
 }
 
-/// One line for each freeze that matters, and at most so many.
+/// Returns a line for each freeze that matters, up to [`WARNINGS`].
 pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
     let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
@@ -67,7 +67,7 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     plain::line(&line).into_owned()
 }
 
-/// Says what holds a run up, or may: one of its agents may act in it later.
+/// Prints the freezes that hold a run, or may hold it later through one of its agents.
 pub(super) async fn warn_of(client: &Client, run: &Run) {
     let Ok(System { freezes, .. }) = client.get("/v1/system").await else { return };
     let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
@@ -85,7 +85,7 @@ pub(super) fn holds(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
         && is_of_agent
 }
 
-/// The agents of a workflow, as far as that is known.
+/// Returns the agents of a workflow. Empty if they are unknown.
 async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
@@ -111,13 +111,13 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     Ok(Exit::Ok)
 }
 
-/// What speaks for a slip in a name. It is frozen all the same: a workflow may be added later, or have gone while runs of
-/// it wait, and agents that run elsewhere are listed nowhere.
+/// Returns a warning about a probable typing error in a name. The name is frozen all the same: a workflow may be added
+/// later, or be removed while its runs wait. External agents are listed nowhere.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {
         FreezeOf { workflow: Some(name), .. } => {
-            // That of agents that run elsewhere is no file.
+            // The workflow of external agents has no file.
             let external = std::iter::once("external".to_owned());
             (name, all.into_iter().map(|known| known.name).chain(external).collect::<Vec<_>>())
         }
@@ -164,7 +164,7 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     told(scene, &system, &lines)
 }
 
-/// The command that lifts a freeze, at the same server.
+/// Returns the command that lifts a freeze, at the same server.
 fn lift(of: &FreezeOf, words: &str) -> String {
     let FreezeOf { run, workflow, agent } = of;
     let named = [("--run", run), ("--workflow", workflow), ("--agent", agent)];
@@ -192,7 +192,7 @@ fn told(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit
     Ok(Exit::Ok)
 }
 
-/// A freeze that stands.
+/// Describes a freeze.
 fn line(frozen: &Frozen) -> String {
     let what = part(&of(frozen)).unwrap_or_else(|| "everything".to_owned());
     let Frozen { reason, by, at, .. } = frozen;
@@ -200,7 +200,7 @@ fn line(frozen: &Frozen) -> String {
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
-/// The part that is named; `None` for everything.
+/// Describes the named part. `None` for everything.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
     let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();

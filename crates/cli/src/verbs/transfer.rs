@@ -1,4 +1,4 @@
-//! `export` and `import`: the journal, or some runs, from one store to another. No server uses them meanwhile.
+//! `export` and `import`: copy the journal, or some runs, from one store to another. No server may use the stores.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek};
@@ -43,7 +43,7 @@ async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path)
     if file.as_os_str() == STDOUT {
         return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
     }
-    // As the journal itself, it is for its owner only.
+    // Readable by its owner only, like the journal.
     let mut out = NewFile::create(file)?;
     let moved = transfer::export(journal, runs, &mut out).await.context("nothing was exported")?;
     out.finish()?;
@@ -60,7 +60,7 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
     let journal = Arc::new(open_or_make(scene, &import.store).await?);
     let done = async {
         let moved = match transfer::import(&*journal, BufReader::new(&file)).await {
-            // Nothing was written, and nothing is to be repeated.
+            // No event was written, and a repeat would not help.
             Err(error @ (Error::Differs { .. } | Error::KeyDiffers { .. })) => return Err(error.into()),
             imported => imported.context(UNFINISHED)?,
         };

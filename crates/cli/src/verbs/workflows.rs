@@ -1,4 +1,4 @@
-//! `workflows`: what can be started, and whether files are right.
+//! `workflows`: lists the workflows that can be started, and checks files.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What is wrong is the answer, so it goes to standard output, one problem a line as compilers have it.
+/// Checks files. Problems are the result, so they go to standard output, one a line as in compilers.
 pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>) -> anyhow::Result<Exit> {
     let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
     let given = match file {
@@ -85,7 +85,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
 const NOBODY_GIVEN: &str = "No people are given, so the operator alone decides here: use --people FILE, or start the server that has \
                             them.";
 
-/// The people of the server that works here; none where none works, or where it does not tell.
+/// Returns the people of the server. None if no server runs, or if it does not list them.
 async fn of_server(scene: &Scene) -> Option<People> {
     let listens = || DataDir::of(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());
     if scene.reach.server.is_none() && !listens() {
@@ -104,7 +104,7 @@ pub(super) async fn read_people(scene: &Scene) -> anyhow::Result<People> {
     let mut people: Vec<(String, holdshort_core::people::Person)> = Vec::new();
     for item in scene.client()?.list("/v1/people", &[]).await? {
         let Person { id, roles, groups, source, .. } = serde_json::from_value(item)?;
-        // The operator of a data folder is always there.
+        // The operator of a data folder always exists.
         if !matches!(source, PersonSource::Local) {
             let person = json!({"roles": roles, "groups": groups, "source": PeopleSource::Api});
             people.push((id, serde_json::from_value(person)?));

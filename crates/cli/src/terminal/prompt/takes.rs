@@ -54,7 +54,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// The names of its types, without null; none where it says nothing of them.
+/// Returns the names of the types without null. Empty if the schema names none.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -67,7 +67,7 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Whether its list of types has null beside others.
+/// Returns true if null is one of several types or values.
 pub(super) fn has_null(schema: &Value) -> bool {
     let in_types =
         schema.get("type").and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it == "null"));
@@ -75,7 +75,7 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl Takes {
-    /// None of what can not be typed in one line: objects, and lists of them.
+    /// Returns the values of a schema. None if a value can not be typed on one line, such as an object.
     pub(super) fn of(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -111,14 +111,14 @@ impl Takes {
         Self::either(each.collect::<Option<_>>()?)
     }
 
-    /// Text fits everything: it comes last.
+    /// Combines alternatives. Text accepts every line, so it comes last.
     fn either(mut several: Vec<Self>) -> Option<Self> {
         several.sort_by_key(|it| matches!(it, Self::Text | Self::Any | Self::List(_)));
         several.dedup();
         if several.len() < 2 { several.pop() } else { Some(Self::Either(several)) }
     }
 
-    /// What to type, in words; nothing of plain text.
+    /// Describes the value to type. Empty for plain text.
     pub(super) fn asks(&self) -> String {
         match self {
             Self::Text | Self::Any => String::new(),
@@ -153,7 +153,7 @@ impl Takes {
         }
     }
 
-    /// Whether a whole JSON value of this kind may begin so.
+    /// Returns true if a JSON list is a value of this kind.
     pub(super) fn is_list(&self) -> bool {
         match self {
             Self::List(_) => true,
@@ -183,7 +183,7 @@ impl Takes {
                 by_text.or_else(by_number).cloned().ok_or_else(|| no("one of them"))
             }
             Self::List(each) => {
-                // What has commas of its own is typed as JSON.
+                // A list whose items contain commas is typed as JSON.
                 if let Ok(Value::Array(items)) = serde_json::from_str(typed) {
                     return Ok(Value::Array(items));
                 }

@@ -1,4 +1,4 @@
-//! Lines, letters and edits, and the decisions that they become.
+//! Tests of lines, letters and edits, and of the decisions that they become.
 
 use super::*;
 use crate::terminal::test::interrupt;
@@ -8,7 +8,7 @@ fn decision(option: &str, text: Option<&str>) -> Decision {
     Decision { option, text, version: Some(1), ..Decision::default() }
 }
 
-/// What a person types, and what is sent in the end, if anything.
+/// Typed lines become one decision, or none.
 #[test]
 fn lines_become_decisions() {
     let table: &[(Kind, &[&str], Option<Decision>)] = &[
@@ -25,7 +25,7 @@ fn lines_become_decisions() {
         (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
         (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
-        // What is shown back is what is agreed to, or dropped: no word of its own there.
+        // After a decision is shown back, yes and no are about that decision, and name no option.
         (Kind::ToolApproval, &["use integers", "y"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", " YES"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", "n"], None),
@@ -50,7 +50,7 @@ fn lines_become_decisions() {
         (Kind::Error, &["leave it", "r"], None),
         (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
         (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
-        // A number is an answer where no list has it; to skip is confirmed.
+        // A number outside every list is an answer. A skip has to be confirmed.
         (Kind::Question, &["7"], None),
         (Kind::Question, &["7", ""], Some(decision("answer", Some("7")))),
         (Kind::Question, &["7", "n", "1"], Some(decision("answer", Some("left")))),
@@ -85,8 +85,7 @@ fn lines_become_decisions() {
     }
 }
 
-/// Nobody sees what is shown back in a script: words that release nothing are sent as they are, and no later line can
-/// take their place.
+/// A script can not see text shown back. Text that releases nothing is sent at once, so that no later line replaces it.
 #[test]
 fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     let table = [
@@ -95,7 +94,7 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
         (Kind::ToolApproval, "1 it is fine", None),
         (Kind::PlanApproval, "tests first", Some("revise")),
         (Kind::Question, "left, I think", Some("answer")),
-        // It ends the run.
+        // This option ends the run.
         (Kind::Error, "leave it", None),
     ];
     for (kind, line, sent) in table {
@@ -109,7 +108,7 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     }
 }
 
-/// A card that is cut counts its lines below the options, and asks once more before something is let go on.
+/// A cut card counts its cut lines below the options, and asks once more before it releases something.
 #[test]
 fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     let paint = Paint::plain();
@@ -126,7 +125,7 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
 }
 
-/// A number that no list has is no word among words: in a conversation it is shown back, too.
+/// A number outside every list is not sent as text: it is shown back in a conversation too.
 #[test]
 fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     let paint = Paint::plain();
@@ -135,7 +134,7 @@ fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     assert_eq!(prompt.said("", false, paint), Reaction::Decide(decision("answer", Some("7"))));
 }
 
-/// What the card cut is said before it goes on; to refuse needs no second look.
+/// Hidden parts of a card are named before they are released. A refusal needs no confirmation.
 #[test]
 fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     let paint = Paint::plain();
@@ -158,7 +157,7 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
 }
 
-/// A31, with E34: a letter for each option, and words that are shown back before they go along.
+/// Each option has a letter, and text is shown back before it is sent (contract A31, with E34).
 #[test]
 fn around_a_step_letters_and_words_mean_what_they_did() {
     let before = ["approve", "edit", "skip", "reject"];
@@ -195,7 +194,7 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     }
 }
 
-/// A31: the words that end a conversation; any others are what is said in it.
+/// A few words end a conversation. Any other text is said in it (contract A31).
 #[test]
 fn a_turn_is_ended_by_its_words() {
     let (all, few): (&[&str], &[&str]) = (&["submit", "continue", "done", "exit"], &["submit", "done"]);
@@ -246,7 +245,7 @@ fn an_edit_is_shown_back_before_it_is_sent() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// The paths of what was tried, one a line; what is left of them is kept.
+/// The editor lists the changed paths of a trial, one on a line. The remaining lines are kept.
 #[test]
 fn changes_are_kept_by_file() {
     let mut tried = interrupt(Kind::ToolApproval);
@@ -256,7 +255,7 @@ fn changes_are_kept_by_file() {
         .map(|path| serde_json::json!({ "path": path, "does": "created", "kind": "file", "not_text": true }));
     tried.payload["trial"] =
         serde_json::json!({ "changes": made, "not_shown": 7, "keep": { "parts": parts, "not_shown": 7 } });
-    // All of it is more than the card shows; what is kept is not.
+    // The card does not show all of the trial, but all of the kept part.
     tried.unseen = Some("Not shown here: 7 more paths.".to_owned());
     let row = holdshort_core::interrupt::option(
         holdshort_core::interrupt::Kind::ToolApproval,
@@ -285,8 +284,7 @@ fn changes_are_kept_by_file() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// A question whose schema is of data: it is asked for part by part, unless the whole is typed as JSON; what an editor
-/// begins with may be the answer.
+/// A structured answer is asked part by part, unless it is typed as JSON. A draft that still has blanks is not sent.
 #[test]
 fn an_answer_of_data_is_json() {
     let mut question = interrupt(Kind::Question);
@@ -309,7 +307,7 @@ fn an_answer_of_data_is_json() {
     assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");
     let expected = Decision { edit: typed, ..decision("answer", None) };
     assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
-    // What is shown back is dropped: the parts are asked for again, and `o` leads to the options.
+    // The answer is dropped: its parts are asked again, and `o` leads to the options.
     for (back, pick) in [("n", "e"), ("o", "answer")] {
         prompt.line(back, paint);
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
@@ -326,7 +324,7 @@ fn an_answer_of_data_is_json() {
     }
 }
 
-/// Where a number is an answer, no option has one.
+/// If a number may be the answer, no option has a number.
 #[test]
 fn a_number_is_an_answer_where_the_schema_takes_one() {
     let mut question = interrupt(Kind::Question);
@@ -347,8 +345,8 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
 }
 
-/// `2` is what somebody says who is asked how many days, and not the second option: nothing suggests an answer, so the
-/// options go by their names.
+/// A question about a number of days has no suggestions. `2` is its answer, not its second option, and options go by
+/// their names.
 #[test]
 fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     let mut question = interrupt(Kind::Question);
@@ -367,7 +365,7 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     assert_eq!(prompt.line("y", Paint::plain()), Reaction::Decide(decision("skip", None)));
 }
 
-/// An earlier answer is shown back, and sent with where it comes from; `h` is a word where there is none.
+/// An earlier answer is shown back, and sent with its source. `h` is plain text if there is no earlier answer.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {
     let earlier = |n: u8, answer: Value| holdshort_protocol::Suggestion {
@@ -396,7 +394,7 @@ fn an_earlier_answer_is_taken_with_h() {
             question.suggestions_from_history =
                 (1..).zip(answers).map(|(n, answer)| earlier(n, answer)).collect();
         }
-        // In a conversation words are sent as they are typed; these are not.
+        // In a conversation text is sent as it is typed. An earlier answer is not.
         for in_conversation in [false, true] {
             let mut prompt = Prompt::new(question.clone(), 0);
             let mut sent = None;
@@ -416,7 +414,7 @@ fn an_earlier_answer_is_taken_with_h() {
     }
 }
 
-/// One key, and a reason: what was typed before it decides nothing.
+/// One key and a reason freeze everything. The reason decides nothing, even if it is a number.
 #[test]
 fn everything_is_frozen_for_a_reason() {
     let paint = Paint::plain();
