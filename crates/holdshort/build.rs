@@ -1,6 +1,6 @@
-//! Links programs without optimisation to a fixed address, those of `testkit` included.
+//! Links unoptimised programs to a fixed address, including those of `testkit`.
 //!
-//! A command in the sandbox starts the program three times. Half of each start was 380,000 relocations.
+//! A command in the sandbox starts the program three times. Half of each start was spent on 380,000 relocations.
 
 fn main() {
     println!("cargo:rerun-if-changed=Cargo.toml");

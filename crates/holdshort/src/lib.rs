@@ -1,6 +1,6 @@
 //! The program: the command line of `crates/cli`, with the packs of this build.
 //!
-//! Knows which packs there are, and nothing else does. The feature `packs` adds those that are shipped.
+//! Only this crate knows the packs. The feature `packs` adds those that are shipped.
 
 use holdshort_cli::pack::Packs;
 

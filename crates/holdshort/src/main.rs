@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A decision is thousands of small pieces of memory, and glibc takes a sixth of it to find and keep them.
+/// A decision allocates thousands of small pieces of memory. With the allocator of glibc that takes a sixth of its
+/// time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

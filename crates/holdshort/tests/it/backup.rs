@@ -1,4 +1,4 @@
-//! `backup`: a copy that is made while a server works, and what comes of it.
+//! Tests of `backup`: a copy made while a server runs, and its use.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const AGENTS: usize = 16;
 
-/// Agents that ask one thing after the other until they are told to stop.
+/// Agents that ask one question after the other until they are stopped.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -69,7 +69,7 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     load.reaches(after + 50).await;
     let all = load.end().await;
 
-    // The server's journal goes on from the copy, and the copy is whole.
+    // The server's journal continues from the copy, and the copy is complete.
     let head = made["head"].as_str().unwrap();
     let report = home.json(&["audit", "verify", "--against", head]);
     assert_eq!((&report["intact"], &report["against"][0]["holds"]), (&json!(true), &json!(true)), "{report}");
@@ -83,7 +83,7 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     );
     assert!(!copy.join("tokens.json").exists(), "no secret is copied");
 
-    // What was answered before is in it, and nothing that was asked once it was made.
+    // The copy has all interrupts that were answered before, and none that was opened after it.
     let restored = home.serve(&["--data", copied]);
     let there = {
         let database = rusqlite::Connection::open(copy.join("holdshort.db")).unwrap();
@@ -95,7 +95,7 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     assert!((before..=after + AGENTS as u64).contains(&there), "{before} {there} {after}");
     assert!(there < all);
 
-    // Nothing is done before a person has looked.
+    // Everything is frozen until a person has looked.
     let inbox = home.run(&["inbox", "--data", copied]);
     assert!(inbox.err.contains("Everything is frozen"), "{inbox:?}");
     let lifted = home.json(&["unfreeze", "--data", copied]);
@@ -112,7 +112,7 @@ fn the_reason_of_the_freeze_names_the_backup() {
     let serving = home.serve(&[]);
     home.json(&["freeze", "--workflow", "pair", "--reason", "a look"]);
     serving.kill();
-    // Also of a folder that a killed server left, whose log is not in its database yet.
+    // A folder left by a killed server can be copied too, although its log is not in its database yet.
     let copy = home.path().join("copy");
     let copied = copy.to_str().unwrap();
     assert_eq!(home.json(&["backup", copied])["events"], json!(1));
@@ -146,7 +146,7 @@ fn what_is_there_is_never_written_over() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// It is frozen already, for a reason of its own, which stays.
+/// A frozen journal keeps its own freeze and reason in the copy.
 #[test]
 fn a_copy_of_what_was_frozen_starts_too() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Links for a browser, and a terminal beside it.
+//! Tests of links for a browser, next to a terminal.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
@@ -6,7 +6,7 @@ use reqwest::header::{COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// What a page does once its link was opened.
+/// A page whose login link was opened.
 struct Browser {
     runtime: Runtime,
     http: reqwest::Client,
@@ -46,7 +46,7 @@ impl Browser {
     }
 }
 
-/// However the lines are folded.
+/// Returns the text without line breaks.
 fn words(shown: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -78,7 +78,7 @@ fn links_are_printed_to_be_copied() {
     let home = Home::new();
     let serving = home.serve(&[]);
     let address = serving.started["listening"].as_str().unwrap();
-    // The one that it starts with, and a fresh one.
+    // The link that is printed at the start, and a new one.
     Browser::open(serving.started["login"].as_str().unwrap());
     let ran = home.run(&["login"]);
     assert!(ran.code == 0 && ran.err.contains("once") && ran.out.lines().count() == 1, "{ran:?}");

@@ -1,4 +1,4 @@
-//! The commands that are printed can be typed as they stand, also by somebody who installed nothing.
+//! Tests that printed commands work as they are, even if the program is not installed.
 
 use holdshort_testkit::home::{Home, Ran};
 use holdshort_testkit::server::real;
@@ -9,7 +9,7 @@ fn where_nothing_is_installed_commands_begin_with_the_path() {
     let program = real();
     let folder = program.parent().unwrap();
     let name = program.file_name().unwrap().to_str().unwrap();
-    // Without the folder of the program; git stays.
+    // Without the folder of the program. Git stays on the path.
     let bare = |argument: &str, arguments: &[&str]| {
         let mut command = home.command(real());
         std::os::unix::process::CommandExt::arg0(&mut command, argument);

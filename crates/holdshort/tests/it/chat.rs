@@ -1,4 +1,4 @@
-//! `holdshort chat`: a conversation at a terminal, and from a script.
+//! Tests of `holdshort chat`: a conversation at a terminal, and from a script.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl Scene {
         terminal
     }
 
-    /// What a script says, line by line.
+    /// Runs a script with these lines.
     fn piped(&self, arguments: &[&str], lines: &str) -> Ran {
         use std::io::Write;
         let mut child = self
@@ -78,7 +78,7 @@ impl Scene {
     }
 }
 
-/// Waits until a process of this machine runs this line.
+/// Waits until a process with this command line runs on this machine.
 fn runs(line: &str) {
     let is_it = |process: std::fs::DirEntry| {
         std::fs::read(process.path().join("cmdline")).is_ok_and(|found| found == line.as_bytes())
@@ -90,7 +90,7 @@ fn runs(line: &str) {
     }
 }
 
-/// The id of the session that a text names.
+/// Returns the session id in a text.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
@@ -110,7 +110,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let work = scene.work();
     let mut terminal = scene.chat(&["--workspace", &work]);
 
-    // Several lines are one message: pasted, or gone on with.
+    // Several lines are one message, if they are pasted or continued with a backslash.
     terminal.type_raw("\u{1b}[200~greet\nthe world\u{1b}[201~");
     terminal.expect("the world");
     terminal.type_raw(" \\\rplease\r");
@@ -127,17 +127,17 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("approve\r");
     terminal.expect("✓ ");
 
-    // One key decides: what it is about stands above it.
+    // One key decides. The card above it shows the call.
     let card = terminal.expect("d leave");
     assert!(card.contains("I write hello.txt.") && card.contains("+ hello"), "{card}");
     terminal.expect(PROMPT);
-    // Enter is for a key that came before the card had stood for a moment.
+    // Enter is for the case that the key arrived before the card was shown long enough.
     terminal.type_raw("1\r");
     terminal.expect("✓ Approve");
     terminal.expect("✓ write_file hello.txt");
     scene.runtime.block_on(scene.model.wait_for_requests(4));
 
-    // While it works the line is free; a word that is not known goes nowhere.
+    // The line is free while the agent works. An unknown command is not sent.
     terminal.type_raw("/paln\r");
     terminal.expect("There is no /paln; nothing was sent.");
     terminal.type_raw("use tabs\r");
@@ -149,7 +149,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect("It goes on.");
     scene.model.release();
     terminal.expect("copilot │ Greeted.");
-    // No card where the person has their turn: what they type is it.
+    // The person's turn has no card: the next text typed is for it.
     let turn = terminal.expect("Say what is next, or /done.");
     assert!(turn.contains("Does this meet your needs?") && !turn.contains("Holding short"), "{turn}");
     let requests = scene.model.requests();
@@ -173,13 +173,13 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert!(card.contains("1 file deleted") && card.contains("hello.txt"), "{card}");
     terminal.expect(PROMPT);
     terminal.type_raw("approve\r");
-    // It deletes a file.
+    // It deletes a file, so it needs a yes.
     terminal.expect("y sends it");
     terminal.type_raw("y\r");
     terminal.expect("✓ Undo the changes");
     terminal.expect("✓ Done.");
     assert_eq!(scene.text("hello.txt"), None);
-    // Once is enough: nothing is begun that would find nothing to do.
+    // A second undo is rejected, since it would find nothing to do.
     terminal.type_raw("/undo\r");
     terminal.expect("was taken back already");
     terminal.type_raw("/done\r");
@@ -196,7 +196,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(code, 0, "{left}");
     assert!(left.contains("Left. To come back:\n  holdshort chat --session ses_"), "{left}");
 
-    // Back again: what was said, and what was typed.
+    // Back again: the messages and the input history are there.
     let session = session_of(&left);
     let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
     let shown = terminal.expect("and be brief");
@@ -213,7 +213,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// In the middle of what the agent says, of a command, and of a card: each time the person has the word.
+/// Ctrl-C interrupts a reply, a command and an open card. Each time the person has the next turn.
 #[test]
 fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let scene = Scene::new();
@@ -234,7 +234,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let shown = terminal.expect("and was interrupted there");
     assert!(shown.contains("First the readme"), "{shown}");
 
-    // What is said then goes on, and the model knows what it had said.
+    // The next message continues the work, and the model knows its interrupted reply.
     terminal.type_raw("only the readme\r");
     terminal.expect("It goes on.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
@@ -242,7 +242,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     assert!(told.iter().any(|text| text.starts_with("I will rewrite all")), "{told:?}");
     assert!(told.last().unwrap().contains("only the readme"), "{told:?}");
 
-    // In the middle of a command: an empty line goes on.
+    // During a command: an empty line continues the work.
     runs("sleep\x00631.25\0");
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
@@ -259,7 +259,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     scene.runtime.block_on(scene.model.wait_for_requests(4));
     assert_eq!(scene.text("a.txt"), None);
 
-    // Twice leaves, and says how to come back; it waits there for the next word.
+    // The second Ctrl-C leaves, and prints how to come back. The run waits for the next message.
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("\u{3}");
@@ -274,14 +274,14 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     terminal.expect("Done in part");
     terminal.type_raw("/continue\r");
     terminal.expect("Nothing is interrupted.");
-    // Before the prompt the key is the terminal's own.
+    // Before the prompt the key belongs to the terminal itself.
     terminal.expect(PROMPT);
     terminal.type_raw("\u{4}");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(serving.stop().0, 0);
 }
 
-/// What is asked of the chat while the agent works: it does not wait for the agent.
+/// Commands of the chat do not wait for the agent.
 #[test]
 fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     let scene = Scene::new();
@@ -301,7 +301,7 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.expect("✓ write_file a.txt");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
 
-    // Paused: the reply that comes meanwhile begins nothing, and what is said is kept.
+    // During a pause the agent's reply starts nothing, and messages are kept.
     terminal.type_raw("/resume\r");
     terminal.expect("Nothing is paused.");
     terminal.type_raw("/pause\r");
@@ -316,7 +316,7 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.expect("/grants lists, /grants revoke N takes one back.");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
 
-    // Taken back while it works: the next write asks again.
+    // The grant is revoked while the agent works: the next write asks again.
     terminal.type_raw("/grants revoke 1\r");
     terminal.expect("taken back; from the next call on it asks again.");
     terminal.type_raw("/grants\r");
@@ -363,7 +363,7 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// A chat in which the agent was interrupted in the middle of its reply, and no event of that has come.
+/// Returns a chat whose agent was interrupted in the middle of its reply, before any event of that has arrived.
 fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Proxy) {
     scene.push([Scripted::Held("I begin\n".to_owned())]);
     let proxy = Proxy::to(serving.started["listening"].as_str().unwrap());
@@ -382,7 +382,7 @@ fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Pr
     (terminal, proxy)
 }
 
-/// What is typed before the interruption's turn is known waits for it; a second Ctrl-C waits for nothing.
+/// Text typed before the turn is known waits for it. A second Ctrl-C leaves at once.
 #[test]
 fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     let scene = Scene::new();
@@ -395,7 +395,7 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     assert_eq!(code, 4, "{left}");
     assert!(left.contains("Not sent: only the readme"), "{left}");
     proxy.let_events_go();
-    // Where the event comes first they are the turn, and Ctrl-C after them is a first one again.
+    // If the event arrives first, the text is the turn, and the next Ctrl-C is a first one again.
     let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
     scene.push([Scripted::text("Adapted.")]);
     terminal.type_raw("only the readme\r");
@@ -438,7 +438,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Its card shows the plan; what the planner says around it stands there once.
+/// The card shows the plan. The planner's text around it is printed once.
 #[test]
 fn a_plan_is_shown_by_its_card_and_not_as_json() {
     let scene = Scene::new();
@@ -479,7 +479,7 @@ fn two_terminals_are_in_one_conversation() {
     let mut two = scene.chat(&["--session", &session]);
     one.type_raw("write it\r");
     one.expect("d leave");
-    // What is said in one is told in the other, and stands once in its own.
+    // A message typed in one terminal is printed in the other, and only once in its own.
     let shown = two.expect("d leave");
     assert!(shown.contains("operator │ write it") && shown.contains("I write a.txt."), "{shown}");
     two.expect(PROMPT);
@@ -489,19 +489,19 @@ fn two_terminals_are_in_one_conversation() {
     assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
     assert!(!shown.contains("operator │ write it"), "{shown}");
     two.expect("Say what is next");
-    // A turn that is taken in one is told in the other, as words and not as a decision.
+    // A turn taken in one terminal is printed in the other, as a message and not as a decision.
     two.type_raw("what is in it?\r");
     let told = two.expect("Say what is next");
     assert!(told.contains("copilot │ A letter.") && !told.contains("operator"), "{told}");
     let told = one.expect("Say what is next");
     assert!(told.contains("operator │ what is in it?") && !told.contains("answered"), "{told}");
-    // Twice Ctrl-C leaves.
+    // The second Ctrl-C leaves.
     two.type_raw("\u{3}");
     two.expect("Ctrl-C again leaves.");
     two.type_raw("\u{3}");
     assert_eq!(two.end().0, 0);
 
-    // Left with something open: it is asked again.
+    // An open interrupt is asked again after leaving and coming back.
     scene.push([write("b.txt", "b\n")]);
     one.type_raw("and b\r");
     one.expect("d leave");
@@ -532,7 +532,7 @@ fn a_script_says_one_thing_after_the_other() {
     let ran = scene.piped(&arguments, "write\nthe first\napprove\n/cost\nand now?\n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
-    // What was said last stands open, and whoever speaks next is not held up: it is their turn.
+    // The last turn is open, and does not delay the exit: the next message is the person's.
     for shown in ["Which?", "✓ Approve", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
     {
         assert!(ran.out.contains(shown), "{shown}: {ran:?}");
@@ -540,7 +540,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
     let session = session_of(&ran.out);
 
-    // The end of input leaves what waits waiting. The server came along, and does again.
+    // The end of input leaves open interrupts open. The embedded server starts again with the next command.
     scene.push([write("b.txt", "b\n"), Scripted::text("Written.")]);
     let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
     let ran = scene.piped(&arguments, "write b\n");
@@ -550,7 +550,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }
 
-/// The copilot remembers what it did itself, and what the last round changed is taken back alone.
+/// The copilot remembers its own work, and an undo takes back the last round alone.
 #[test]
 fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     let scene = Scene::new();
@@ -568,13 +568,13 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert_eq!((ran.code, scene.text("a.txt").as_deref()), (0, Some("a\n")), "{ran:?}");
     let told = scene.model.requests()[2].body["messages"].to_string();
     assert!(told.contains("write_file") && told.contains("now b"), "{told}");
-    // It hears of the undo beside what the person says next, and once.
+    // The copilot reads about the undo once, together with the next message.
     let told = scene.model.requests()[4].body["messages"].to_string();
     assert_eq!(told.matches("taken back").count(), 1, "{told}");
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 
-/// What a router answers is for the run: neither its words nor what streams of them are shown.
+/// A router's reply is for the run: neither the reply nor its preview is printed.
 #[test]
 fn what_a_router_says_is_not_shown() {
     let scene = Scene::new();
@@ -616,7 +616,7 @@ fn a_rehearsal_is_called_one() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The line after a refusal is for what comes next, and releases nothing that was refused.
+/// The line after a refusal belongs to the next question, and does not release the refused call.
 #[test]
 fn in_a_script_a_refusal_is_sent_at_once() {
     let scene = Scene::new();
@@ -629,7 +629,7 @@ fn in_a_script_a_refusal_is_sent_at_once() {
     assert!(told.contains("no, not that one"), "{told}");
 }
 
-/// The run whose changes were taken back has ended: the next one is told of it with what was said before.
+/// After an undo in a run that has ended, the next run reads about it in the conversation.
 #[test]
 fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     let scene = Scene::new();
@@ -645,7 +645,7 @@ fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     assert!(told.contains("(took back changes)") && told.contains("`a.txt`"), "{told}");
 }
 
-/// With an agent that ends its work itself, each word begins a run.
+/// If an agent ends its work itself, each message starts a run.
 #[test]
 fn another_workflow_is_spoken_to_by_its_name() {
     let scene = Scene::new();
@@ -685,7 +685,7 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Text that was begun for a card which another person decides is shown back, and is neither an order nor an answer.
+/// Text begun for a card that another person decides is shown back. It is sent neither as a message nor as an answer.
 #[test]
 fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     let scene = Scene::new();

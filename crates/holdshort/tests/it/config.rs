@@ -1,4 +1,4 @@
-//! `holdshort.toml`: what counts, from where, and what is refused with its line.
+//! Tests of `holdshort.toml`: which source of a value wins, and errors with their lines.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn write(home: &Home, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// What `serve` says of a file that it does not take.
+/// Returns the error of `serve` for an invalid file.
 fn refused(home: &Home, text: &str) -> String {
     write(home, text);
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -76,7 +76,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     assert_eq!(told(&report, "model"), json!(["in-the-environment", "environment HOLDSHORT_MODEL"]));
     assert_eq!(told(&with(&["doctor", "--model", "flagged"]), "model"), json!(["flagged", "flag"]));
 
-    // Another file, and the flag over it.
+    // Another file, and a flag that overrides it.
     let other = home.path().join("other.toml");
     fs::write(&other, "listen = \"127.0.0.1:1\"\n").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
@@ -86,7 +86,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
 }
 
-/// What the server warns of at its start can be known before it starts, wherever the address stands.
+/// The warning that the server prints at its start is available before, from every source of the address.
 #[test]
 fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
     const WARNING: &str =
@@ -107,7 +107,7 @@ fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
         let doctor = with(&["doctor"], address);
         assert_eq!(joined(&doctor.out).contains(&format!("– store {WARNING}")), warns, "{doctor:?}");
     }
-    // Nothing listens there; and its address does not say that it is this machine.
+    // No server listens at this address, and the address does not say that it is this machine.
     let serve = with(&["serve", "--listen", "127.0.0.1:0"], "postgres://me:hidden@0.0.0.0:1/x");
     assert!(serve.code == 2 && joined(&serve.err).contains(WARNING), "{serve:?}");
 
@@ -192,8 +192,8 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
 }
 
-/// What `serve` would not start with the doctor says, and with the same exit code: also of the files that are named, and of the
-/// environment.
+/// The doctor reports each error that stops `serve`, with the same exit code. This includes errors in named files and
+/// in the environment.
 #[test]
 fn the_doctor_reads_what_a_start_reads() {
     let home = Home::new();
@@ -234,7 +234,7 @@ fn the_doctor_reads_what_a_start_reads() {
     }
 }
 
-/// A database's password is told to nobody.
+/// A database's password is never shown.
 #[test]
 fn a_secret_stays_in_its_file() {
     let home = Home::new();
@@ -254,7 +254,7 @@ fn a_secret_stays_in_its_file() {
 #[test]
 fn the_page_has_every_key() {
     let home = Home::new();
-    // An unknown key is answered with those that are known.
+    // The error for an unknown key lists the known ones.
     let known = |text: &str| -> BTreeSet<String> {
         let said = refused(&home, text);
         let (_, list) =
@@ -279,7 +279,7 @@ fn the_page_has_every_key() {
     assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
 }
 
-/// What lets this server in at a collector is a secret, wherever it stands.
+/// Headers of a collector are secrets, and are never shown.
 #[test]
 fn headers_of_a_collector_are_shown_nowhere() {
     const SECRET: &str = "collector-secret-0d1e";

@@ -1,4 +1,4 @@
-//! Which model plays is said before anything plays, and nothing is chosen behind a person's back.
+//! Tests that the model is named before a run starts, and that no model is chosen silently.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ fn with_a_key(home: &Home, arguments: &[&str]) -> Ran {
     Ran::of(home.command(real()).args(arguments).env("OPENAI_API_KEY", "sk-x").output().unwrap())
 }
 
-/// What is folded for a terminal, on one line.
+/// Returns text without the line breaks of a terminal.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -46,7 +46,7 @@ fn a_key_alone_chooses_no_model_and_every_start_says_so() {
     assert!(joined(&told.join(" ")).contains(&format!("model {UNNAMED}{UNTIL}")), "{told:?}");
 }
 
-/// As systemd hands them to a service: root's, and readable by a list that looks like rights of the group.
+/// A credential of systemd belongs to root. Its access list makes it look readable by its group, and is accepted.
 #[test]
 fn a_key_may_be_a_credential_of_systemd() {
     let home = Home::new();

@@ -1,11 +1,11 @@
-//! The demo in rehearsal: played by a person, left and taken up again, decided from elsewhere.
+//! Tests of the demo in rehearsal: played by a person, left and resumed, decided from elsewhere.
 
 use std::path::{Path, PathBuf};
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 
-/// Where the demo has put its repository.
+/// Returns the repository of the demo.
 fn repository(home: &Home) -> PathBuf {
     let mut found = std::fs::read_dir(home.path().join("tmp")).unwrap().map(|entry| entry.unwrap().path());
     found.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("holdshort-demo-")).unwrap()
@@ -15,7 +15,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// To the first change: a question by its number, the plan by its name. The tests before it change nothing, and ask nobody.
+/// Plays to the first change: answers a question by number and a plan by name. The test runs before it change nothing, and ask no person.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
@@ -36,7 +36,7 @@ fn to_the_first_change(terminal: &mut Terminal) {
 #[test]
 fn a_person_plays_it_to_its_end() {
     let home = Home::new();
-    // An editor that changes the arguments of an edit: the comment is the person's own.
+    // The editor changes the arguments of an edit. The new comment is the person's.
     let editor = home.path().join("editor.sh");
     std::fs::write(
         &editor,
@@ -49,7 +49,7 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("?");
     let help = terminal.expect(PROMPT);
     assert!(help.contains("runs it once, exactly as shown"), "{help}");
-    // Nothing, and nothing again, decides nothing.
+    // Two empty lines decide nothing.
     terminal.type_line("");
     terminal.expect("Nothing is decided yet.");
     terminal.expect(PROMPT);
@@ -70,7 +70,7 @@ fn a_person_plays_it_to_its_end() {
     terminal.expect("✓ Edit and approve");
     terminal.expect("periods.py (edited)");
 
-    // What a command would change is shown. It is refused, in the person's own words: shown back first.
+    // The card shows the changes of the command. The person refuses it in free text, which is shown back first.
     let card = terminal.expect(PROMPT);
     assert!(card.contains("$ python3 -m examples.render") && card.contains("files changed"), "{card}");
     assert!(card.contains("+ all of it: 133.87"), "{card}");
@@ -80,14 +80,14 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("the examples can wait");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Reject:") && shown.contains("the examples can wait"), "{shown}");
-    // A yes to what is shown, not to what was asked.
+    // A yes confirms the text shown back, and not the call.
     terminal.type_line("yes");
     terminal.expect("✓ Reject: the examples can wait");
 
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: review") && card.contains("all tests pass"), "{card}");
     assert!(card.contains("Not written anew."), "{card}");
-    // Not the note about files that git ignores, which is the last line of that result.
+    // The quotation is not the last line of that result, a note about files that git ignores.
     assert!(card.contains("unittest -v`: exit code 0."), "{card}");
     terminal.type_line("1");
     terminal.expect("! Completed in part: some of the work was not done.");
@@ -100,7 +100,7 @@ fn a_person_plays_it_to_its_end() {
     assert!(read(&package.join("periods.py")).contains("starts the next one"));
 }
 
-/// Whoever refuses everything is told at the end what is true: nothing is fixed, and nothing has changed.
+/// After refusals the report at the end is true: the fault is not fixed, and all files are unchanged.
 #[test]
 fn what_is_refused_is_not_told_as_done() {
     let home = Home::new();
@@ -127,7 +127,7 @@ fn what_is_refused_is_not_told_as_done() {
     assert!(rest.contains("What changed\n  nothing\n"), "{rest}");
 }
 
-/// Variables can name programs, configuration and templates for git; the demo's own git knows none of them.
+/// Environment variables can name programs, configuration and templates for git. The demo's git uses none of them.
 #[test]
 fn git_of_the_demo_takes_nothing_from_the_environment() {
     let home = Home::new();
@@ -219,7 +219,7 @@ fn a_copilot_asks_plans_works_and_adapts() {
     assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
 }
 
-/// Whoever talks on hears that these are all of its words, as often as they like; the run goes on, and ends as they say.
+/// A rehearsal without further text reports that after each message. The run goes on, and ends as the person decides.
 #[test]
 fn a_rehearsal_that_has_no_more_words_says_so_and_how_to_get_a_model() {
     let home = Home::new();
@@ -258,7 +258,7 @@ fn own_words_answer_a_question() {
     terminal.type_line("the period that ends, of course");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
-    // Something else takes its place.
+    // New text replaces it.
     terminal.type_line("the period that ends, then");
     terminal.expect("Enter sends it");
     terminal.type_line("");
@@ -280,7 +280,7 @@ fn end_of_input_leaves_it_waiting_and_attach_takes_it_up_again() {
     let command = left.lines().find(|line| line.contains("holdshort attach")).unwrap().trim();
     let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
 
-    // Without a terminal nobody is asked.
+    // Without a terminal no question is asked.
     let ran = home.run(&arguments);
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.err.contains("Holding short: tool call: edit_file: boxrent/money.py"), "{ran:?}");
@@ -331,7 +331,7 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
         })
         .collect();
     assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
-    // The same for the whole session: what is asked waits, and nothing goes on by itself.
+    // A whole session is paused in the same way: open interrupts wait, and nothing goes on by itself.
     let session = plan["session"].as_str().unwrap();
     let ran = home.run(&["pause", session]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What cannot be done is said clearly, with the exit code that scripts go by.
+//! Tests that errors are clear, and have the exit codes that scripts rely on.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
@@ -56,7 +56,7 @@ fn what_is_not_there_is_said() {
         let ran = home.run(arguments);
         assert!(ran.code == *code && ran.err.contains(text) && ran.out.is_empty(), "{arguments:?}: {ran:?}");
     }
-    // For scripts: one line of JSON.
+    // Errors for scripts are one line of JSON.
     for (arguments, exit, code) in [
         (&["show", "run_00000000000000000000000000"][..], 1, "not_found"),
         (&["attach", "int_00000000000000000000000000"], 2, "usage"),
@@ -72,13 +72,13 @@ fn what_is_not_there_is_said() {
             "{error}"
         );
     }
-    // Another data folder's token.
+    // The token is from another data folder.
     let other = Home::new();
     drop(other.serve(&[]));
     let ran = other.run(&["inbox", "--server", address]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("uses another data folder"), "{ran:?}");
-    // A token that is nobody's, where the folder is right.
+    // The token is unknown, and the folder is right.
     let mut command = home.command(real());
     let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
     let ran = holdshort_testkit::home::Ran::of(ran.output().unwrap());
@@ -212,7 +212,7 @@ fn a_log_filter_that_means_nothing_is_refused() {
     }
 }
 
-/// A model that is named on the command line is for a server that comes along, and not for the one that works.
+/// A model on the command line has an effect on an embedded server only, and not on one that runs already.
 #[test]
 fn a_server_without_a_model_takes_none_from_the_command_line() {
     let home = Home::new();
@@ -232,7 +232,7 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     serving.stop();
 }
 
-/// Whoever names a server means its journal, not the one of this machine.
+/// A named server means the server's journal, so verbs on a local folder reject the option.
 #[test]
 fn what_works_on_a_folder_takes_no_server() {
     let home = Home::new();
@@ -246,7 +246,7 @@ fn what_works_on_a_folder_takes_no_server() {
         let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
         let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for the other verbs");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
-        // The flag counts, whatever the environment has.
+        // The flag is rejected, even if the environment names a server.
         command.args(["--server", "https://hold.example.org"]);
         let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
         assert!(ran.code == 2 && ran.err.contains("--server is for the other verbs"), "{ran:?}");

@@ -1,4 +1,4 @@
-//! `examples/external-agent`, as it stands in the repository.
+//! Tests of `examples/external-agent`, unchanged from the repository.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -26,7 +26,7 @@ fn start(
     (child, errors)
 }
 
-/// The interrupt that the agent says it waits for.
+/// Returns the interrupt for which the agent waits.
 fn asked(errors: &mut BufReader<std::process::ChildStderr>) -> String {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
@@ -60,20 +60,20 @@ fn the_python_agent_is_approved() {
                "cause": "decision"})
     );
     assert_eq!(agent.wait().unwrap().code(), Some(0));
-    // It has used the approval, and says so; so does the terminal.
+    // The agent reports that it used the approval. The terminal shows that, too.
     let mut told = String::new();
     errors.read_to_string(&mut told).unwrap();
     let used = told.split(": ").next().unwrap_or_default().to_owned();
     assert!(used.starts_with("used at 2"), "{told}");
     let shown = home.run(&["show", &id]);
     assert!(shown.out.contains(&format!("{used} by agent")), "{told} {shown:?}");
-    // Its run tells what was decided, and not the words alone.
+    // The run's result shows the whole decision, and not only its text.
     let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();
     let shown = home.run(&["show", &run]).out;
     for line in [r#""outcome": "approved""#, r#""text": "go on""#] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    // Another word on it comes too late.
+    // A second decision comes too late.
     let late = home.run(&["decide", &id, "reject"]);
     assert_eq!(late.code, 1);
     assert!(late.err.contains("[already_resolved]"), "{late:?}");
@@ -96,7 +96,7 @@ fn the_shell_agent_is_answered() {
     assert_eq!((&found["outcome"], &found["text"]), (&json!("answered"), &json!("eu-west")));
     assert_eq!(agent.wait().unwrap().code(), Some(0));
 
-    // Nothing but an answer is one.
+    // The agent succeeds only after an answer.
     let (mut agent, mut errors) = start(&home, &serving, "sh", "agent.sh");
     let id = asked(&mut errors);
     let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();

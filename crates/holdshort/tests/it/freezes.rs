@@ -1,4 +1,4 @@
-//! `freeze` and `unfreeze` of parts: where they are told, and what a slip in a name meets.
+//! Tests of `freeze` and `unfreeze` for parts: where freezes are shown, and the reaction to a misspelt name.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -59,7 +59,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert_ne!(ran.code, 0);
     assert!(ran.err.contains("by operator (a look)") && ran.err.contains("`holdshort doctor`"), "{ran:?}");
 
-    // What is not frozen: what is, and how it is lifted at the same server.
+    // For a part that is not frozen the output lists the freezes, and the commands that lift them at the same server.
     let address = serving.started["listening"].as_str().expect("an address");
     let ran = home.run(&["unfreeze", "--server", address, "--workflow", "pai"]);
     assert!(ran.out.starts_with("Workflow pai is not frozen on its own.\n"), "{ran:?}");
@@ -67,7 +67,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
     assert!(ran.out.starts_with("Not everything is frozen.\n"), "{ran:?}");
-    // What is lifted is said, beside what still stands.
+    // The output names the lifted freeze, and those that remain.
     for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
         let ran = home.run(&["unfreeze", "--workflow", name]);
         let said = format!("{lifted} is not frozen on its own any more.\n");
@@ -82,7 +82,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert!(ran.out.contains("agent nobody: a look"), "{ran:?}");
 }
 
-/// At a card one key freezes everything, once it is said why.
+/// One key at a card freezes everything, after the person has given a reason.
 #[test]
 fn one_key_at_a_card_freezes_everything() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

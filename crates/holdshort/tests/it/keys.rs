@@ -1,10 +1,10 @@
-//! `keys`: a secret alone on standard output, once.
+//! Tests of `keys`: only the secret goes to standard output, and only once.
 
 use holdshort_testkit::home::{Home, Ran};
 use holdshort_testkit::server::real;
 use serde_json::json;
 
-/// A verb with the token of somebody else.
+/// Runs a verb with another token.
 fn run_as(home: &Home, token: &str, arguments: &[&str]) -> Ran {
     Ran::of(home.command(real()).args(arguments).env("HOLDSHORT_TOKEN", token).output().unwrap())
 }

@@ -1,5 +1,5 @@
-//! A log that can not be written is lost, and nothing else: the journal goes on. What is logged of a request has its id,
-//! and no secret.
+//! Tests that a log that can not be written loses only its lines, while the journal goes on. A log line of a request
+//! has its id, and no secret.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{Answer, plainly};
 
-/// A server that logs everything, its standard error as it is given.
+/// Starts a server that logs everything to this standard error.
 fn serve(home: &Home, log: Stdio) -> Child {
     let mut child = home
         .command(real())
@@ -67,7 +67,7 @@ fn a_log_that_nobody_reads() {
     drop(reader);
 }
 
-/// A server whose log goes into a file, as JSON.
+/// Starts a server that logs to a file, as JSON.
 fn serve_json(home: &Home, log: &Path, filter: &str) -> (Child, Value) {
     let mut child = home
         .command(real())
@@ -87,7 +87,7 @@ fn stop(mut child: Child) {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Each line of the log, as the object that it is.
+/// Returns each line of the log as an object.
 fn lines(log: &Path) -> Vec<Value> {
     let text = fs::read_to_string(log).unwrap();
     text.lines()
@@ -137,11 +137,11 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
         }
         made.push(id);
     }
-    // Also where nobody is asked who it is, where there is nothing, and where the server is addressed by another name.
+    // Also without authentication, for an unknown path, and for a wrong host name.
     for (line, status) in [("GET /healthz", 200), ("GET /nothing", 404), ("POST /v1/runs", 422)] {
         let answer = client.send(line, &["x-request-id: the-same"], "{}");
         assert_eq!((answer.status, answer.header("x-request-id")), (status, Some("the-same")), "{answer:?}");
-        // What the caller got wrong is theirs to mend: no log is needed for it.
+        // The caller can fix the error without the log.
         assert!(!answer.body.contains("request_id"), "{answer:?}");
     }
     let elsewhere = ["host: evil.example", "x-request-id: from-elsewhere"];
@@ -157,7 +157,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
     }
 }
 
-/// What failed can be found in the log by what the client was told.
+/// The id in the answer to a failed request finds the reason in the log.
 #[test]
 fn a_failure_names_its_request() {
     let home = Home::new();
@@ -195,7 +195,7 @@ fn a_failure_names_its_request() {
     assert!(of_request.len() >= 2, "why it failed has the id, too: {lines:#?}");
 }
 
-/// Everything is logged, and nothing of what lets somebody in, and nothing that anybody said.
+/// With everything logged, no line has a credential or text of a person.
 #[test]
 fn no_line_holds_a_secret_or_what_somebody_said() {
     const SAID: &str = "the-runway-is-27-left";

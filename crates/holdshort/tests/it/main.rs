@@ -1,4 +1,4 @@
-//! The real binary, from outside: at a pseudo-terminal, from scripts, beside a server.
+//! Tests of the real binary from outside: at a pseudo-terminal, from scripts, next to a server.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 

@@ -1,4 +1,4 @@
-//! `plan`: the graph of a run in the terminal, as it stands and as it changes.
+//! Tests of `plan`: the graph of a run in the terminal, and its changes.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
 use serde_json::Value;
 
-/// The rehearsal of `research`, which waits with its plan, and a server beside it.
+/// Starts the rehearsal of `research`, which waits with its plan. Returns the run.
 fn planned(home: &Home) -> String {
     let data = home.data();
     let ran = home.run(&["demo", "research", "--json", "--data", data.to_str().unwrap()]);
@@ -16,7 +16,7 @@ fn planned(home: &Home) -> String {
     first["run"].as_str().unwrap().to_owned()
 }
 
-/// A plan that an agent wrote down itself is no graph yet; while it waits it is shown all the same.
+/// A plan that an agent proposed itself has no graph yet. It is shown while it waits.
 #[test]
 fn a_plan_that_waits_is_shown() {
     let home = Home::new();
@@ -43,7 +43,7 @@ fn a_plan_that_waits_is_shown() {
     }
     assert_eq!(home.json(&["plan", run])["items"], serde_json::json!([]));
 
-    // Once it is decided there is no card to decide on; the run had a plan all the same.
+    // After the decision the plan has no open card, but the run had a plan.
     assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
     let shown = home.run(&["plan", run]);
     let said = format!("`holdshort show {id}` shows it.");

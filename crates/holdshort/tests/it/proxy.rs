@@ -1,10 +1,10 @@
-//! Between a client and its server: passes everything on, and keeps the event stream back for as long as a test wants.
+//! A proxy between a client and its server. It passes everything on, and can hold the event stream back.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// What a client asks for that follows everything.
+/// Request of a client that follows all events.
 const STREAM: &[u8] = b"GET /v1/events";
 
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// From here on no event arrives.
+    /// Holds back all events from now on.
     pub(crate) fn hold_events(&self) {
         *self.gate.is_closed.lock().unwrap() = true;
     }
@@ -57,7 +57,8 @@ impl Proxy {
     }
 }
 
-/// The server answers to its own name alone: `names` are the one that the client says, and that one.
+/// Connects a client and the server, which accepts its own name only. `names` are the client's name for it, and its
+/// own.
 fn connect(client: TcpStream, server: TcpStream, names: (String, String), gate: Arc<Gate>) {
     assert_eq!(names.0.len(), names.1.len(), "ports have five digits here");
     let streams = Arc::new(Mutex::new(false));
@@ -94,6 +95,6 @@ fn pass((mut from, mut to): (TcpStream, TcpStream), mut look: impl FnMut(&mut [u
             break;
         }
     }
-    // Whoever still reads hears of the end.
+    // A peer that still reads sees the end.
     let _ = to.shutdown(Shutdown::Write);
 }

@@ -1,4 +1,4 @@
-//! Requests written by hand: a client library would not send what a forger sends. And TLS as a browser sees it.
+//! Requests written by hand, since a client library does not forge any. Also TLS, as a browser sees it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,9 +11,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-/// The name in the certificates of these tests.
+/// Name in the certificates of these tests.
 pub(crate) const NAME: &str = "holdshort.example";
-/// Nothing here takes so long.
+/// Time limit for all requests here.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Answer {
     }
 }
 
-/// One request over a connection of its own; `headers` are lines.
+/// Returns a request for a connection of its own. `headers` are lines.
 pub(crate) fn request(line: &str, headers: &[&str], body: &str) -> String {
     let length = format!("content-length: {}", body.len());
     let mut lines = vec![format!("{line} HTTP/1.1")];
@@ -49,7 +49,7 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
     stream.write_all(request.as_bytes()).unwrap();
     stream.flush().unwrap();
     let mut bytes = Vec::new();
-    // Some end a connection without saying so; what has come is what counts.
+    // Some servers end a connection without notice. The received bytes are enough.
     let _ = stream.read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -57,7 +57,7 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-/// Over plain HTTP; `at` is `HOST:PORT`.
+/// Sends a request over plain HTTP. `at` is `HOST:PORT`.
 pub(crate) fn plainly(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(connected(at), &request(line, headers, body))
 }
@@ -68,7 +68,7 @@ fn connected(at: &str) -> TcpStream {
     stream
 }
 
-/// What the tests' authority, and the certificates that it gave, are made of.
+/// Returns the path of a file of the tests' certificate authority, or of its certificates.
 pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
@@ -77,7 +77,7 @@ pub(crate) fn certificate(name: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(file(name)).unwrap()
 }
 
-/// A connection whose certificate is from the tests' authority, for this name; and that certificate.
+/// Returns a connection that trusts the tests' authority for this name, and the certificate of the server.
 pub(crate) fn shaken(
     at: &str,
 ) -> Result<(StreamOwned<ClientConnection, TcpStream>, CertificateDer<'static>), String> {
@@ -99,7 +99,7 @@ pub(crate) fn shaken(
     Ok((stream, shown))
 }
 
-/// Over TLS.
+/// Sends a request over TLS.
 pub(crate) fn securely(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(shaken(at).unwrap().0, &request(line, headers, body))
 }

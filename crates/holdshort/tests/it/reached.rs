@@ -1,4 +1,4 @@
-//! Reached from other machines: what it takes to start so, and what counts of what a request says of itself.
+//! Tests of access from other machines: conditions of the start, and which request headers are trusted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::raw::plainly;
 
 const PUBLIC: [&str; 2] = ["--public-url", "https://holdshort.example"];
 
-/// A people file with an admin.
+/// Writes a people file with an admin.
 pub(crate) fn people(home: &Home) -> String {
     let path = home.path().join("people.yaml");
     fs::write(&path, "people:\n  anna: {roles: [admin, operator]}\n").unwrap();
@@ -18,7 +18,7 @@ pub(crate) fn people(home: &Home) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Where it is reached on this machine.
+/// Returns the address on this machine.
 fn at(serving: &Serving) -> String {
     let local = serving.started["local"].as_str().or(serving.started["listening"].as_str()).unwrap();
     local.strip_prefix("http://").unwrap().to_owned()
@@ -49,7 +49,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     let nobody = ["other machines could reach this server", "--people", "[[identity.jwt]]", "keys create"];
     let outside = [&["--listen", "0.0.0.0:0"][..], &PUBLIC].concat();
     refused(&outside, &nobody);
-    // A proxy on this machine makes it reachable as well.
+    // A proxy on this machine makes the server reachable, too.
     refused(&[&["--listen", "127.0.0.1:0"][..], &PUBLIC].concat(), &nobody);
     assert!(!home.data().exists(), "nothing was made");
 
@@ -62,7 +62,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
         assert_eq!(serving.started["public_url"], "https://holdshort.example");
         assert_eq!(serving.stop().0, 0);
     };
-    // A key, as long as it counts.
+    // A key is enough until it is revoked.
     let local = home.serve(&[]);
     assert_eq!(home.run(&["keys", "create", "bot"]).code, 0);
     let key = home.json(&["keys"])[0]["id"].as_str().unwrap().to_owned();
@@ -72,7 +72,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     assert_eq!(home.run(&["keys", "revoke", &key]).code, 0);
     assert_eq!(local.stop().0, 0);
     refused(&outside, &nobody);
-    // A person, as long as they are there.
+    // A person is enough until they are removed.
     let local = home.serve(&[]);
     assert_eq!(home.run(&["people", "set", "ben", "--role", "operator"]).code, 0);
     assert_eq!(local.stop().0, 0);
@@ -81,7 +81,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     assert_eq!(home.run(&["people", "remove", "ben"]).code, 0);
     assert_eq!(local.stop().0, 0);
     refused(&outside, &nobody);
-    // An issuer; and the same from the file.
+    // An issuer is enough, with all settings in the file.
     let config = home.data().join("holdshort.toml");
     fs::write(
         &config,
@@ -128,7 +128,7 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     }
     let twice = plainly(&at, "GET /healthz", &["host: holdshort.example", "host: holdshort.example"], "");
     assert!(matches!(twice.status, 400 | 421), "{twice:?}");
-    // Nobody is a proxy here, so what looks like the word of one is nothing.
+    // No proxy is named here, so its headers are ignored.
     let forged =
         ["x-forwarded-host: holdshort.example", "forwarded: host=holdshort.example", "host: evil.example"];
     assert_eq!(plainly(&at, "GET /healthz", &forged, "").status, 421);
@@ -151,14 +151,14 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     ] {
         assert_eq!(change(&origin), status, "{origin}");
     }
-    // The commands of this machine go on as ever.
+    // Commands on this machine work as before.
     assert_eq!(home.json(&["inbox"]), json!([]));
     let doctor = home.json(&["doctor"]);
     assert_eq!(doctor["server"]["public_url"], "https://holdshort.example");
     assert!(home.run(&["doctor"]).out.contains("others use https://holdshort.example"));
 }
 
-/// The clients of requests, as the log has them.
+/// Returns the clients of requests, according to the log.
 fn clients(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap();
     let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/healthz"));
@@ -197,7 +197,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
     assert!(ran.code == 2 && ran.err.contains("names everybody"), "{ran:?}");
 }
 
-/// The fourth to come is the one that came before, and says that they are somebody else.
+/// The fourth request is from the earlier client, with another address forged into its header.
 #[test]
 fn clients_of_a_named_proxy_are_rated_apart_and_those_of_any_other_as_one() {
     const CAME: [&str; 5] =
@@ -260,7 +260,7 @@ fn links_name_the_public_url_and_cookies_are_for_tls_alone() {
     let secret = format!("x-holdshort-secret: {}", entered.json()["secret"].as_str().unwrap());
     let who = |pair: &str| plainly(&at, "GET /v1/login", &[ours[0], &secret, &format!("cookie: {pair}")], "");
     assert_eq!(who(pair).json()["person"], "anna");
-    // Of the name without its prefix anybody in the domain could have set it.
+    // Without its prefix, any host of the domain could have set the cookie.
     assert_eq!(who(pair.trim_start_matches("__Host-")).status, 401);
 
     let agent = format!("authorization: Bearer {}", serving.started["agent_token"].as_str().unwrap());

@@ -1,5 +1,5 @@
-//! Checkpoints and receipts, as somebody outside checks them: with the script of the documents, and against a journal that
-//! was changed.
+//! Tests of checkpoints and receipts as an outsider checks them: with the script of the documents, and against a
+//! changed journal.
 
 use std::fs;
 use std::path::Path;
@@ -21,14 +21,14 @@ async fn ask(serving: &Serving, body: Value) -> Value {
     response.json().await.unwrap()
 }
 
-/// So many questions.
+/// Opens a number of questions.
 async fn ask_more(serving: &Serving, count: usize) {
     for n in 0..count {
         ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;
     }
 }
 
-/// What the script of the documents says: `Ok` where it ends well. It checks as much where Python optimises.
+/// Runs the script of the documents. Returns its output, or its error. It checks as much when Python optimises.
 fn checked(receipt: &Path, key: &str, interrupt: &str) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
     let ran =
@@ -44,7 +44,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     let asked =
         ask(&serving, json!({"kind": "tool_approval", "title": "Delete it", "payload": {"path": "a"}})).await;
     let id = asked["id"].as_str().unwrap();
-    // Others ask before and after: its events are somewhere in the tree.
+    // Other interrupts come before and after, so its events are spread over the tree.
     ask_more(&serving, 20).await;
     assert_eq!(home.run(&["decide", id, "approve", "--text", "It is a copy."]).code, 0);
     ask_more(&serving, 7).await;
@@ -82,7 +82,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     };
     let mut moved = receipt.clone();
     moved["events"][decided]["index"] = json!(0);
-    // The digest covers both, one after the other.
+    // The digest covers salt and content, one after the other.
     let mut shifted = receipt.clone();
     let event = &mut shifted["events"][decided];
     let salt = event["salt"].as_str().unwrap().to_owned();
@@ -111,7 +111,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
         let said = checked(&path, &key, id).unwrap_err();
         assert!(said.starts_with("bad: "), "{what}: {said}");
     }
-    // Of what is true of another interrupt nothing counts for this one.
+    // A proof about another interrupt is rejected for this one.
     fs::write(&path, receipt.to_string()).unwrap();
     let open = ask(&serving, json!({"kind": "question", "title": "Another?"})).await;
     let open = open["id"].as_str().unwrap();
@@ -121,7 +121,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     mixed["events"].as_array_mut().unwrap().push(strange);
     fs::write(&path, mixed.to_string()).unwrap();
     assert!(checked(&path, &key, id).unwrap_err().starts_with("bad: "), "an event of another interrupt");
-    // What is no receipt, or no key, is said to be bad, too.
+    // A file without a receipt, or an invalid key, is reported as bad, too.
     let none = home.path().join("none.json");
     fs::write(&none, "{}").unwrap();
     fs::write(&path, receipt.to_string()).unwrap();
@@ -141,7 +141,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(
         checked(&path, signed["key"].as_str().unwrap(), id).unwrap_err().contains("not signed with this key")
     );
-    // What an agent called its options, the script prints as what it is.
+    // The script prints the name that an agent gave to an option, with escapes.
     let asked =
         ask(&serving, json!({"kind": "choice", "title": "How?", "options": [{"id": "größer"}]})).await;
     let id = asked["id"].as_str().unwrap();
@@ -151,7 +151,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(said.contains(r"by operator  gr\xf6\xdfer") && said.is_ascii(), "{said}");
 }
 
-/// An app says that it shows a card; reading is no look. The receipt and the page have the first look of each person.
+/// An app reports a view; reading is not a view. The receipt and the page have the first view of each person.
 #[tokio::test]
 async fn the_record_says_who_looked_first_and_when() {
     let home = Home::new();
@@ -180,7 +180,7 @@ async fn the_record_says_who_looked_first_and_when() {
     let expected =
         ["run_started", "interrupt_opened", "interrupt_viewed", "decision_made", "interrupt_resolved"];
     assert_eq!(kinds, expected, "{said}");
-    // And what they were shown: whoever has the receipt can compute it.
+    // The view has a digest of the shown content, which a holder of the receipt can compute.
     let content = |at: usize| -> Value {
         serde_json::from_str(receipt["events"][at]["content"].as_str().unwrap()).unwrap()
     };
@@ -190,7 +190,7 @@ async fn the_record_says_who_looked_first_and_when() {
     assert!(page.contains("interrupt viewed") && page.contains(&digest), "{page}");
 }
 
-/// What a terminal shows a person is a look, and how long it was there stands in their decision.
+/// A card shown in a terminal is a view. The decision records the time for which it was on the screen.
 #[tokio::test]
 async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     let home = Home::new();
@@ -216,7 +216,7 @@ async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     let page = home.run(&["receipt", id, "--html"]).out;
     assert!(page.contains("with the card on screen, as the client says"), "{page}");
 
-    // Of a card that is cut nobody has seen all before they ask for it.
+    // A cut card is not a view until the person asks for the rest.
     let lines: Vec<String> = (1..=80).map(|number| format!("line {number}")).collect();
     let long = json!({"kind": "tool_approval", "title": "Post all of it", "message": lines.join("\n")});
     let asked = ask(&serving, long).await;
@@ -263,14 +263,14 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let strange = other.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &strange]);
     assert!(ran.code == 2 && ran.err.contains("not signed with this key"), "{ran:?}");
-    // One whose end was cut off by a crash is told, and the others count.
+    // A checkpoint that a crash cut off is reported. The others are valid.
     let whole = fs::read_to_string(kept).unwrap();
     fs::write(kept, format!("{}{whole}", &whole[..60])).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(ran.code == 0 && ran.out.contains("checkpoint 1 is left out"), "{ran:?}");
     let told = home.json(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(told["left_out"][0].as_str().unwrap().contains("checkpoint 1"), "{told}");
-    // A head that stands beside checkpoints counts as well, and one that was cut off is no other text.
+    // A head outside the checkpoints is compared, too. A cut-off head is not taken for other text.
     let none = "0".repeat(24);
     for (beside, code) in [(format!("2026-11-27 2:{none}"), 1), (format!("2:{}", &none[..9]), 2)] {
         let behind_a_cut_one = format!("{}\n{beside}\n{whole}", &whole[..60]);
@@ -280,7 +280,7 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
             assert_eq!(ran.code, code, "{text}: {ran:?}");
         }
     }
-    // Heads that leave no room for a checkpoint are said to be too many, and not that there is none.
+    // If the heads leave no room for a checkpoint, the error reports too many heads.
     fs::write(kept, format!("{}{whole}", format!("2:{none}\n").repeat(100))).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(ran.code == 2 && ran.err.contains("holds 100 heads beside its checkpoints"), "{ran:?}");
@@ -314,7 +314,7 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     let key = home.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     ask_more(&serving, 1).await;
     assert_eq!(serving.stop().0, 0);
-    // The last one covers everything that was written.
+    // The last checkpoint covers all events.
     let held = home.json(&["audit", "verify", "--against", path, "--key", &key]);
     let all = held["events"].as_u64().unwrap();
     let against = held["against"].as_array().unwrap();
@@ -323,7 +323,7 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     assert!(last.starts_with(&format!("{all}:root:")), "{held}");
 }
 
-/// That one checkpoint continues the other is proved without the journal.
+/// The server proves that one checkpoint continues the other. The proof needs no journal.
 #[tokio::test]
 async fn the_server_proves_that_a_checkpoint_continues_another() {
     let home = Home::new();
@@ -369,7 +369,7 @@ const REHEARSAL: &str = "agents:
     - text: Done.
 ";
 
-/// Of a call that runs here the receipt says that it was allowed, started and done.
+/// The receipt of a native call shows that it was allowed, started and done.
 #[test]
 fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let home = Home::new();
@@ -396,7 +396,7 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let places = ["interrupt_opened", "decision_made", "tool_authorised", "tool_started", "tool_finished"]
         .map(|kind| said.find(kind).unwrap_or_else(|| panic!("{kind}: {said}")));
     assert!(places.is_sorted(), "{said}");
-    // And for people, as one page that loads nothing.
+    // The page is one file for people that loads nothing.
     let page = home.path().join("record.html");
     let told = home.run(&["receipt", id, "--html", "--out", page.to_str().unwrap()]);
     assert_eq!((told.code, told.out.starts_with("A page in")), (0, true), "{told:?}");

@@ -1,4 +1,4 @@
-//! `serve`, and the verbs beside it.
+//! Tests of `serve`, and of the verbs that use its server.
 
 use std::process::Stdio;
 
@@ -44,7 +44,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("another server uses this data folder"), "{ran:?}");
-    // A demo joins no server: it has a folder of its own unless one is named.
+    // A demo does not join a server. It has a folder of its own unless one is named.
     let ran = home.run(&["demo", "--data", home.data().to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(
@@ -65,7 +65,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     );
 }
 
-/// What starts a server waits for it, and what watches it asks.
+/// A tool that starts a server waits for it with `ready`, and a monitor asks with it.
 #[test]
 fn ready_says_whether_it_can_serve_and_waits_until_it_can() {
     let home = Home::new();
@@ -93,7 +93,7 @@ fn the_address_of_a_killed_server_counts_for_nothing() {
     assert_eq!(home.json(&["doctor"])["server"]["address"], serving.started["listening"]);
 }
 
-/// Where a person writes an address they may write `localhost:PORT`.
+/// `localhost:PORT` is accepted as an address.
 #[test]
 fn localhost_is_an_address() {
     let home = Home::new();
@@ -118,7 +118,7 @@ phases:
 gates: {tool_approval: {expire_in: 2h, approvers: [release-manager]}}
 ";
 
-/// No server, no data folder: a file, several, or a folder.
+/// Files are checked without a server and a data folder: one file, several, or a folder.
 #[test]
 fn workflow_files_are_checked_where_they_lie() {
     let home = Home::new();
@@ -177,7 +177,7 @@ fn workflow_files_are_checked_where_they_lie() {
     assert!(!home.data().exists(), "looking changes nothing");
 }
 
-/// Who decides is known to the server that works on the data folder; a file of people comes before it.
+/// The check takes the people from the server of the data folder. A file of people comes first.
 #[test]
 fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     let home = Home::new();
@@ -199,7 +199,7 @@ fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     serving.stop();
 }
 
-/// A question whose schema is of data, answered from a file.
+/// A question with a schema for data is answered from a file.
 #[tokio::test]
 async fn an_answer_of_data_is_sent_as_it_is() {
     let home = Home::new();
@@ -239,7 +239,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     assert!(shown.contains("hour: 9"), "{shown}");
 }
 
-/// The people are looked at, too: a gate that they can never meet is told at its workflow.
+/// The check includes the people: a gate that they can never satisfy is reported at its workflow.
 #[test]
 fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! What verbs about people and groups answer.
+//! Tests of the output of verbs about people and groups.
 
 use holdshort_testkit::home::Home;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn where_there_is_no_group_that_is_said() {
     serving.stop();
 }
 
-/// A day begins where the person is; who has no time zone is in UTC.
+/// A day begins in the person's time zone, or in UTC if they have none.
 #[test]
 fn somebody_is_away_until_a_day() {
     let home = Home::new();
@@ -33,7 +33,7 @@ fn somebody_is_away_until_a_day() {
     serving.stop();
 }
 
-/// Whoever may not decide on it has nothing to put off, and is told whose it is.
+/// A person who may not decide can not snooze it. The output names the approvers.
 #[tokio::test]
 async fn who_may_put_something_off_is_said() {
     let home = Home::new();

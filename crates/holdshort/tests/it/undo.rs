@@ -1,4 +1,5 @@
-//! `holdshort undo`: beside a server and without one; the card in the terminal says what is taken back and what is left.
+//! Tests of `holdshort undo`, with a server and without one. The card shows which changes are taken back, and which
+//! remain.
 
 use std::fs;
 
@@ -52,7 +53,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     let run = ran.out.split_whitespace().find(|word| word.starts_with("run_")).unwrap();
     let run = run.trim_end_matches(':').to_owned();
 
-    // Somebody has gone on with one of the files.
+    // Another person has changed one of the files.
     fs::write(workspace.join("two.txt"), "mine\n").unwrap();
     let ran = home.run(&["undo", &run]);
     assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
@@ -75,7 +76,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     assert!(!workspace.join("notes").exists());
     assert_eq!(text("two.txt").as_deref(), Some("mine\n"));
 
-    // Without a server, one starts for as long as it takes: what was taken back comes again.
+    // Without a server, one starts for the duration of the command. An undo can be undone.
     assert_eq!(serving.stop().0, 0);
     let undone = open["run"].as_str().unwrap();
     let ran = home.run(&["undo", undone]);

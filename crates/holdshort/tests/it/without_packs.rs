@@ -1,4 +1,4 @@
-//! The program without packs: what they would add is not there, and is not told of.
+//! Tests of the program without packs: their additions are absent, and not mentioned.
 #![cfg(not(feature = "packs"))]
 
 use holdshort_testkit::home::Home;
