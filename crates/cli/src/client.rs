@@ -43,7 +43,7 @@ impl Refused {
 }
 
 fn describe(problem: &Problem) -> String {
-    // The title of this code speaks of an address, which the person did not type.
+    // The title of this code names an address, which the person did not type.
     if problem.code == Code::NotFound {
         return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
     }
@@ -565,7 +565,7 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// Checks an id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names another kind.
+/// Checks an id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names the kind of any other id.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);

@@ -65,7 +65,7 @@ impl DataDir {
                     refused.map(|_| format!("{shown} can not be written"))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // A component of the path is not a directory. A later round reports it.
+                // A component of the path is not a directory. A later iteration reports it.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => continue,
                 Err(error) => Some(format!("{shown}: {error}")),
             };
@@ -126,7 +126,7 @@ impl DataDir {
         let path = self.path.join(ADDRESS);
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let text = serde_json::to_vec(&Address { listening: format!("http://{address}"), pid })?;
-        // Readers see the old file or the new one, never a part.
+        // Readers see the old file or the new one, never a partial one.
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(&text)?;
         file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;

@@ -1,9 +1,8 @@
 //! The command line: every verb is a client of the native API. `run`, `demo` and `attach` start a server in this
 //! process if none answers. Packs add screens of their own: see `pack.rs` for the trait and `kit.rs` for the parts.
 //!
-//! Holds no engine logic. Never writes to the data folder of a running server, except for its address file. `rebuild`
-//! takes the lock of the folder. Start at `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the
-//! screens.
+//! Holds no engine logic. Never writes to a journal that a server uses: `rebuild` and `import` take its lock. Start at
+//! `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 

@@ -6,7 +6,7 @@ pub(crate) const HELD_LINES: usize = 20;
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
 /// Fields of a structured answer that are asked one by one.
 pub(crate) const FORM_PARTS: usize = 60;
-/// Nested objects, and schema definitions that are resolved for one field.
+/// Levels of nested objects, and schema references that are resolved for one field.
 pub(crate) const FORM_DEPTH: usize = 6;
 /// Characters of the schema shown for an answer in JSON: about ten lines of a terminal.
 pub(crate) const SHAPE_CHARS: usize = 800;

@@ -120,7 +120,7 @@ fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a part of the program panicked");
 }
 
-/// Returns the first part of a filter without a known level. `EnvFilter` would read such a word as a part of the
+/// Returns the first part of a filter that has no known level. `EnvFilter` would read such a word as a part of the
 /// program, and hide all other parts.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());

@@ -11,7 +11,7 @@ pub fn quoted(word: &str) -> String {
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns the path of a program, if it is on the path.
+/// Returns the path of a program that is on `PATH`.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();

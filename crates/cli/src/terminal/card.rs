@@ -20,7 +20,7 @@ use crate::called::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
-/// Characters of a label in the column of labels. A longer label gets a line of its own with a colon.
+/// Characters of a label in the column of labels. A longer label is followed by a colon.
 const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let card = Card::of(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
-    // Outside a lone card the screen already shows the place of the run, and the list of events the time of the
-    // question.
+    // The screen around a card shows its task and workspace, and the list of events has the time of the question.
     let is_shown = |fact: &&Fact| match fact.name {
         FactName::Task | FactName::Workspace => view.alone,
         FactName::AskedAt => false,
@@ -213,7 +212,7 @@ fn words(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [V
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
     let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;
     let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
-    // The server checks an edit; for an answer only the schema is a guide.
+    // The server checks an edit. For an answer this schema is the only guide.
     let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
     // The output of a turn is the last message of the agent.
     let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };

@@ -1,4 +1,4 @@
-//! Reasons why a reply does not end an agent's work, in a few words for a person who follows the run.
+//! Reasons why a reply does not end an agent's work, briefly, for a person who follows the run.
 
 const WORDS: [(&str, &str); 9] = [
     ("cut", "its reply was cut"),

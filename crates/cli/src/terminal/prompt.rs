@@ -288,8 +288,8 @@ impl Prompt {
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Reads a line after a form was shown back. The form stays, unless the line takes something else; then it is
-    /// `None`.
+    /// Reads a line after a form was shown back. The form stays, unless the line takes something else; then the result
+    /// is `None`.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {

@@ -9,8 +9,8 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    /// Starts to listen. `terminal` is the signal of a lost terminal. It is None without one, since `nohup` has to
-    /// outlive it.
+    /// Starts to listen. `terminal` is the signal of a lost terminal. Without a terminal it is None, so that `nohup`
+    /// works.
     pub(super) fn new(terminal: Option<SignalKind>) -> std::io::Result<Self> {
         let hang_up = terminal.map(signal).transpose()?;
         Ok(Self { terminate: signal(SignalKind::terminate())?, hang_up })

@@ -170,7 +170,7 @@ async fn server(scene: &Scene) -> Value {
 enum Mark {
     /// It works.
     Good,
-    /// It is missing, or less than it could be.
+    /// It is missing or limited.
     Absent,
     /// It is configured, and does not work.
     Bad,

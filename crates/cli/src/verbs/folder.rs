@@ -1,7 +1,7 @@
 //! The folder of a run's files, which may hold files of an earlier run and of other people.
 //!
-//! A summary lists the files of its run. Those are replaced; a file that no summary lists is never overwritten. The
-//! report of a completed run is replaced only by that of another completed run.
+//! A summary lists the files of its run. Listed files are replaced; all others are never overwritten. The report of a
+//! completed run is replaced only by that of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -32,8 +32,8 @@ pub fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str
     Ok(own)
 }
 
-/// Removes the files of an earlier run that this run does not write. Only these names are removed, since a summary can
-/// be forged.
+/// Removes the files of an earlier run that this run does not write. Only these names are removed, since a summary may
+/// list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {

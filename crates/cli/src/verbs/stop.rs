@@ -1,4 +1,4 @@
-//! `stop`: ends a command or its trial. Without a call id it is the only one that runs.
+//! `stop`: ends a command or its trial. Without a call id it ends the only one that runs.
 
 use std::collections::BTreeMap;
 

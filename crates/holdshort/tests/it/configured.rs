@@ -46,7 +46,7 @@ fn a_key_alone_chooses_no_model_and_every_start_says_so() {
     assert!(joined(&told.join(" ")).contains(&format!("model {UNNAMED}{UNTIL}")), "{told:?}");
 }
 
-/// A credential of systemd belongs to root. Its access list makes it look readable by its group, and is accepted.
+/// A credential of systemd is accepted, although its access list makes it look readable by its group.
 #[test]
 fn a_key_may_be_a_credential_of_systemd() {
     let home = Home::new();

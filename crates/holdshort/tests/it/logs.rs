@@ -137,7 +137,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
         }
         made.push(id);
     }
-    // Also without authentication, for an unknown path, and for a wrong host name.
+    // The id is returned without authentication too, for an unknown path, and for a wrong host name.
     for (line, status) in [("GET /healthz", 200), ("GET /nothing", 404), ("POST /v1/runs", 422)] {
         let answer = client.send(line, &["x-request-id: the-same"], "{}");
         assert_eq!((answer.status, answer.header("x-request-id")), (status, Some("the-same")), "{answer:?}");

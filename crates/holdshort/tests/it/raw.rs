@@ -1,4 +1,4 @@
-//! Requests written by hand, since a client library does not forge any. Also TLS, as a browser sees it.
+//! Requests written by hand, since a client library does not forge any, and TLS as a browser sees it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -182,7 +182,7 @@ fn taint(value: &mut Value, evil: &str) {
     }
 }
 
-/// The server itself asks, for example, about a disabled channel.
+/// A question of the server, such as one about a disabled channel, is not shown as one of an external agent.
 #[test]
 fn what_the_server_asks_is_no_agent_elsewhere() {
     let mut asked = interrupt(Kind::Question);

@@ -73,7 +73,7 @@ impl Chat<'_> {
     /// Sends a decision and prints the result. Returns lines if the person is asked again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
-        // The next line of a script was written before anybody could see the list.
+        // The next line of a script was written before a person could see the list.
         if self.keyboard.is_live()
             && let Some(lines) = prompt.ask_also(self.client, &decision, self.paint).await
         {

@@ -303,7 +303,7 @@ impl Chat<'_> {
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let spoken = known.projector.spoken(&said, text).into_owned();
-        // Comes before the resolution, which is printed in the words of a card.
+        // Handled before the resolution, which would otherwise be printed like that of a card.
         if event.kind == "decision_made" {
             self.said_in_turn(event, text);
         }
@@ -421,7 +421,7 @@ impl Chat<'_> {
         for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
             let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
                 Ok(run) => run,
-                // Read again with the next event.
+                // The run is read again with the next event.
                 Err(error) if client::is_passing(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
@@ -568,7 +568,7 @@ impl Chat<'_> {
         }
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-        // A run that only waits for the person's next turn holds nothing up.
+        // A run that only waits for the person's next turn has no pending work.
         let rests = |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {

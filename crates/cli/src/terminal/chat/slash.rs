@@ -23,7 +23,7 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupts the agent, also in the middle of a word or a command; twice leaves"),
 ];
 
-/// Workflow of a run that takes back changes. Such a run is not listed as work.
+/// Workflow of a run that takes back changes, which is not a piece of work.
 const UNDO: &str = "undo";
 
 /// Cost of runs.

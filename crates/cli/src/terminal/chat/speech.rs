@@ -7,7 +7,7 @@ use crate::terminal::quote::{Cap, quote};
 #[derive(Debug)]
 pub(super) struct Speech {
     paint: Paint,
-    /// Run and step that speak.
+    /// Run and step of the text.
     whose: (String, String),
     text: String,
     /// Number of printed bytes.

@@ -18,7 +18,7 @@ impl Chat<'_> {
         for id in self.live() {
             match self.interrupt(&id).await {
                 Ok(now) => stopped |= now,
-                // No running agent could read the next message. An open question stays open.
+                // No agent is running that could read the next message. An open question stays open.
                 Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
                 Err(error) => self.refused(&error),
             }

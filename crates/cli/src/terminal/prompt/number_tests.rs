@@ -34,7 +34,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
         (&["10", "20", "1"], &["1"], "1", 1),
         (&["10", "20", "1"], &["20"], "20", 1),
         (&["3", "4", "5"], &["#1"], "3", 1),
-        // An own answer or a place in the list: it is shown back.
+        // An answer in the person's own words, or a place in the list: it is shown back.
         (&["3", "4", "5"], &["1", ""], "1", 2),
         (&["3", "4", "5"], &["7", ""], "7", 2),
         (&["up to 3", "up to 4"], &["2", ""], "2", 2),

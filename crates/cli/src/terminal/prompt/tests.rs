@@ -108,7 +108,7 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     }
 }
 
-/// A cut card counts its cut lines below the options, and asks once more before it releases something.
+/// A cut card shows the number of cut lines below its options, and asks once more before a release.
 #[test]
 fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     let paint = Paint::plain();
