@@ -1,4 +1,4 @@
-//! Endpoint for traces, for the flag, the variable and the key of `holdshort.toml`.
+//! Endpoint for traces, with one parser for the flag, the variable and the key of `holdshort.toml`.
 
 use reqwest::Url;
 

@@ -15,7 +15,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Plays to the first change: answers a question by number and a plan by name. The test runs before it change nothing, and ask no person.
+/// Plays to the first change: answers a question by number and a plan by name. The test runs before it change nothing,
+/// and ask no person.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
