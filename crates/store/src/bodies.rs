@@ -1,5 +1,5 @@
-//! The bytes of files that changesets name. They are kept for a while, and not for ever: what they are needed for is to
-//! commit a change that is released, and to take back one that was made.
+//! Contents of files that changesets name. A store keeps them for a limited time: they are needed to commit an approved
+//! change, and to undo a committed one.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -10,22 +10,22 @@ use holdshort_core::time::Timestamp;
 use crate::journal::Error;
 use crate::log::Blob;
 
-/// Files by their digests, each with the moment at which somebody last needed it.
+/// Contents of files by digest, each with the time of its last use.
 pub trait Bodies: Send + Sync + 'static {
-    /// Keeps these. One that is there already counts as needed at this moment.
+    /// Stores these contents. A content that is already stored gets `at` as the time of its last use.
     fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn body(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Which of these are there; from here on they count as needed at this moment.
+    /// Returns which of these contents are stored, and sets the time of their last use to `at`.
     fn need_bodies(
         &self,
         digests: Vec<Digest>,
         at: Timestamp,
     ) -> impl Future<Output = Result<BTreeSet<Digest>, Error>> + Send;
 
-    /// Drops some of those that were last needed before this moment, and of the others those that were needed the longest
-    /// ago, until no more than so many bytes are left. How many it dropped: after 0 there is nothing more to drop.
+    /// Drops a batch of contents: those last used before this time, then the least recently used until at most
+    /// `most_bytes` are left. Returns how many it dropped; 0 means that the work is finished.
     fn drop_bodies(
         &self,
         before: Timestamp,
@@ -33,5 +33,5 @@ pub trait Bodies: Send + Sync + 'static {
     ) -> impl Future<Output = Result<usize, Error>> + Send;
 }
 
-/// Dropped at once: others wait for the writer meanwhile.
+/// Number of contents dropped in one transaction. Other appends wait for the writer during that time.
 pub(crate) const DROPPED_AT_ONCE: u32 = 200;

@@ -1,5 +1,5 @@
-//! What an append must satisfy by itself, before any store looks at what it holds. Shared by all stores, so
-//! that they refuse alike. Never reads an event's bytes.
+//! Checks of an append that need nothing from the journal. All stores share them, so that they reject the same appends.
+//! Never reads an event's bytes.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use holdshort_core::digest::Digest;
 
 use crate::log::{Append, AppendError, CONTENT_INLINE_LIMIT, StreamAppend};
 
-/// Refuses an append that contradicts itself.
+/// Rejects an append that contradicts itself.
 pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {
@@ -36,7 +36,7 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     Ok(())
 }
 
-/// Whether content is kept as a blob.
+/// Returns true if content of this size is stored as a blob.
 pub(crate) fn is_large(content: &[u8]) -> bool {
     content.len() > CONTENT_INLINE_LIMIT
 }

@@ -1,5 +1,5 @@
-//! Sort keys of rows in lists, as an order and as the text of a cursor. Shared by all stores, so
-//! that a list has one order. Never holds anything but keys of rows.
+//! Sort keys of rows in lists, as an order and as the text of a cursor. All stores share them, so that a list has one
+//! order. Never holds anything but keys of rows.
 
 use std::cmp::Reverse;
 
@@ -10,39 +10,39 @@ use holdshort_core::projection::{AnswerRow, GrantRow, InterruptRow, RunRow, Sess
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
 
-/// What sorts runs: newest first. Ids are drawn in order of time.
+/// Sort key of runs: newest first. Ids sort by the time of their creation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunSortKey(pub(crate) Reverse<RunId>);
 
-/// What sorts interrupts: open ones by risk, then oldest first; after them the resolved ones, newest first.
+/// Sort key of interrupts: open ones by risk, then oldest first; then resolved ones, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum InterruptSortKey {
     Open(Reverse<u8>, InterruptId),
     Resolved(Reverse<InterruptId>),
 }
 
-/// What sorts grants: newest first.
+/// Sort key of grants: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GrantSortKey(pub(crate) Reverse<GrantId>);
 
-/// What sorts answers: newest first.
+/// Sort key of answers: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AnswerSortKey(pub(crate) Reverse<InterruptId>);
 
-/// What sorts deliveries: newest first.
+/// Sort key of deliveries: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DeliverySortKey(pub(crate) Reverse<DeliveryId>);
 
-/// What sorts sessions: newest first.
+/// Sort key of sessions: newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
-/// The place behind a run in a list, whatever became of those before it.
+/// Returns the cursor after a run. It stays valid when earlier rows change.
 pub fn behind_run(row: &RunRow) -> Cursor {
     RunSortKey::of(row).encode()
 }
 
-/// The same of an interrupt, as it stood when it was read.
+/// Returns the cursor after an interrupt, from the row as it was read.
 pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
     InterruptSortKey::of(row).encode()
 }
@@ -158,7 +158,7 @@ impl SessionSortKey {
 }
 
 impl<T> Page<T> {
-    /// A page of rows that were read with one more than `limit`, to see whether anything follows.
+    /// Cuts rows to a page. The caller reads one row more than `limit`, which shows whether another page follows.
     pub(crate) fn cut(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor) -> Self {
         let more = items.len() > limit;
         items.truncate(limit);

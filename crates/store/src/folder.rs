@@ -1,7 +1,7 @@
 //! The data folder and the lock that keeps a second server out.
 //!
-//! The kernel holds the lock on an open file, and releases it when the process ends. The file itself stays and means
-//! nothing.
+//! The kernel holds the lock on an open file and releases it when the process ends. The file itself stays and has no
+//! meaning.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -12,19 +12,19 @@ use crate::sqlite::from_io;
 
 const LOCK: &str = "holdshort.lock";
 
-/// Others hold the lock for an instant: whoever looks whether a server is there, and a child of a server that has just
-/// ended, between its fork and its program. A server holds it for longer than this.
+/// Other processes hold the lock for an instant: a check for a running server, and a child of a stopped server between
+/// fork and exec. A server holds it for longer than all these attempts take.
 const LOCK_WAITS: u32 = 20;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
-/// Lock of a data folder. One at a time, across all processes and within this one.
+/// Lock of a data folder. Only one exists at a time, across all processes and within this one.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// `None`: the folder can not be written, so nobody can lock it.
+    /// `None` if the folder is not writable: then no process can lock it.
     _file: Option<File>,
 }
 
-/// Makes the folder if it is missing, readable to its owner only, and locks it.
+/// Creates the folder if it is missing, readable by its owner only, and locks it.
 pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     make(folder).map_err(from_io)?;
     let file = private().open(folder.join(LOCK)).map_err(from_io)?;
@@ -40,7 +40,7 @@ pub(crate) fn claim(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Locks the folder of a journal that is only read. A folder that can not be written needs no lock.
+/// Locks the folder of a journal that is only read. A folder that is not writable needs no lock.
 pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     match claim(folder) {
         Err(Error::ReadOnly) => Ok(Lock { _file: None }),
@@ -48,13 +48,14 @@ pub(crate) fn claim_to_read(folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// Makes a folder, or takes one that is there; whether it is empty.
+/// Creates the folder if it is missing. Returns true if it is empty.
 pub(crate) fn make_empty(folder: &Path) -> Result<bool, Error> {
     make(folder).map_err(from_io)?;
     Ok(fs::read_dir(folder).map_err(from_io)?.next().is_none())
 }
 
-/// A folder that is new must itself survive a power cut, or all that is acknowledged in it would not.
+/// Creates a folder and syncs its parent. Otherwise a power cut could remove the folder with everything acknowledged in
+/// it.
 fn make(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -69,7 +70,7 @@ fn make(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// A file that is made for its owner only.
+/// Returns options that open a file, and create it readable and writable by its owner only.
 pub(crate) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);

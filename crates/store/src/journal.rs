@@ -1,4 +1,5 @@
-//! The whole journal: its events, its rows, its leases, the bodies of files, and what people are to be told (design, parts 3 and 5). One conformance suite checks it.
+//! The whole journal: events, rows, leases, contents of files, and notifications to send (design, parts 3 and 5). One
+//! conformance suite checks it.
 
 use crate::bodies::Bodies;
 use crate::leases::Leases;
@@ -6,12 +7,12 @@ use crate::log::Log;
 use crate::outbox::Outbox;
 use crate::tables::Tables;
 
-/// A store: everything that a node needs of one.
+/// A store: everything that a node needs to keep its journal.
 pub trait Journal: Log + Tables + Leases + Bodies + Outbox {}
 
 impl<T: Log + Tables + Leases + Bodies + Outbox> Journal for T {}
 
-/// What can go wrong with the store itself. Each is typed so that a surface can say what to do.
+/// Error of the store itself. Each variant is typed so that a user interface can say what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the disk is full: nothing was written")]
@@ -34,7 +35,7 @@ pub enum Error {
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// A file of the journal was deleted or replaced while the journal was open. It may be written all the same.
+    /// A file of the journal was deleted or replaced while the journal was open. The write may still have succeeded.
     #[error("whether this was written is not known: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]

@@ -1,9 +1,9 @@
 //! The journal's stores: five small traits, implemented in memory, in SQLite and in PostgreSQL.
 //!
-//! A store keeps sealed bytes, unique keys and blobs, and beside them rows that can be rebuilt. It never
-//! interprets an event. Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: they are the whole promise, and
-//! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep
-//! events, `table.rs` how they keep the rows, `stretch.rs` how lists of these are read.
+//! A store keeps sealed bytes, unique keys and blobs, and also rows that can be rebuilt. It never interprets an event.
+//! Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: they are the whole contract, and
+//! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep events, `table.rs` how they
+//! keep rows, `stretch.rs` how they read lists of rows.
 
 mod bodies;
 mod check;

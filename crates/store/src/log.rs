@@ -1,5 +1,5 @@
-//! What a journal promises of its events: they are appended, read back, followed, and chained. Beside them stand
-//! unique keys and blobs.
+//! Promises of a journal about its events: they are appended, read, followed and chained. The journal also keeps unique
+//! keys and blobs.
 
 use std::future::Future;
 
@@ -13,51 +13,51 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Content above this many bytes is kept once, as a blob under its SHA-256, and not beside its event. Whoever
-/// reads the event does not notice.
+/// Content above this many bytes is stored once, as a blob under its SHA-256, apart from its event. Readers of the
+/// event see no difference.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
-/// One transaction: all of it is durable when `append` returns `Ok`, none of it otherwise. Keys are checked
-/// first, then the streams, then the guards, then the lease: whoever repeats a request learns what the first
-/// one made.
+/// One transaction. All of it is durable when `append` returns `Ok`, and nothing of it otherwise. The store checks keys
+/// first, then streams, guards and the lease. A repeated request therefore learns what the first one created.
 #[derive(Clone, Debug, Default)]
 pub struct Append {
     pub streams: Vec<StreamAppend>,
-    /// Streams that must still end where the decision was made on them.
+    /// Streams that must still end at the sequence on which the decision was based.
     pub guards: Vec<(StreamId, u64)>,
     pub keys: Vec<Key>,
     pub blobs: Vec<Blob>,
     pub rows: Rows,
-    /// Who appends also drives the run of `rows`: refused while another living node does; otherwise this
-    /// node holds the run's lease from here on, for as long as the run is runnable. Without it the append is
-    /// anybody's, and whoever drives the run is told.
+    /// True if the caller also drives the run of `rows`. The append is refused while another living node drives it.
+    /// Otherwise this node holds the run's lease while the run is runnable. If false, any node may append, and the node
+    /// that drives the run is notified.
     pub drives: bool,
-    /// Earlier events of streams that it writes: their content goes with it. What they are chained by stays.
+    /// Earlier events of the written streams whose content this append erases. Their hashes stay, so the chain stays
+    /// valid.
     pub erased: Vec<(StreamId, u64)>,
-    /// A run of which no answer is kept any more: the rows of what people answered name whom they are about, and what
-    /// receivers answered to what they were told of it may repeat that.
+    /// Run whose answers are erased. Rows of its answers contain personal data, and responses of receivers to its
+    /// notifications may repeat that data.
     pub forgets: Option<RunId>,
-    /// What channels are told of its events. New ones, that nobody sends so far.
+    /// New deliveries of its events to channels, not yet claimed by a sender.
     pub deliveries: Vec<Delivery>,
 }
 
 #[derive(Clone, Debug)]
 pub struct StreamAppend {
     pub stream: StreamId,
-    /// The sequence of the stream's last event, 0 for a new stream.
+    /// Sequence of the stream's last event; 0 for a new stream.
     pub expected: u64,
     /// Sealed in order, from `expected + 1`.
     pub events: Vec<Sealed>,
 }
 
-/// Something that may happen once: `(scope, key)` is unique for ever.
+/// Key of an operation that may happen once. `(scope, key)` is unique and never expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Of the request; a repeat with another digest is an error of the caller.
+    /// Digest of the request. A repeat with another digest is an error of the caller.
     pub digest: Digest,
-    /// What the request made: a run's or an interrupt's id.
+    /// Id of the run or interrupt that the request created.
     pub reference: String,
 }
 
@@ -74,40 +74,40 @@ impl Blob {
     }
 }
 
-/// What a successful append tells.
+/// Result of a successful append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The position of the last event written, or of the journal's last event where none was. Positions grow
-    /// in commit order. Stores of one node count all events from 1, without a gap.
+    /// Position of the last event written, or of the journal's last event if none was written. Positions grow in commit
+    /// order. Stores of one node count all events from 1, without a gap.
     pub position: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// A stream or a guard stands elsewhere: read again and decide again.
+    /// A stream or a guard has another sequence: the caller reads and decides again.
     #[error("{stream} is at {found}, not at {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
-    /// The key was used before; nothing was written.
+    /// The key was used before. No event was written.
     #[error("the key is taken")]
     KeyTaken(Key),
-    /// Another node holds the run's lease; nothing was written.
+    /// Another node holds the run's lease. No event was written.
     #[error("another node drives the run")]
     Driven,
-    /// A mistake of the caller: the append contradicts itself, whatever the journal holds.
+    /// Mistake of the caller: the append contradicts itself, independent of the journal's content.
     #[error("the append contradicts itself: {0}")]
     Malformed(String),
     #[error(transparent)]
     Store(#[from] Error),
 }
 
-/// An event with its place in the order of commits.
+/// An event with its place in commit order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positioned {
     pub position: u64,
     pub event: Sealed,
 }
 
-/// That a stream has an event, without the event.
+/// Notice that an event was appended, without the event itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub position: u64,
@@ -121,20 +121,20 @@ pub struct Link {
     pub position: u64,
     /// The event's hash, in the chain of its stream.
     pub hash: Digest,
-    /// The head that the store keeps at this position. Stores of one node keep one at the end of each append at
-    /// least; where several nodes write, there is one at the end of each sealed stretch.
+    /// Head that the store keeps at this position. Stores of one node keep one at least at the end of each append. If
+    /// several nodes write, there is one at the end of each sealed range.
     pub sealed: Option<Head>,
 }
 
 /// Append-only streams, with unique keys and blobs.
 ///
-/// A read sees every append that was answered before the read began. Reads by position (`tail`, `changes`) may come
-/// later where there are several nodes: they see what `watch` has told.
+/// A read sees every append that was answered before the read began. With several nodes, reads by position (`tail`,
+/// `changes`) may lag: they see what `watch` has reported.
 pub trait Log: Send + Sync + 'static {
-    /// All or nothing, and durable. Dropping the future does not take the append back.
+    /// Appends all or nothing, durably. Dropping the future does not cancel the append.
     fn append(&self, append: Append) -> impl Future<Output = Result<Appended, AppendError>> + Send;
 
-    /// Events of one stream with `seq > after`, in order.
+    /// Returns events of one stream with `seq > after`, in order.
     fn read(
         &self,
         stream: &StreamId,
@@ -142,48 +142,48 @@ pub trait Log: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Sealed>, Error>> + Send;
 
-    /// Events of all streams with `position > after`, in commit order.
+    /// Returns events of all streams with `position > after`, in commit order.
     fn tail(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Positioned>, Error>> + Send;
 
-    /// The position of the last commit that reads by position see: follow it with [`Log::tail`]. The
-    /// sender goes away with the store.
+    /// Returns the position of the last commit that reads by position see. Follow it with [`Log::tail`]. The sender is
+    /// dropped with the store.
     fn watch(&self) -> watch::Receiver<u64>;
 
-    /// Where a stream ends; `Chain::START` for one that has no event.
+    /// Returns the end of a stream; `Chain::START` if the stream has no event.
     fn chain(&self, stream: &StreamId) -> impl Future<Output = Result<Chain, Error>> + Send;
 
-    /// The position of an event of a stream; `None` where it has no such event.
+    /// Returns the position of an event of a stream; `None` if the stream has no such event.
     fn position(
         &self,
         stream: &StreamId,
         seq: u64,
     ) -> impl Future<Output = Result<Option<u64>, Error>> + Send;
 
-    /// The chain over all events, with `position > after`, as far as reads by position see.
+    /// Returns the chain over all events with `position > after`, as far as reads by position see.
     fn links(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Link>, Error>> + Send;
 
-    /// The head of the journal. Where several nodes write, what reads by position see is sealed first.
+    /// Returns the head of the journal. If several nodes write, it first seals what reads by position see.
     fn head(&self) -> impl Future<Output = Result<Head, Error>> + Send;
 
     fn key(&self, scope: &str, key: &str) -> impl Future<Output = Result<Option<Key>, Error>> + Send;
 
-    /// All keys in order of scope and key, after the given one.
+    /// Returns all keys after the given one, in order of scope and key.
     fn keys(&self, after: Option<&Key>, limit: usize)
     -> impl Future<Output = Result<Vec<Key>, Error>> + Send;
 
     fn blob(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// That events were written with `position > after`, in commit order.
+    /// Returns the changes with `position > after`, in commit order.
     fn changes(&self, after: u64, limit: usize) -> impl Future<Output = Result<Vec<Change>, Error>> + Send;
 
-    /// Every stream of the journal, in order of its id, after the given one.
+    /// Returns every stream after the given one, in order of its id.
     fn streams(
         &self,
         after: Option<&StreamId>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<StreamId>, Error>> + Send;
 
-    /// What is wrong with the store itself, in words: damaged pages, a database that is not the one that was
-    /// pinned. Reads only.
+    /// Describes the faults of the store itself, such as damaged pages or a database that is not the pinned one. Reads
+    /// only.
     fn inspect(&self) -> impl Future<Output = Result<Vec<String>, Error>> + Send;
 }

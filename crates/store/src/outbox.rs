@@ -1,7 +1,7 @@
-//! What a journal promises of its outbox: deliveries are written by appends, each is sent by one node at a time, and what
-//! became of it is kept for a while.
+//! Promises of a journal about its outbox. Appends write deliveries, one node at a time sends each delivery, and
+//! results are kept for a while.
 //!
-//! Unlike [`Tables`](crate::Tables) it is no projection: it is left alone when rows are rebuilt.
+//! Unlike [`Tables`](crate::Tables) the outbox is not a projection: a rebuild of rows leaves it alone.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,66 +13,67 @@ use holdshort_core::time::Timestamp;
 use crate::journal::Error;
 use crate::tables::{Cursor, Page};
 
-/// Deliveries that a node wants to send.
+/// Request of a node for deliveries to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub channel: String,
-    /// Those that are due by now.
+    /// Current time: only deliveries due by then are claimed.
     pub now: Timestamp,
     pub limit: usize,
-    /// Those that it is sending, which it is not given again: also where another node has had one in between, for the
-    /// attempt that is under way would settle the new claim. Any other that it has claimed before is one that it knows
-    /// nothing of any more.
+    /// Deliveries that this node is sending now. They are not claimed again, even if another node had them in between:
+    /// the running attempt would settle the new claim. The node has lost track of every other delivery that it claimed
+    /// before.
     pub sending: Vec<DeliveryId>,
-    /// All that are due go to one node, where several ask at the same moment.
+    /// True if all due deliveries go to one node when several nodes claim at the same moment.
     pub whole: bool,
 }
 
-/// What became of a delivery that this node had claimed.
+/// Result of a delivery that this node had claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// As it is from here on, with nobody sending it.
+    /// New state of the delivery, which no node sends now.
     pub delivery: Delivery,
-    /// `None`: it was not tried.
+    /// `None` if it was not attempted.
     pub attempt: Option<Attempt>,
 }
 
-/// What settling told.
+/// Outcome of settling a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// Another node has it by now: nothing was written.
+    /// Another node has claimed the delivery. The store wrote nothing.
     Taken,
-    /// `None`: the channel works, or it was not tried.
+    /// `failing` is `None` if the channel works or was not tried.
     Written { failing: Option<Failing> },
 }
 
-/// How long every attempt over a channel has failed.
+/// Duration for which every attempt over a channel has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// The first of them.
+    /// Time of the first failed attempt.
     pub since: Timestamp,
-    /// From the first to the last. A pause between two of them counts as [`CHANNEL_PAUSE`] at most: while nothing is sent,
-    /// nothing fails.
+    /// Milliseconds from the first failed attempt to the last. A pause between two attempts adds at most
+    /// [`CHANNEL_PAUSE`]: a channel does not fail while nothing is sent.
     pub ms: u64,
 }
 
-/// What is done to deliveries, and to the channels that they are for.
+/// Change to deliveries or to their channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryChange {
-    /// One that is not being sent and was not delivered is due now, also where it had ended; its channel is tried again.
+    /// Makes a delivery due now, even if it had ended, and tries its channel again. Skips deliveries that are being
+    /// sent or were delivered.
     Retry { delivery: DeliveryId, now: Timestamp },
-    /// All that wait are not sent any more.
+    /// Drops all waiting deliveries.
     DropWaiting { why: String, now: Timestamp },
-    /// Those that were due before this moment and still wait have failed: of a channel that is not there any more, or disabled.
+    /// Fails waiting deliveries that were due before this time: their channel is deleted or disabled.
     FailOld { before: Timestamp, why: String, now: Timestamp },
-    /// Nothing is sent to the channel any more.
+    /// Disables the channel: it gets no more deliveries.
     Disable { channel: String, why: String, now: Timestamp },
-    /// Of those that ended before the first moment the notice and the answers are forgotten, of those that ended before the
-    /// second everything.
+    /// Forgets the notice and the responses of deliveries that ended before `bodies`, and everything of those that
+    /// ended before `attempts`.
     Forget { bodies: Timestamp, attempts: Timestamp },
 }
 
-/// Newest first.
+/// Filter of the list of deliveries, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
     pub channel: Option<String>,
@@ -80,19 +81,20 @@ pub struct DeliveryFilter {
     pub interrupt: Option<InterruptId>,
 }
 
-/// Deliveries, and the channels that do not work as they should.
+/// Deliveries, and the channels that fail or are disabled.
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims those that are due and that no living node is sending, the longest due first. None of a channel that is
-    /// disabled; none where this node itself has lapsed.
+    /// Claims due deliveries that no living node is sending, longest due first. Claims none of a disabled channel, and
+    /// none if this node's lease has lapsed.
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
-    /// Writes down what became of one, with the attempt, and whether its channel works.
+    /// Records the result of a delivery, its attempt, and whether its channel works.
     fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<Told, Error>> + Send;
 
-    /// How many deliveries or channels it changed. What forgets and fails does some at a time: after 0 there is nothing more.
+    /// Applies a change and returns how many deliveries or channels it changed. `Forget` and `FailOld` work in batches:
+    /// 0 means that they are finished.
     fn change_deliveries(&self, change: DeliveryChange) -> impl Future<Output = Result<usize, Error>> + Send;
 
-    /// When the next of those is due that wait for these channels and that no node is sending.
+    /// Returns when the next delivery of these channels is due that waits and that no node is sending.
     fn next_delivery(
         &self,
         channels: Vec<String>,
@@ -107,28 +109,29 @@ pub trait Outbox: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<Delivery>, Error>> + Send;
 
-    /// Those of one delivery, in their order.
+    /// Returns the attempts of one delivery, in their order.
     fn attempts(&self, id: &DeliveryId) -> impl Future<Output = Result<Vec<Attempt>, Error>> + Send;
 
-    /// Channels that fail or are disabled, by name.
+    /// Returns the channels that fail or are disabled, by name.
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Forgotten or failed at once: others wait for the writer meanwhile.
+/// Number of deliveries forgotten or failed in one transaction. Other appends wait for the writer during that time.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// The most that a pause between two failed attempts counts of how long a channel has failed.
+/// The most that a pause between two failed attempts adds to the failing time of a channel.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {
-    /// Whether the channel works, as far as this tells.
+    /// Returns whether the channel works; `None` if it was not tried.
     pub(crate) fn works(&self) -> Option<bool> {
-        // One that was tried and dropped was for somebody who is gone, as its receiver has said.
+        // A delivery dropped after an attempt means that its receiver reported the recipient as gone. The channel
+        // works.
         let works = matches!(self.delivery.state, DeliveryState::Delivered | DeliveryState::Dropped);
         self.attempt.as_ref().map(|_| works)
     }
 }
 
-/// [`CHANNEL_PAUSE`] as it stands in a statement.
+/// Returns [`CHANNEL_PAUSE`] in milliseconds, for an SQL statement.
 pub(crate) fn pause_ms() -> i64 {
     i64::try_from(CHANNEL_PAUSE.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,13 +1,14 @@
-//! A row of `appends`, as both databases keep it: events of one stream that one append wrote, in order, packed into
-//! three columns. Never looks into an event.
+//! A row of `appends`, as both databases keep it: events of one stream from one append, in order, packed into three
+//! columns. Never looks into an event.
 //!
 //! | column | for each event |
 //! |---|---|
 //! | `hashes` | 32 bytes: as many events as there are hashes |
 //! | `heads` | a length of four bytes (big-endian), then so many bytes |
-//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL where no event has content |
+//! | `contents` | a byte that says what follows: 0 nothing; 1 the salt (16 bytes), a length, so many bytes; 2 the salt and the digest (32 bytes) of the blob that holds the bytes. The whole column is NULL if no event has content |
 //!
-//! Beside them stand the stream, and the position and the sequence of the last event: those before it count down.
+//! Other columns hold the stream, and the position and sequence of the last event. Earlier events count down from
+//! there.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, Positioned};
 
-/// Events of one row at most, as whoever reads one event unpacks its row. An append of more has several rows.
+/// Maximum number of events in one row, because reading one event unpacks its row. A larger append has several rows.
 const ROW_EVENTS: usize = 32;
 
 const HASH: usize = 32;
@@ -31,7 +32,7 @@ const NOTHING: u8 = 0;
 const INLINE: u8 = 1;
 const BLOB: u8 = 2;
 
-/// The events of each row that an append writes, in order. None is empty.
+/// Returns the events of each row that an append writes, in order. No chunk is empty.
 pub(crate) fn chunks(append: &Append) -> impl Iterator<Item = &[Sealed]> {
     append.streams.iter().flat_map(|part| part.events.chunks(ROW_EVENTS))
 }
@@ -45,7 +46,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Packs the events of a row; each content that is kept as a blob is given to `large`.
+    /// Packs the events of a row. Passes each content that is stored as a blob to `large`.
     pub(crate) fn pack<'a>(events: &'a [Sealed], mut large: impl FnMut(Digest, &'a [u8])) -> Self {
         let mut columns = Self::default();
         let mut contents = Vec::new();
@@ -66,8 +67,8 @@ impl Columns {
         columns
     }
 
-    /// Packs one event from the columns that it had in a table of events. Whatever is damaged there can not be
-    /// unpacked, or is found by its hashes.
+    /// Packs one event from the columns of the old table of events. Damage in those columns either fails to unpack or
+    /// is found by the hashes.
     pub(crate) fn of_event(
         hash: &[u8],
         head: &[u8],
@@ -96,7 +97,7 @@ fn put_content(to: &mut Vec<u8>, salt: &[u8], blob: Option<&[u8]>, content: Opti
     }
 }
 
-/// A database takes no value of 4 GiB.
+/// Writes the length and the bytes. Databases reject a value of 4 GiB, so the length always fits.
 fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes());
     to.extend_from_slice(bytes);
@@ -110,7 +111,7 @@ pub(crate) struct Place {
     pub(crate) hash: Digest,
 }
 
-/// The places of a row's events, of which the last is at this position and sequence.
+/// Returns the places of a row's events. `position` and `seq` are those of the last event.
 pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place>, Error> {
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
@@ -128,20 +129,20 @@ pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place
     Ok((1..).zip(hashes).map(place).collect())
 }
 
-/// A row as it was read: an append, or what it wrote to one stream.
+/// A row as it was read: what one append wrote to one stream, or a part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedAppend<'a> {
     pub(crate) stream: StreamId,
-    /// Of its last event.
+    /// Sequence of its last event.
     pub(crate) seq: u64,
-    /// Of its last event.
+    /// Position of its last event.
     pub(crate) position: u64,
     pub(crate) hashes: &'a [u8],
     pub(crate) heads: &'a [u8],
     pub(crate) contents: Option<&'a [u8]>,
 }
 
-/// An event of such a row. Where its content is in a blob, `event` has none of its bytes yet.
+/// An event of such a row. If its content is in a blob, `event` does not have the bytes yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked {
     pub(crate) event: Positioned,
@@ -149,7 +150,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// The event with its bytes. `blob`: what the blob holds that this one names.
+    /// Returns the event with its bytes. `blob` holds the bytes of the blob that the event names.
     pub(crate) fn complete(mut self, blob: Option<Vec<u8>>) -> Result<Positioned, Error> {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
@@ -162,7 +163,7 @@ impl Unpacked {
 }
 
 impl PackedAppend<'_> {
-    /// All its events. A row that does not add up is damage, whichever of its events is asked for.
+    /// Unpacks all events of the row. An inconsistent row is damage, no matter which event was requested.
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
@@ -183,7 +184,7 @@ impl PackedAppend<'_> {
         Ok(events)
     }
 
-    /// Its contents without those of some events, and the blobs that held them.
+    /// Returns its contents without those of the given events, and the blobs that held the removed contents.
     pub(crate) fn without(&self, seqs: &[u64]) -> Result<(Option<Vec<u8>>, Vec<Digest>), Error> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
@@ -211,7 +212,7 @@ fn unreadable(position: u64, why: &str) -> Error {
     Error::Corrupt(format!("the append at position {position} can not be read: {why}"))
 }
 
-/// What is left of a column.
+/// The unread rest of a column.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -230,7 +231,7 @@ impl<'a> Bytes<'a> {
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// An event's content, if it has one, and the blob that its bytes are in. `None`: there is no such content.
+    /// Reads an event's content, if it has one, and the blob that holds its bytes. `None` if the bytes are malformed.
     fn content(&mut self) -> Option<(Option<SealedContent>, Option<Digest>)> {
         let [kind] = self.array()?;
         if kind == NOTHING {

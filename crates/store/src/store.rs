@@ -1,4 +1,4 @@
-//! The store that a server was started with: one of the two that last.
+//! The store that a server was started with: SQLite or PostgreSQL.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,19 +26,19 @@ use crate::tables::{
     AnswerFilter, Cursor, Due, GrantFilter, InterruptFilter, Page, Rows, RunFilter, SessionFilter, Tables,
 };
 
-/// Where the journal is.
+/// Place of the journal.
 #[derive(Clone, Debug)]
 pub enum Location {
     /// In the data folder.
     Folder(sqlite::Config),
-    /// In a database, which other nodes may use too. The data folder holds what is this node's own.
+    /// In a database, which other nodes may share. The data folder holds the data of this node alone.
     Database(postgres::Config),
 }
 
 #[derive(Debug)]
 pub enum Store {
     Sqlite(Sqlite),
-    /// The lock is there where this process is a node.
+    /// The lock is present if this process is a node.
     Postgres(Postgres, Option<FolderLock>),
 }
 
@@ -47,7 +47,7 @@ pub enum Store {
 pub struct FolderLock(#[expect(dead_code, reason = "held")] Lock);
 
 impl Store {
-    /// Opens the journal, and takes the data folder for this process.
+    /// Opens the journal, and locks the data folder for this process.
     pub async fn open(folder: &Path, place: Location) -> Result<Self, Error> {
         let folder = folder.to_owned();
         match place {
@@ -61,8 +61,8 @@ impl Store {
         }
     }
 
-    /// Opens the journal to read it. Nothing is written, and a database is not joined as a node. A data folder is
-    /// read where no server uses it, a database also beside its servers.
+    /// Opens the journal to read it. Writes nothing, and does not join a database as a node. A data folder is read only
+    /// while no server uses it; a database also while servers use it.
     pub async fn open_to_read(folder: &Path, place: Location) -> Result<Self, Error> {
         match place {
             Location::Folder(_) => {
@@ -73,7 +73,7 @@ impl Store {
         }
     }
 
-    /// What all nodes of the journal have in common under this name: what the first of them offered.
+    /// Returns the value that all nodes of the journal share under this name: the value that the first node offered.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         match self {
             Self::Sqlite(_) => Ok(offered.to_owned()),
@@ -81,7 +81,7 @@ impl Store {
         }
     }
 
-    /// The journal as a database that other nodes use, too; `None`: what this node needs lies in its data folder.
+    /// Returns the database that other nodes share; `None` if the journal is in the data folder.
     pub fn database(&self) -> Option<&Postgres> {
         match self {
             Self::Sqlite(_) => None,
@@ -89,7 +89,7 @@ impl Store {
         }
     }
 
-    /// Whether what is appended can be written, as far as this process knows. A database may be away for a while.
+    /// Returns true if appends can be written, as far as this process knows. A database may be unreachable for a while.
     pub fn is_alive(&self) -> bool {
         match self {
             Self::Sqlite(store) => store.is_alive(),
@@ -105,7 +105,7 @@ impl Store {
         }
     }
 
-    /// Looks whether the files of a data folder are still those that were opened. A copy is made if they are not.
+    /// Checks that the files of a data folder are still those that were opened. Makes a copy if they are not.
     pub fn check_files(&self) {
         match self {
             Self::Sqlite(store) => store.check_files(),
@@ -113,7 +113,7 @@ impl Store {
         }
     }
 
-    /// Problems of a data folder that are known without a look at the whole journal.
+    /// Returns problems of a data folder that are known without reading the whole journal.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
         match self {
             Self::Sqlite(store) => store.known_problems().await,
@@ -121,7 +121,8 @@ impl Store {
         }
     }
 
-    /// Jobs that wait for the one writer of a data folder; `None`: a database has no such queue.
+    /// Returns how many jobs wait for the single writer of a data folder; `None` for a database, which has no such
+    /// queue.
     pub fn writes_waiting(&self) -> Option<usize> {
         match self {
             Self::Sqlite(store) => store.writes_waiting(),
@@ -129,7 +130,7 @@ impl Store {
         }
     }
 
-    /// Resolves when nothing can be written any more for as long as this process lives, with the reason.
+    /// Waits until this process can write nothing any more, and returns the reason.
     pub async fn failed(&self) -> String {
         match self {
             Self::Sqlite(store) => format!("the writer of the journal died ({})", store.failed().await),
@@ -137,7 +138,8 @@ impl Store {
         }
     }
 
-    /// Whether a database was restored from a dump, and nobody has taken it up since. A data folder says so by itself.
+    /// Returns true if a database was restored from a dump and not yet taken up. A data folder detects a restore by
+    /// itself.
     pub fn is_restored(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,
@@ -145,7 +147,7 @@ impl Store {
         }
     }
 
-    /// Somebody has seen to it.
+    /// Records that the operator has checked the restored database.
     pub async fn take_up(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(_) => Ok(()),
@@ -153,8 +155,8 @@ impl Store {
         }
     }
 
-    /// The version of the schema, where it is later than this binary knows and it may work with it all the same. A data
-    /// folder has one version at a time.
+    /// Returns the version of the schema if it is newer than this binary knows and still compatible. A data folder has
+    /// exactly one version at a time.
     pub fn newer(&self) -> Option<u32> {
         match self {
             Self::Sqlite(_) => None,
@@ -162,7 +164,7 @@ impl Store {
         }
     }
 
-    /// Writes what was accepted, and lets everything go.
+    /// Writes what was accepted, and releases all resources.
     pub async fn close(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite(store) => store.close().await,
@@ -177,7 +179,7 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io(Box::new(error)))?
 }
 
-/// The same call on whichever store it is.
+/// Calls the same method on the store in use.
 macro_rules! on {
     ($store:expr, $method:ident($($argument:expr),*)) => {
         match $store {
@@ -186,7 +188,7 @@ macro_rules! on {
         }
     };
     ($store:expr, $method:ident($($argument:expr),*).await) => {{
-        // Behind a pointer, so that no caller compiles what a store does.
+        // Boxed, so that callers do not compile the code of the stores.
         let answer: BoxFuture<'_, _> = match $store {
             Store::Sqlite(store) => Box::pin(store.$method($($argument),*)),
             Store::Postgres(store, _) => Box::pin(store.$method($($argument),*)),

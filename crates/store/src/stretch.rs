@@ -1,7 +1,7 @@
-//! What the pages of lists are read from: stretches of indexes, the same for both SQL stores. Each store writes them in
-//! its own SQL.
+//! Index scans that the pages of lists are read from, the same for both SQL stores. Each store writes them in its own
+//! SQL.
 //!
-//! Pages go by key, never by offset. What a filter names may lie in several stretches, which are merged.
+//! Pages continue by key, never by offset. A filter may need several index scans, which are merged.
 
 use std::cmp::Reverse;
 
@@ -16,11 +16,11 @@ use crate::outbox::DeliveryFilter;
 use crate::table::{Field, Record, Table, Value};
 use crate::tables::{AnswerFilter, GrantFilter, InterruptFilter, RunFilter, Search, SessionFilter};
 
-/// The rows of one stretch of an index, from a place on, in its order.
+/// Scan of a range of an index, from a place on, in its order.
 #[derive(Clone, Debug)]
 pub(crate) struct Stretch<'a> {
     pub(crate) table: Table,
-    /// `None`: the table itself is in order.
+    /// `None` if the table itself is in this order.
     pub(crate) index: Option<&'static str>,
     pub(crate) conditions: Vec<Condition<'a>>,
     pub(crate) order: &'static str,
@@ -28,18 +28,18 @@ pub(crate) struct Stretch<'a> {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Condition<'a> {
-    /// The column holds this.
+    /// The column equals this value.
     Equal(&'static str, Value<'a>),
-    /// SQL of both stores with a `?` for each value. A table whose index is named is followed by `@` and that name.
+    /// SQL of both stores with a `?` for each value. `@` marks the name of an index, which follows its table.
     Holds(&'static str, Vec<Value<'a>>),
-    /// One of these texts stands in the column. They are bound as one value, however many there are.
+    /// The column contains one of these texts. They are bound as one value, however many there are.
     Contains { column: &'static str, texts: &'a [String], json: String },
-    /// An answer has these words.
+    /// An answer contains these words.
     Words(&'a Search),
 }
 
 impl Search {
-    /// The condition for one word, put together for all of them.
+    /// Joins the condition for one word over all words.
     pub(crate) fn each<'s>(&'s self, word: impl FnMut(&'s str) -> String) -> String {
         let (words, joined, without) = match self {
             Self::All(words) => (words, " AND ", "true"),
@@ -72,7 +72,7 @@ impl<'a> Stretch<'a> {
         self
     }
 
-    /// Newest first, from a place on.
+    /// Limits the scan to rows after a place, newest first.
     fn older<F: Field>(self, sql: &'static str, after: Option<&'a F>) -> Self {
         match after {
             Some(id) => self.holds(sql, vec![id.value()]),
@@ -81,7 +81,7 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// The runs of a filter that is one stretch by itself. Which ones are is a matter of the store's indexes.
+/// Scans the runs of a filter that needs one scan only. The indexes of the store decide which filters these are.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> Stretch<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -95,7 +95,7 @@ pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> 
         .older("run < ?", after.map(|RunSortKey(Reverse(run))| run))
 }
 
-/// Each state that the filter names is one stretch.
+/// Scans the sessions of a filter: one scan for each state that it names.
 pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionSortKey>) -> Vec<Stretch<'a>> {
     let rest = |mut stretch: Stretch<'a>| {
         if let Some(workflow) = &filter.workflow {
@@ -114,7 +114,7 @@ pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionS
     filter.states.iter().map(of).collect()
 }
 
-/// The open ones, then the resolved ones; each half by kind where the filter is no narrower.
+/// Scans open interrupts, then resolved ones. Without a narrower filter each half has one scan for each kind.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,
@@ -165,7 +165,7 @@ pub(crate) fn interrupts<'a>(
     [open, resolved]
 }
 
-/// Those that stand and those that were revoked are one stretch each.
+/// Scans the grants: one scan for the valid ones, one for the revoked ones.
 pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) -> Vec<Stretch<'a>> {
     let of = |revoked| {
         Stretch::of::<GrantRow>(Some("grants_by_state"), "grant_id DESC")

@@ -1,7 +1,8 @@
-//! The rows as both SQL stores keep them: each kind is described once, and what writes and reads it follows from that.
+//! The rows as both SQL stores keep them. Each kind of row is described once, and the code that writes and reads it
+//! follows from that.
 //!
-//! A column's name stands here and in the migration of each store; its type follows from the field of the row. A field
-//! that is missing here does not compile. The stores say how a [`Value`] stands in a column.
+//! A column's name is given here and in the migration of each store. Its type follows from the field of the row. A
+//! field missing here does not compile. Each store decides how a column holds a [`Value`].
 
 use std::str::FromStr;
 
@@ -21,12 +22,12 @@ pub(crate) struct Table {
     pub(crate) name: &'static str,
     /// The first one is the key.
     pub(crate) columns: &'static [&'static str],
-    /// The columns as they stand in a statement.
+    /// The columns as a statement lists them.
     pub(crate) list: &'static str,
     pub(crate) conflict: Conflict,
 }
 
-/// What becomes of a row whose key is there.
+/// Treatment of a row whose key already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     Replaced,
@@ -50,16 +51,16 @@ pub trait Row {
 pub(crate) trait Record: Sized {
     const TABLE: Table;
 
-    /// In the order of the columns.
+    /// Returns the values in the order of the columns.
     fn values(&self) -> Vec<Value<'_>>;
 
     fn read<C: Columns>(columns: &mut C) -> Result<Self, C::Error>;
 
-    /// This row, where `there` is one with its key.
+    /// Returns the row to store if `there` already has its key.
     fn over(self, there: Self) -> Self;
 }
 
-/// Describes a kind of row: its table, its fields, and the columns whose name is not the field's.
+/// Describes a kind of row: its table, its fields, and the columns whose name differs from the field's.
 macro_rules! record {
     ($row:ident in $table:literal, $conflict:ident { $key:ident $(as $named:literal)? $(, $field:ident)* }
         over $this:ident, $there:ident: $over:expr) => {
@@ -135,14 +136,14 @@ record!(ChannelState in "channels", Replaced {
     channel, failing_since, failed_at, failing_ms, disabled_at, why
 } over this, _there: this);
 
-/// Every table of rows that can be rebuilt.
+/// Tables of rows that can be rebuilt.
 pub(crate) const TABLES: [Table; 5] =
     [RunRow::TABLE, SessionRow::TABLE, InterruptRow::TABLE, GrantRow::TABLE, AnswerRow::TABLE];
 
-/// The tables that hold what no event says.
+/// Tables whose data is in no event.
 pub(crate) const OUTBOX: [Table; 3] = [Delivery::TABLE, Attempt::TABLE, ChannelState::TABLE];
 
-/// Whatever rows are put into.
+/// A target that rows are put into.
 pub(crate) trait Put {
     type Error;
 
@@ -150,7 +151,7 @@ pub(crate) trait Put {
 }
 
 impl Rows {
-    /// Puts each row. Two of one key are put in their order: the last one counts.
+    /// Puts each row. If two rows have one key, the last one wins.
     pub(crate) fn put_into<P: Put>(&self, put: &mut P) -> Result<(), P::Error> {
         let Self { run, session, interrupts, grants, answers } = self;
         run.iter().try_for_each(|row| put.put(row))?;
@@ -161,18 +162,18 @@ impl Rows {
     }
 }
 
-/// What a column holds.
+/// Value of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Null,
-    /// The id of something that has a row, prefix included.
+    /// Id of a record that has a row, prefix included.
     Id(&'a str),
     Text(&'a str),
     Number(i64),
     Flag(bool),
 }
 
-/// The columns of a stored row, read one after the other. A column that holds something else is damage, never a default.
+/// The columns of a stored row, read in order. A column with any other value is damage, never a default.
 pub(crate) trait Columns {
     type Error;
 
@@ -180,15 +181,15 @@ pub(crate) trait Columns {
     fn text(&mut self) -> Result<Option<&str>, Self::Error>;
     fn number(&mut self) -> Result<Option<i64>, Self::Error>;
     fn flag(&mut self) -> Result<Option<bool>, Self::Error>;
-    /// The last column that was read makes no sense.
+    /// Returns the error for the last column read, whose value is invalid.
     fn damaged(&self) -> Self::Error;
 }
 
-/// What a field of a row may be.
+/// Type of a field of a row.
 pub(crate) trait Field: Sized {
     fn value(&self) -> Value<'_>;
 
-    /// `None`: the column is null.
+    /// Reads the next column; `None` if it is null.
     fn read<C: Columns>(columns: &mut C) -> Result<Option<Self>, C::Error>;
 }
 
@@ -221,7 +222,7 @@ macro_rules! ids {
 }
 ids!(RunId, SessionId, InterruptId, GrantId, DeliveryId);
 
-/// Names of closed sets.
+/// Implements [`Field`] for names of closed sets.
 macro_rules! names {
     ($($name:ident),*) => {
         $(impl Field for $name {
@@ -269,7 +270,8 @@ impl Field for Timestamp {
     }
 }
 
-/// Unsigned numbers. Databases have 63 bits for one; a larger one, which only a request can name, saturates.
+/// Implements [`Field`] for unsigned numbers. Databases store 63 bits; a larger number, which only a request can
+/// contain, saturates.
 macro_rules! numbers {
     ($($number:ident),*) => {
         $(impl Field for $number {

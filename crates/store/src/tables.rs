@@ -1,4 +1,4 @@
-//! What a journal promises of its rows: they are written by appends, found by their ids, and listed. All of them can
+//! Promises of a journal about its rows: they are written by appends, found by their ids, and listed. All of them can
 //! be rebuilt from the events.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use holdshort_core::time::Timestamp;
 
 use crate::journal::Error;
 
-/// Rows to insert or replace, by their id. That of a session is [merged](SessionRow::with) with the one that is there.
+/// Rows to insert or replace, by their id. A session's row is [merged](SessionRow::with) with the existing one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     pub run: Option<RunRow>,
@@ -24,14 +24,14 @@ pub struct Rows {
     pub answers: Vec<AnswerRow>,
 }
 
-/// A run whose deadline has come.
+/// A run whose deadline has passed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
     pub deadline: Timestamp,
     pub run: RunId,
 }
 
-/// Newest first.
+/// Filter of the list of runs, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
     pub status: Option<Status>,
@@ -39,41 +39,41 @@ pub struct RunFilter {
     pub session: Option<SessionId>,
 }
 
-/// Newest first.
+/// Filter of the list of sessions, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    /// Empty: any.
+    /// Empty allows any state.
     pub states: BTreeSet<State>,
-    /// That the session was opened for, or that a run of it has.
+    /// Workflow that the session was opened for, or that one of its runs uses.
     pub workflow: Option<String>,
 }
 
-/// Open first by risk, then by age (oldest first); resolved ones newest first.
+/// Filter of the list of interrupts: open ones by risk, then oldest first; resolved ones newest first.
 #[derive(Clone, Debug, Default)]
 pub struct InterruptFilter {
     pub open: Option<bool>,
     pub run: Option<RunId>,
-    /// Found over the rows of its runs.
+    /// Found through the rows of the session's runs.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
-    /// Those that have one of these [marks](holdshort_core::interrupt::mark).
+    /// Interrupts with one of these [marks](holdshort_core::interrupt::mark).
     pub marks: Option<Vec<String>>,
 }
 
-/// Newest first.
+/// Filter of the list of grants, newest first.
 #[derive(Clone, Debug, Default)]
 pub struct GrantFilter {
     pub revoked: Option<bool>,
 }
 
-/// Newest first: by when the question was opened.
+/// Filter of the list of answers, newest first by the time at which the question was opened.
 #[derive(Clone, Debug, Default)]
 pub struct AnswerFilter {
     pub subject: Option<String>,
     pub run: Option<RunId>,
-    /// The [same question](holdshort_core::history::asked).
+    /// Key of the [same question](holdshort_core::history::asked).
     pub asked: Option<String>,
-    /// Taken from the answer to this question.
+    /// Question whose answer was reused.
     pub source: Option<InterruptId>,
     pub search: Option<Search>,
 }
@@ -91,13 +91,13 @@ pub struct Page<T> {
     pub next: Option<Cursor>,
 }
 
-/// An opaque place in a list; text on the wire, of characters that a URL may hold.
+/// An opaque place in a list; on the wire a text of characters allowed in a URL.
 pub type Cursor = String;
 
-/// The rows beside the events.
+/// The rows that are kept in addition to the events.
 ///
-/// A read sees every append that was answered before the read began. Lists are stable under inserts: a page that was
-/// given out neither repeats nor skips a row that did not change.
+/// A read sees every append that was answered before the read began. Lists are stable under inserts: later pages
+/// neither repeat nor skip a row that did not change.
 pub trait Tables: Send + Sync + 'static {
     fn run(&self, run: &RunId) -> impl Future<Output = Result<Option<RunRow>, Error>> + Send;
 
@@ -117,15 +117,16 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<SessionRow>, Error>> + Send;
 
-    /// Sessions that are not closed and in which nothing happened for as long as they were opened for: no run of
-    /// them lives, and the last change of the session and of each run is so old. In order of their ids.
+    /// Returns idle sessions in order of their ids. A session is idle if it is not closed, has no live run, and nothing
+    /// in it changed for its idle period.
     fn idle_sessions(
         &self,
         now: Timestamp,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<SessionId>, Error>> + Send;
 
-    /// What the runs of a session used, by currency; those without one first. Empty: it has no runs.
+    /// Returns the usage of a session's runs by currency; runs without a currency come first. Empty if the session has
+    /// no runs.
     fn session_usage(
         &self,
         session: &SessionId,
@@ -150,7 +151,7 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<GrantRow>, Error>> + Send;
 
-    /// That to the question of this id.
+    /// Returns the answer to the question with this id.
     fn answer(&self, id: &InterruptId) -> impl Future<Output = Result<Option<AnswerRow>, Error>> + Send;
 
     fn answers(
@@ -160,7 +161,8 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Page<AnswerRow>, Error>> + Send;
 
-    /// Runs whose deadline is at or before `now`, earliest first, behind the given one: what stays due is passed by.
+    /// Returns runs after the given one whose deadline is at or before `now`, earliest first. The caller can skip runs
+    /// that stay due.
     fn due(
         &self,
         now: Timestamp,
@@ -168,10 +170,10 @@ pub trait Tables: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Due>, Error>> + Send;
 
-    /// The earliest deadline of all runs.
+    /// Returns the earliest deadline of all runs.
     fn next_deadline(&self) -> impl Future<Output = Result<Option<Timestamp>, Error>> + Send;
 
-    /// Drops all rows and writes these instead, in one transaction. `keys` and `blobs` stay: they belong to
-    /// the journal.
+    /// Drops all rows and writes these instead, in one transaction. `keys` and `blobs` stay: they belong to the
+    /// journal.
     fn replace_rows(&self, rows: Vec<Rows>) -> impl Future<Output = Result<(), Error>> + Send;
 }

@@ -1,12 +1,12 @@
-//! What all nodes have in common beside the journal.
+//! Values that all nodes share outside the journal.
 
 use super::Postgres;
 use super::column::get;
 use crate::journal::Error;
 
 impl Postgres {
-    /// The value under this name: the one offered where there is none yet. Secrets may be among them, so nothing
-    /// here is logged.
+    /// Returns the value of this name, and stores the offered one if there is none yet. A value may be a secret, so
+    /// this module logs none.
     pub async fn agree(&self, name: &str, offered: &str) -> Result<String, Error> {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;
@@ -15,7 +15,7 @@ impl Postgres {
         Ok(get::<&str>(row, 0)?.to_owned())
     }
 
-    /// From here on this is the value under the name; none, without one.
+    /// Sets the value of this name; `None` removes it.
     pub async fn share(&self, name: &str, value: Option<&str>) -> Result<(), Error> {
         match value {
             Some(value) => {
@@ -30,7 +30,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// The names that begin so.
+    /// Returns the names with this prefix.
     pub async fn shared_under(&self, prefix: &str) -> Result<Vec<String>, Error> {
         let rows = self.pool.query("SELECT name FROM agreed WHERE starts_with(name, $1)", &[&prefix]).await?;
         rows.iter().map(|row| Ok(get::<&str>(row, 0)?.to_owned())).collect()

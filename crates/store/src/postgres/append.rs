@@ -1,5 +1,5 @@
-//! One append: one call of `holdshort_append`, which is one round trip and one transaction. Here its arguments
-//! are put together, its answer is read, and it is asked again where another transaction got in its way.
+//! One append: one call of `holdshort_append`, which is one round trip and one transaction. This module builds the
+//! arguments, reads the answer, and retries if another transaction was in conflict.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,14 +24,14 @@ use crate::table::Record;
 
 /// A position has 14 bits for the event's number within its append.
 const MOST_EVENTS: usize = 1 << 14;
-/// How often an append is tried that lost against another one; each time the other one got through.
+/// Maximum number of attempts for an append that lost against another one. Each time the other append succeeded.
 const ATTEMPTS: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
 const CALL: &str = "SELECT outcome, place, number, digest, reference FROM holdshort_append(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
 
-/// Refuses what this store has no room for.
+/// Rejects an append that this store has no room for.
 pub(super) fn check(append: &Append) -> Result<(), AppendError> {
     check::append(append)?;
     let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
@@ -90,7 +90,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     }
 }
 
-/// What the outcome is about; PostgreSQL counts from 1.
+/// Returns the index that the outcome refers to. PostgreSQL counts from 1.
 fn place(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
@@ -99,7 +99,7 @@ fn unknown(what: &str) -> Error {
     Error::Corrupt(format!("holdshort_append answered with an unknown {what}"))
 }
 
-/// Where streams must end, in the order in which they are checked.
+/// Returns the required ends of streams, in the order in which they are checked.
 fn ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
@@ -168,7 +168,7 @@ impl<'a> Arguments<'a> {
         self.contents.push(contents);
     }
 
-    /// The inner error is the database's.
+    /// Calls the function. The inner error comes from the database.
     async fn call(
         &self,
         pool: &Pool,
@@ -203,8 +203,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// One lock per stream, by a number that all nodes agree on; exclusive where the stream is written. Two streams
-/// of one number only wait for each other.
+/// Returns one lock for each stream, by a number that all nodes compute alike. The lock is exclusive if the stream is
+/// written. Two streams with one number only wait for each other.
 fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));

@@ -1,4 +1,5 @@
-//! Bodies in PostgreSQL. Two nodes that keep the same files take their rows in the order of the digests.
+//! Contents of files in PostgreSQL. Each statement locks rows in the order of their digests, so that nodes that store
+//! the same files do not deadlock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +41,7 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        // One that somebody needs while its row is waited for has another moment by then, and stays.
+        // A content that is used while this statement waits for its row has a later time by then, and stays.
         let sql = "DELETE FROM bodies USING (
                        SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,

@@ -1,4 +1,4 @@
-//! How values of the core stand in columns. A column that holds anything else is damage, never a default.
+//! Values of the core in columns. A column with any other value is damage, never a default.
 
 use std::str::FromStr;
 
@@ -9,12 +9,13 @@ use tokio_postgres::types::FromSql;
 
 use crate::journal::Error;
 
-/// An unsigned number. PostgreSQL has 63 bits for it; a larger one, which only a request can name, saturates.
+/// Converts an unsigned number. PostgreSQL stores 63 bits; a larger number, which only a request can contain,
+/// saturates.
 pub(super) fn big(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A limit as SQL wants it.
+/// Converts a limit to the type of SQL.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -35,7 +36,7 @@ pub(super) fn time(row: &Row, index: usize) -> Result<Timestamp, Error> {
     get(row, index).map(Timestamp::from_millis)
 }
 
-/// An id or a stream.
+/// Reads the id of a record or a stream.
 pub(super) fn id<I: FromStr<Err: std::fmt::Display>>(row: &Row, index: usize) -> Result<I, Error> {
     get::<&str>(row, index)?.parse().map_err(|error: I::Err| Error::Corrupt(error.to_string()))
 }

@@ -1,14 +1,15 @@
-//! What PostgreSQL and the way to it report, as the errors that a surface can act on. Never shows a password.
+//! Errors of PostgreSQL and of the connection to it, as errors that a user interface can act on. Never shows a
+//! password.
 
 use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
 
 use crate::journal::Error;
 
-/// A database that this store does not work with. The source of [`Error::Io`] when it is opened.
+/// A database that this store does not support. The source of [`Error::Io`] when it is opened.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
-    /// The address itself is not repeated: a password may stand in it.
+    /// The address itself is not repeated: it may contain a password.
     #[error("the database's address is not of the form postgresql://user:password@host:port/name")]
     Address,
     #[error(
@@ -35,7 +36,7 @@ impl From<Unsupported> for Error {
     }
 }
 
-/// No answer in time, from a database that may be there or not.
+/// The database did not answer in time. It may be running or not.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
 pub(super) struct Silent(pub(super) std::time::Duration);
@@ -67,7 +68,7 @@ impl From<PoolError> for Error {
     }
 }
 
-/// Whether the transaction was undone because of another one: the same call can succeed.
+/// Returns true if another transaction caused the rollback: the same call can succeed.
 pub(super) fn is_race(error: &tokio_postgres::Error) -> bool {
     matches!(
         error.code(),

@@ -1,9 +1,9 @@
-//! Which database the journal lives in: a dump that was restored is another one, and what happened since it was made is
-//! not in it.
+//! Identity of the database that holds the journal. A restored dump is another database, and lacks all events after the
+//! dump.
 //!
-//! The cluster and the database are remembered by the numbers that PostgreSQL gives them. A standby that is promoted, and
-//! a copy of the cluster's files, have the same; a database that `pg_restore`, `createdb --template` or `pg_upgrade`
-//! made has others.
+//! Cluster and database are identified by the numbers that PostgreSQL gives them. A promoted standby and a copy of the
+//! cluster's files keep these numbers. A database made by `pg_restore`, `createdb --template` or `pg_upgrade` has
+//! others.
 
 use deadpool_postgres::Transaction;
 use tokio_postgres::types::FromSqlOwned;
@@ -14,7 +14,7 @@ use crate::journal::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Home {
-    /// 0 where PostgreSQL does not tell it.
+    /// 0 if PostgreSQL does not reveal it.
     cluster: i64,
     database: i64,
 }
@@ -24,7 +24,7 @@ const DATABASE: &str = "database";
 
 impl Home {
     pub(super) async fn of(pool: &Pool) -> Result<Self, Error> {
-        // Whoever runs PostgreSQL may not want everybody to know it.
+        // The administrator of PostgreSQL may restrict access to this function.
         let is_told: bool =
             one(pool, "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").await?;
         let cluster =
@@ -33,7 +33,7 @@ impl Home {
         Ok(Self { cluster, database: one(pool, sql).await? })
     }
 
-    /// Whether the journal was written in another database so far. One that does not say is at home here.
+    /// Returns true if the journal was last written in another database. If no database is recorded, records this one.
     pub(super) async fn is_another(self, transaction: &Transaction<'_>) -> Result<bool, Error> {
         let sql = "SELECT value FROM meta WHERE name = $1";
         for (name, here) in [(CLUSTER, self.cluster), (DATABASE, self.database)] {
@@ -55,7 +55,7 @@ impl Home {
         Ok(())
     }
 
-    /// From here on the journal is at home here.
+    /// Records this database as the one that holds the journal.
     pub(super) async fn take_up(self, pool: &Pool) -> Result<(), Error> {
         let mut client = pool.client().await?;
         let transaction = client.transaction().await?;
@@ -66,7 +66,7 @@ impl Home {
     }
 }
 
-/// The first column of the first row.
+/// Returns the first column of the first row.
 async fn one<T: FromSqlOwned>(pool: &Pool, sql: &str) -> Result<T, Error> {
     get(pool.read(sql, &[]).await?.first().ok_or(Error::Closed)?, 0)
 }

@@ -1,5 +1,5 @@
-//! How far reads by position may see, for those who wait for it. The answer comes from the database. A wake-up, by an
-//! append of this node or a NOTIFY of another, only makes it sooner, and may be missing (behind a connection pooler).
+//! Watches up to which position reads may see, and reports it. The answer comes from the database. A wake-up, from an
+//! append of this node or a NOTIFY of another, only makes it sooner. It may be missing (behind a connection pooler).
 //!
 //! No append notifies: a NOTIFY locks the whole cluster's queue while its transaction commits.
 
@@ -17,17 +17,17 @@ use super::read;
 use super::tls::Tls;
 use crate::journal::Error;
 
-/// Between two questions at least, however much is written.
+/// Minimum time between two queries, however much is written.
 const FASTEST: Duration = Duration::from_millis(4);
-/// After something happened, growing up to the slowest.
+/// Wait after a change; it grows up to `SLOWEST`.
 const SOON: Duration = Duration::from_millis(10);
 const SLOWEST: Duration = Duration::from_millis(250);
-/// Between two notifications of a node: what it wrote meanwhile needs one.
+/// Time between two notifications of a node. One notification covers everything written in that time.
 const WINDOW: Duration = Duration::from_millis(20);
-/// After a connection that listens was lost.
+/// Pause after the listening connection was lost.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What this node wrote, and whom that wakes.
+/// Last position written by this node, and the tasks that a new one wakes.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     position: AtomicU64,
@@ -44,7 +44,7 @@ impl Written {
     }
 }
 
-/// Tells how far the journal can be read, for as long as it is not dropped.
+/// Reports up to which position the journal can be read, until it is dropped.
 pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: watch::Sender<u64>) {
     let mut wait = SOON;
     loop {
@@ -64,16 +64,16 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: wat
                 wait = SLOWEST;
             }
         }
-        // Its own events lie beyond the horizon while any older transaction of the cluster runs.
+        // The node's own events are beyond the horizon while any older transaction of the cluster runs.
         let behind = *visible.borrow() < written.position.load(Ordering::Acquire);
         let latest = if behind { wait.min(SOON * 2) } else { wait };
-        // Not woken is as good: it looks all the same.
+        // The loop looks again after the time-out, too.
         let _woken = timeout(latest, written.look.notified()).await;
         sleep_until(earliest).await;
     }
 }
 
-/// Tells the other nodes that this one wrote something.
+/// Notifies the other nodes after this one wrote something.
 pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
     let payload = node.to_string();
     loop {
@@ -87,12 +87,12 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
     }
 }
 
-/// Is woken by the other nodes.
+/// Listens for notifications of other nodes, which wake the watcher.
 pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Written>) {
     let own = node.to_string();
     let tls = match Tls::of(&address) {
         Ok(tls) => tls,
-        // The pool has said so before anything was opened.
+        // The pool has already reported this error before opening a connection.
         Err(error) => return tracing::error!(%error, "other nodes can not be listened to"),
     };
     loop {
@@ -103,7 +103,7 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     }
 }
 
-/// Returns when the connection is lost.
+/// Listens until the connection is lost.
 async fn listen(
     address: &Config,
     tls: &Tls,

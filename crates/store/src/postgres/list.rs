@@ -1,4 +1,4 @@
-//! Lists: all stretches of one in one statement.
+//! Lists: one statement runs all index scans of a page.
 
 use holdshort_core::delivery::Delivery;
 use holdshort_core::id::SessionId;
@@ -28,7 +28,7 @@ pub(super) async fn runs(
     limit: usize,
 ) -> Result<Page<RunRow>, Error> {
     let statuses = match filter {
-        // Those of a workflow are in order of their ids within a status.
+        // Runs of a workflow are ordered by their ids within a status.
         RunFilter { status: None, workflow: Some(_), session: None } => Status::ALL.map(Some).to_vec(),
         RunFilter { status, .. } => vec![*status],
     };
@@ -150,8 +150,8 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// The first rows of each stretch: one more than a page holds, to see whether anything follows. One statement, so
-/// that it is one moment.
+/// Reads the first rows of each index scan: one more than a page holds, which shows whether another page follows. One
+/// statement reads them, so that all rows are of one moment.
 async fn all<R: Record>(pool: &Pool, stretches: &[Stretch<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
@@ -164,8 +164,8 @@ async fn all<R: Record>(pool: &Pool, stretches: &[Stretch<'_>], limit: usize) ->
 
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// `None`: it names a text that no column can hold. Only the values vary within one combination of filters, so that
-/// a statement is prepared once.
+/// Returns the SQL of a scan; `None` if it searches for a text that no column can hold. Only the values vary within one
+/// combination of filters, so that a statement is prepared once.
 fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     let Stretch { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
@@ -179,7 +179,7 @@ fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String>
                 let of = values.len();
                 format!("EXISTS (SELECT 1 FROM unnest(${of}::text[]) AS one WHERE strpos({column}, one) > 0)")
             }
-            // A word has letters and digits alone: it means itself.
+            // A word has only letters and digits, so it needs no escaping.
             Condition::Words(search) => search.each(|word| {
                 values.push(Box::new(word.to_owned()));
                 format!("lexemes @@ (${}::text)::tsquery", values.len())
@@ -208,7 +208,7 @@ fn bind(value: &Value<'_>, values: &mut Vec<Parameter>) -> Option<String> {
     Some(format!("${}", values.len()))
 }
 
-/// PostgreSQL chooses its indexes.
+/// Removes the names of indexes: PostgreSQL chooses its indexes itself.
 fn without_indexes(sql: &str) -> String {
     let words = sql.split(' ').filter(|word| !word.starts_with('@'));
     words.collect::<Vec<_>>().join(" ")

@@ -13,7 +13,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
 
 impl Log for Postgres {
-    /// An error of the store can mean that the append is written all the same: its answer got lost.
+    /// Appends all or nothing. After an error of the store the append may still be written: its answer was lost.
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         append::check(&append)?;
         let open = Arc::clone(&self.open).read_owned().await;
@@ -22,7 +22,7 @@ impl Log for Postgres {
         }
         self.node()?.check()?;
         let (pool, node, written) = (self.pool.clone(), self.node()?.id, Arc::clone(&self.written));
-        // A task of its own: whoever asked may go away, and what was accepted is written all the same.
+        // Runs in its own task: the caller may go away, and an accepted append is written all the same.
         let task = tokio::spawn(async move {
             let appended = append::append(&pool, node, &append).await?;
             written.up_to(appended.position);

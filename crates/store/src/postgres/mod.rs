@@ -1,10 +1,10 @@
-//! The journal in PostgreSQL, for those who outgrow one machine: any number of nodes over one database. Here it
-//! is opened and closed.
+//! The journal in PostgreSQL, for users who outgrow one machine: any number of nodes over one database. This module
+//! opens and closes it.
 //!
-//! `log`, `tables` and `leases` implement the traits: `append` writes, `read`, `list`, `rows` answer,
-//! `horizon` tells how far the order of commits is final, `seal` chains what is, `node` keeps this node's leases;
-//! `schema`, `pool` and `tls` open it. What a statement does stands in `migrations/postgres`.
-//! No transaction is ever held open by this process while it thinks: it may stop at any moment.
+//! `log`, `tables` and `leases` implement the traits. `append` writes; `read`, `list` and `rows` read. `horizon`
+//! reports how far the order of commits is final, `seal` chains the events up to there, and `node` keeps this node's
+//! leases. `schema`, `pool` and `tls` open the database. `migrations/postgres` contains the functions that statements
+//! call. This process never holds a transaction open while it computes: it may stop at any moment.
 
 mod agreed;
 mod append;
@@ -44,30 +44,31 @@ pub use self::pool::{check, warning};
 pub use self::schema::{Migration, Reach, Schema};
 use crate::journal::Error;
 
-/// Between two looks for runs that nobody drives.
+/// Time between two searches for runs without a driver.
 const POLL: Duration = Duration::from_millis(200);
-/// Connections that renew, look, notify and seal: they never wait behind appends.
+/// Connections that renew, look, notify and seal: they never wait for appends.
 const UPKEEP: usize = 4;
 
-/// Which database, and who this node is in it.
+/// Database to use, and the identity of this node in it.
 #[derive(Clone)]
 pub struct Config {
     /// `postgresql://user:password@host:port/name`, or `host=… user=…`.
     pub url: String,
-    /// What its operator calls this node.
+    /// Name of this node, given by its operator.
     pub name: String,
-    /// How long others wait for a node that is silent before they take its runs. Renewed each third.
+    /// Time that other nodes wait for a silent node before they take its runs. A node renews it three times in that
+    /// time.
     pub lease: Duration,
-    /// Refused while another node is there, and none can come meanwhile: for work on the journal itself.
+    /// True to refuse to open while another node is alive, and to keep other nodes out: for work on the journal itself.
     pub alone: bool,
-    /// Connections for appends and reads; five more stand beside them.
+    /// Connections for appends and reads; five more are opened for upkeep.
     pub connections: usize,
-    /// The migrations that this node knows. A node of another version knows others.
+    /// Migrations that this node knows. A node of another version knows others.
     pub schema: Schema,
 }
 
 impl Config {
-    /// With a lease of 15 seconds and 16 connections.
+    /// Returns a configuration with a lease of 15 seconds and 16 connections.
     pub fn new(url: impl Into<String>, name: impl Into<String>) -> Self {
         let lease = Duration::from_secs(15);
         Self {
@@ -81,7 +82,7 @@ impl Config {
     }
 }
 
-/// Without the address: a password may stand in it.
+/// Omits the address: it may contain a password.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url: _, name, lease, alone, connections, schema: _ } = self;
@@ -100,14 +101,14 @@ impl fmt::Debug for Config {
 pub struct Postgres {
     pool: Pool,
     upkeep: Pool,
-    /// `None` where the journal is only read.
+    /// `None` if the journal is only read.
     node: Option<Arc<Node>>,
     written: Arc<Written>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// The journal was restored from a dump, and nobody has taken it up here yet.
+    /// True if the journal was restored from a dump and nobody has taken it up here yet.
     is_restored: bool,
-    /// Whether appends are taken; each holds it until it is answered.
+    /// True while appends are accepted. Each append holds a read lock until it is answered.
     open: Arc<RwLock<bool>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -139,8 +140,8 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: Some(node), written, position, home, is_restored, open, tasks })
     }
 
-    /// Connects to read: this process is no node, the schema stays as it is, and the database itself refuses what
-    /// would change anything. Appends are refused.
+    /// Connects to read. This process does not join as a node, the schema stays unchanged, and the database itself
+    /// refuses every change. Appends are rejected.
     pub async fn open_to_read(config: &Config) -> Result<Self, Error> {
         let pool = Pool::to_read(&pool::address(&config.url, &config.name)?, config.connections)?;
         schema::check(&pool).await?;
@@ -151,23 +152,23 @@ impl Postgres {
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }
 
-    /// Whether the journal was restored from a dump into this database, and [`Postgres::take_up`] was not called since.
-    /// What happened after the dump is not in it.
+    /// Returns true if the journal was restored from a dump into this database, and [`Postgres::take_up`] was not
+    /// called since. It lacks all events after the dump.
     pub fn is_restored(&self) -> bool {
         self.is_restored
     }
 
-    /// From here on the journal is one of this database.
+    /// Records this database as the one that holds the journal.
     pub async fn take_up(&self) -> Result<(), Error> {
         self.home.take_up(&self.upkeep).await
     }
 
-    /// The version of the schema, where it is later than this binary knows, and admits it.
+    /// Returns the version of the schema if it is newer than this binary knows and still compatible.
     pub fn newer(&self) -> Option<u32> {
         self.node.as_ref().and_then(|node| node.newer())
     }
 
-    /// Resolves when the database is one that this binary can not work with any more, with the reason.
+    /// Waits until this binary cannot work with the database any more, and returns the reason.
     pub async fn failed(&self) -> String {
         match &self.node {
             Some(node) => node.is_shut_out().await.to_string(),
@@ -179,8 +180,8 @@ impl Postgres {
         self.node.as_ref().ok_or(Error::Closed)
     }
 
-    /// Waits for the appends that were accepted, gives all leases back and leaves: other nodes take over at
-    /// once. Whoever calls afterwards gets [`Error::Closed`].
+    /// Waits for the accepted appends, returns all leases and leaves: other nodes take over at once. Later calls get
+    /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         let was_open = mem::replace(&mut *self.open.write().await, false);
         let mut tasks = mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));

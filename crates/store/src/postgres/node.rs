@@ -1,7 +1,7 @@
-//! This node among the others: that it is alive, the epochs that it draws, and the runs whose lease it holds.
+//! This node among the others: its sign of life, the epochs that it draws, and the runs whose leases it holds.
 //!
-//! Whether a node is alive is a matter of the database's clock alone. What this node knows of it is `held_until`,
-//! by its own clock, and never later than what the database says: it is counted from before the renewal was sent.
+//! Only the database's clock decides whether a node is alive. This node knows `held_until`, by its own clock. It is
+//! never later than the time in the database, because it is counted from before the renewal was sent.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -23,7 +23,8 @@ use crate::leases::{Lease, NodeRow};
 
 /// Renewals in the time of a lease: two may fail.
 const RENEWALS: u32 = 3;
-/// Of so many parts of a lease the last counts as over here already: what is begun takes time.
+/// Number of parts of a lease. This node treats the last part as expired, because work that has started takes time to
+/// finish.
 const PARTS: u32 = 5;
 
 #[derive(Debug)]
@@ -36,16 +37,16 @@ pub(super) struct Node {
     /// Milliseconds of [`uptime`].
     held_until: AtomicU64,
     known: u32,
-    /// The version of the schema, as it was looked at last.
+    /// Version of the schema when the node last looked.
     found: AtomicU32,
-    /// Once the database is one that this binary can not work with: the version of its schema.
+    /// Version of the database's schema, set once this binary cannot work with it.
     shut_out: watch::Sender<Option<u32>>,
-    /// Runs that this node can not read: they are for others.
+    /// Runs that this node cannot read. Other nodes take them.
     unreadable: Mutex<BTreeSet<RunId>>,
 }
 
 impl Node {
-    /// Draws the epoch that this node is called by, and announces it.
+    /// Draws the epoch that becomes the id of this node, and announces the node.
     pub(super) async fn join(pool: &Pool, config: &Config) -> Result<Self, Error> {
         let Config { url: _, name, lease, alone, connections: _, schema } = config;
         let known = schema.version();
@@ -69,7 +70,8 @@ impl Node {
             shut_out: watch::Sender::new(None),
             unreadable: Mutex::default(),
         };
-        // Somebody may have migrated since this one looked. From here on they would have found it.
+        // Another node may have migrated since this one looked. Now that this node has joined, a migration would notice
+        // it.
         if let Err(error) = joined.says_what_it_knows(pool).await {
             joined.leave(pool).await?;
             return Err(error);
@@ -87,7 +89,7 @@ impl Node {
         Ok(())
     }
 
-    /// An error where the database is one that this binary can not work with.
+    /// Reads the version of the schema. Returns an error if this binary cannot work with the database.
     async fn look(&self, pool: &Pool) -> Result<Found, Error> {
         let found = schema::look(pool).await?;
         self.found.store(found.version, Ordering::Release);
@@ -99,7 +101,7 @@ impl Node {
         Some(self.found.load(Ordering::Acquire)).filter(|found| *found > self.known)
     }
 
-    /// Resolves when it is.
+    /// Waits until this binary cannot work with the database.
     pub(super) async fn is_shut_out(&self) -> Error {
         let mut shut_out = self.shut_out.subscribe();
         match shut_out.wait_for(Option::is_some).await.ok().and_then(|found| *found) {
@@ -108,7 +110,7 @@ impl Node {
         }
     }
 
-    /// Whether appends are refused, and why.
+    /// Returns an error with the reason if appends are refused.
     pub(super) fn check(&self) -> Result<(), Error> {
         match *self.shut_out.borrow() {
             Some(found) => Err(Error::FromTheFuture { found, known: self.known }),
@@ -116,7 +118,7 @@ impl Node {
         }
     }
 
-    /// The next one may have it: this one can not read it.
+    /// Returns the lease of a run that this node cannot read, so that another node can take it.
     pub(super) async fn give_back(&self, pool: &Pool, run: &RunId) -> Result<(), Error> {
         self.unreadable().insert(run.clone());
         let sql = "UPDATE leases SET node = NULL, woken = true, since = clock_timestamp()
@@ -125,15 +127,15 @@ impl Node {
         Ok(())
     }
 
-    /// A poisoned lock guards a plain set: what it holds is still right.
+    /// Returns the set even if its lock is poisoned: the set stays valid.
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<RunId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Renews for as long as it is not dropped.
+    /// Renews the lease until it is dropped.
     ///
-    /// A renewal that comes too late does not count here, the one after it does: whatever this process had begun
-    /// when it froze finds its lease over, although the database may have given it back already.
+    /// This node ignores a renewal that comes too late, and uses the next one. Work that had started when the process
+    /// froze therefore finds its lease expired, although the database may have renewed it.
     pub(super) async fn keep(self: Arc<Self>, pool: Pool) {
         let pause = self.lease / RENEWALS;
         let mut last = uptime();
@@ -179,7 +181,8 @@ impl Node {
         }
     }
 
-    /// Also where others have forgotten it. Who was to be alone and came too late does not come back.
+    /// Renews this node's row, even if other nodes have removed it. A node that was to be alone does not return after
+    /// its lease expired.
     async fn renew(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "INSERT INTO nodes AS n (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, $2, $3, false, clock_timestamp(),
@@ -199,7 +202,7 @@ impl Node {
         self.held_until.fetch_max(sent + self.held(), Ordering::AcqRel);
     }
 
-    /// For how long a renewal counts here.
+    /// Returns how many milliseconds this node relies on a renewal.
     fn held(&self) -> u64 {
         millis(self.lease / PARTS * (PARTS - 1))
     }
@@ -208,7 +211,8 @@ impl Node {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Written down with the node: a number of a sequence alone could come again after a crash of the database.
+    /// Draws the next epoch and stores it with the node. A number of a sequence alone could repeat after a crash of the
+    /// database.
     pub(super) async fn draw_epoch(&self, pool: &Pool) -> Result<u64, Error> {
         let sql = "INSERT INTO nodes (node, epoch, name, alone, opened_at, alive_until)
                    VALUES ($1, nextval('epochs'), $2, false, clock_timestamp(), '-infinity')
@@ -219,8 +223,8 @@ impl Node {
         Ok(epoch)
     }
 
-    /// For the rest of the transaction no node joins. An error if this one was to be alone, and is not any more:
-    /// others may have been there since it looked.
+    /// Keeps other nodes from joining for the rest of the transaction. Returns an error if this node was to be alone
+    /// and its lease expired: other nodes may have joined since.
     pub(super) async fn shut_out(&self, transaction: &Transaction<'_>) -> Result<(), Error> {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
@@ -230,7 +234,7 @@ impl Node {
         Ok(())
     }
 
-    /// Gives all leases back, so that others need not wait for them to end.
+    /// Returns all leases, so that other nodes need not wait until they expire.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";
@@ -255,7 +259,7 @@ impl Node {
     }
 }
 
-/// Those that are alive or hold leases. `here`: the one that answers.
+/// Returns the nodes that are alive or hold leases. `here` is the id of the node that answers.
 pub(super) async fn all(pool: &Pool, here: Option<u64>) -> Result<Vec<NodeRow>, Error> {
     let sql = "SELECT n.node, n.name, (extract(epoch FROM n.opened_at) * 1000)::bigint,
                       CASE WHEN isfinite(n.alive_until)
@@ -284,7 +288,7 @@ pub(super) async fn leases(pool: &Pool, after: Option<&RunId>, limit: usize) -> 
     rows.iter().map(|row| Ok(Lease { run: id(row, 0)?, node: maybe_number(row, 1)? })).collect()
 }
 
-/// Milliseconds since the machine started. It goes on while the machine sleeps: the leases do too.
+/// Returns milliseconds since the machine started, including sleep: leases go on while the machine sleeps.
 fn uptime() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;

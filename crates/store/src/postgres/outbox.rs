@@ -1,5 +1,5 @@
-//! The outbox in PostgreSQL: a table that all nodes claim deliveries from. One that a node has claimed is free again when
-//! that node is gone, by the clock of the database.
+//! The outbox in PostgreSQL: a table that all nodes claim deliveries from. A claimed delivery is free again when its
+//! node is gone, by the clock of the database.
 
 use std::fmt::Write;
 
@@ -25,8 +25,8 @@ const NOT_DISABLED: &str = "NOT EXISTS (SELECT FROM channels c
 impl Outbox for Postgres {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole } = claim;
-        // Whoever comes second waits, and finds them claimed. A node that has lapsed and does not know it claims nothing:
-        // others would take it at once.
+        // With `whole` a second node waits, and then finds the deliveries claimed. A node whose lease lapsed unnoticed
+        // claims nothing: other nodes would take its deliveries at once.
         let skip = if whole { "" } else { " SKIP LOCKED" };
         let columns: String = Delivery::TABLE.columns.iter().fold(String::new(), |mut list, column| {
             let comma = if list.is_empty() { "" } else { ", " };
@@ -56,7 +56,7 @@ impl Outbox for Postgres {
         let Settled { delivery, attempt } = settled;
         let set: Vec<String> =
             Delivery::TABLE.columns[1..].iter().map(|column| format!("{column} = new.{column}")).collect();
-        // One statement: all of it is written, or none.
+        // One statement writes everything or nothing.
         let sql = format!(
             "WITH settled AS (
                  UPDATE deliveries d SET {set} FROM jsonb_populate_record(NULL::deliveries, $1) new
@@ -115,7 +115,7 @@ impl Outbox for Postgres {
                 self.pool.query(sql, &[&why, &now.as_millis()]).await?
             }
             DeliveryChange::FailOld { before, why, now } => {
-                // Nothing is due before it is written: the index has these and few more.
+                // Every delivery is due after its creation, so the index finds few others.
                 let sql = format!(
                     "UPDATE deliveries
                      SET state = 'failed', error = $1, next_at = NULL, node = NULL, ended_at = $2

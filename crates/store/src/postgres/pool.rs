@@ -1,5 +1,5 @@
-//! Connections: how each is set up, how many there are, and how long anything may take. A lost one is replaced
-//! when the next is asked for.
+//! Connections: their setup, their number, and their time-outs. A lost connection is replaced when the next one is
+//! requested.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use super::tls::Tls;
 use crate::journal::Error;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long to wait for a connection when all are in use.
+/// Maximum wait for a connection when all are in use.
 const FREE: Duration = Duration::from_secs(30);
-/// How long one statement may take; the server gives up a little earlier (`SESSION`).
+/// Maximum time of one statement. The server cancels it a little earlier (`SESSION`).
 const ANSWER: Duration = Duration::from_secs(35);
-/// How long sent bytes may stay unacknowledged: a cut cable is noticed, and an idle connection is tried.
+/// Maximum time that sent bytes may stay unacknowledged. It detects a cut cable and probes an idle connection.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(10);
 
-/// What this store relies on, whatever the database's own defaults. An append that is answered is on disk.
+/// Settings that this store relies on, whatever the database's own defaults. An acknowledged append is on disk.
 const SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '30s';
@@ -37,11 +37,11 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 #[derive(Clone, Debug)]
 pub(super) struct Pool(deadpool_postgres::Pool);
 
-/// Added where the journal is only read: the database refuses every change.
+/// Added if the journal is only read: the database refuses every change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection that has not answered yet. Whoever gives up waiting does not give it back: what it still waits for
-/// would hold up the next one.
+/// A connection that has not answered yet. If the caller stops waiting, the connection is dropped, because its pending
+/// query would delay the next caller.
 struct Asked(Option<Client>);
 
 impl Drop for Asked {
@@ -52,7 +52,7 @@ impl Drop for Asked {
     }
 }
 
-/// What is to be said of an address where nothing hides what goes over the network.
+/// Returns a warning if the connection to this address is not encrypted and leaves the machine.
 pub fn warning(url: &str) -> Option<&'static str> {
     let config = read(url).ok()?;
     let is_open = config.get_ssl_mode() != SslMode::Require && leaves_the_machine(&config);
@@ -61,13 +61,13 @@ pub fn warning(url: &str) -> Option<&'static str> {
     )
 }
 
-/// Whether it is an address at all.
+/// Returns an error if the address is invalid.
 pub fn check(url: &str) -> Result<(), Unsupported> {
     read(url).map(drop)
 }
 
 fn read(url: &str) -> Result<Config, Unsupported> {
-    // `require` already verifies chain and name here. The driver knows no word for that.
+    // `require` already verifies chain and name here. The driver does not know `verify-full`.
     let parsed = url
         .parse::<Config>()
         .or_else(|_| url.replace("sslmode=verify-full", "sslmode=require").parse::<Config>());
@@ -78,7 +78,7 @@ fn read(url: &str) -> Result<Config, Unsupported> {
     Ok(config)
 }
 
-/// The address as it is connected to.
+/// Returns the address with the settings used to connect.
 pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     let mut config = read(url)?;
     if let Some(warning) = warning(url) {
@@ -91,7 +91,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
         config.application_name(format!("holdshort {application}"));
     }
     if config.get_hosts().len() > 1 {
-        // A standby answers with what was.
+        // A standby may answer with old data.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     config
@@ -103,7 +103,7 @@ pub(super) fn address(url: &str, application: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether one of its servers is not on this machine, as far as its address says.
+/// Returns true if one of the servers is on another machine, judged by its address.
 fn leaves_the_machine(config: &Config) -> bool {
     if !config.get_hostaddrs().is_empty() {
         return config.get_hostaddrs().iter().any(|address| !address.is_loopback());
@@ -118,12 +118,12 @@ fn leaves_the_machine(config: &Config) -> bool {
 }
 
 impl Pool {
-    /// Connects when asked for a connection, not here.
+    /// Creates the pool without connecting. It connects when a connection is requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
         Self::of(address, size, SESSION.to_owned())
     }
 
-    /// The same, for connections that can change nothing.
+    /// Creates a pool whose connections are read-only.
     pub(super) fn to_read(address: &Config, size: usize) -> Result<Self, Error> {
         Self::of(address, size, format!("{SESSION};\n{READ_ONLY}"))
     }
@@ -149,12 +149,12 @@ impl Pool {
         Ok(self.0.get().await?)
     }
 
-    /// One statement, prepared once per connection.
+    /// Runs one statement, prepared once per connection.
     pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         self.ask(sql, params).await?.map_err(Error::from)
     }
 
-    /// The same for what changes nothing: asked once more where the connection turned out to be gone.
+    /// Runs one statement that changes nothing. Repeats it once if the connection was closed.
     pub(super) async fn read(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Error> {
         match self.ask(sql, params).await? {
             Err(error) if error.is_closed() => self.query(sql, params).await,
@@ -162,7 +162,7 @@ impl Pool {
         }
     }
 
-    /// The inner error is what the database answered.
+    /// Runs one statement. The inner error is the answer of the database.
     pub(super) async fn ask(
         &self,
         sql: &str,
@@ -179,7 +179,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Whoever asks from now on gets [`Error::Closed`].
+    /// Closes the pool. Later requests get [`Error::Closed`].
     pub(super) fn close(&self) {
         self.0.close();
     }

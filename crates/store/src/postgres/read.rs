@@ -1,5 +1,5 @@
-//! What the journal holds, read back. Reads by position stop at the horizon: what is beyond may still get a
-//! neighbour with a smaller position.
+//! Reads the journal. Reads by position stop at the horizon: an event with a smaller position may still appear between
+//! events beyond it.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{PackedAppend, Place, Unpacked, places};
 
-/// The appends that hold the first `$2` events behind `$1`, and no further one.
+/// Returns the SQL for the appends that hold the first `$2` events after `$1`, and no further one.
 ///
-/// `by`: what orders events, `seq` in a stream or `position`. The sum counts the events wanted of those before one.
+/// `by` is the order of events: `seq` in a stream, or `position`. The sum counts the wanted events of earlier appends.
 pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     format!(
         "SELECT {columns} FROM (
@@ -27,7 +27,7 @@ pub(super) fn appends(columns: &str, by: &str, of: &str) -> String {
     )
 }
 
-/// For reads by position.
+/// Condition for reads by position.
 pub(super) const VISIBLE: &str = "position < holdshort_horizon()";
 
 const PACKED: &str = "position, stream, seq, hashes, heads, contents";
@@ -49,7 +49,7 @@ pub(super) async fn tail(pool: &Pool, after: u64, limit: usize) -> Result<Vec<Po
     unpack(pool, &found, limit, |found| found.position > after).await
 }
 
-/// The first `limit` events that are `wanted` of these rows.
+/// Returns the first `limit` events of these rows that are `wanted`.
 async fn unpack(
     pool: &Pool,
     rows: &[Row],
@@ -72,7 +72,7 @@ async fn unpack(
     events.into_iter().map(complete).collect()
 }
 
-/// A row of position, stream, sequence, hashes, heads and contents.
+/// Reads a row of position, stream, sequence, hashes, heads and contents.
 pub(super) fn packed(row: &Row) -> Result<PackedAppend<'_>, Error> {
     Ok(PackedAppend {
         stream: id(row, 1)?,
@@ -103,7 +103,7 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     Ok(changes)
 }
 
-/// The last position that reads by position see; 0 where there is none.
+/// Returns the last position that reads by position see; 0 if there is none.
 pub(super) async fn last_visible(pool: &Pool) -> Result<u64, Error> {
     let sql = "SELECT coalesce(max(position), 0) FROM appends WHERE position < holdshort_horizon()";
     let rows = pool.read(sql, &[]).await?;
@@ -118,7 +118,7 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// `seq` of a row is that of its last event.
+/// Returns the position of an event. `seq` of a row is that of its last event.
 pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = $1 AND seq >= $2 ORDER BY seq LIMIT 1";
@@ -136,7 +136,7 @@ pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>
 }
 
 pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<Key>, Error> {
-    // No text in PostgreSQL holds one, so no key does.
+    // Text in PostgreSQL cannot contain NUL, so there is no such key.
     if scope.contains('\0') || key.contains('\0') {
         return Ok(None);
     }
@@ -160,7 +160,7 @@ pub(super) async fn keys(pool: &Pool, after: Option<&Key>, limit: usize) -> Resu
     rows.iter().map(record).collect()
 }
 
-/// Leaps from stream to stream in the index: a `DISTINCT` would read every append.
+/// Returns the streams. Jumps from stream to stream in the index: a `DISTINCT` would read every append.
 pub(super) async fn streams(
     pool: &Pool,
     after: Option<&StreamId>,

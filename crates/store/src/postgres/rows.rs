@@ -1,5 +1,5 @@
-//! The rows that can be rebuilt: to the database as JSON of their columns, back as columns; found by their key;
-//! replaced. Which columns there are stands in `table.rs`.
+//! The rows that can be rebuilt: written as JSON of their columns, read as columns, found by their key, and replaced.
+//! `table.rs` lists the columns.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use crate::journal::Error;
 use crate::table::{Columns, Conflict, OUTBOX, Put, Record, TABLES, Table, Value};
 use crate::tables::Rows;
 
-/// What `holdshort_put` takes: rows by their table.
+/// Returns the argument of `holdshort_put`: rows by their table.
 pub(super) fn json(rows: &Rows) -> Json {
     let mut tables = Map::new();
     match rows.put_into(&mut tables) {
@@ -34,7 +34,7 @@ impl Put for Map<String, Json> {
     }
 }
 
-/// A row by its columns.
+/// Returns a row as JSON by its columns.
 pub(super) fn json_of<R: Record>(row: &R) -> Json {
     let values = row.values().into_iter().map(Json::from);
     Json::Object(R::TABLE.columns.iter().map(|column| (*column).to_owned()).zip(values).collect())
@@ -51,8 +51,8 @@ impl From<Value<'_>> for Json {
     }
 }
 
-/// `holdshort_put`, which inserts rows or puts them over those with their key. One at a time: an append may name the
-/// same one twice, and the last word counts.
+/// Returns the SQL of `holdshort_put`, which inserts rows or updates those with their key. It puts one row at a time:
+/// an append may name one key twice, and the last row wins.
 pub(super) fn function() -> String {
     let puts: String = TABLES.iter().chain(OUTBOX.iter().take(1)).map(put_all).collect();
     format!(
@@ -89,11 +89,12 @@ fn put_all(table: &Table) -> String {
     )
 }
 
-/// What a column holds after a row was put over another one.
+/// Returns the value of a column after a row was put over another one.
 fn kept(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
-        // As `SessionRow::with` has it: the later event says what the session is, and it is as old as the older row says.
+        // The same rule as in `SessionRow::with`: the later event sets the state of the session, and the older row its
+        // age.
         (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
         (Conflict::Merged, "idle_since") => "greatest(old.idle_since, excluded.idle_since)".to_owned(),
         (Conflict::Merged, "changed_at") => "CASE WHEN excluded.seq = old.seq
@@ -106,14 +107,14 @@ fn kept(column: &str, conflict: Conflict) -> String {
     }
 }
 
-/// The row of this key.
+/// Returns the row with this key.
 pub(super) async fn find<R: Record>(pool: &Pool, key: &str) -> Result<Option<R>, Error> {
     let Table { name, list, .. } = R::TABLE;
     let sql = format!("SELECT {list} FROM {name} WHERE {} = $1", R::TABLE.key());
     pool.read(&sql, &[&key]).await?.first().map(read).transpose()
 }
 
-/// A row of the columns of its table.
+/// Reads a row from the columns of its table.
 pub(super) fn read<R: Record>(row: &Row) -> Result<R, Error> {
     R::read(&mut Reading { row, next: 0 })
 }
@@ -160,11 +161,11 @@ impl Columns for Reading<'_> {
     }
 }
 
-/// How many of the parts of a replacement go to the database at once.
+/// Number of parts of a replacement that are sent to the database at once.
 const CHUNK: usize = 500;
 
-/// Drops all rows and writes these, and makes the leases those of the runnable runs: who drives one already goes
-/// on. Appends wait meanwhile.
+/// Drops all rows and writes these, and rebuilds the leases from the runnable runs. Nodes keep the runs that they
+/// drive. Appends wait until it is done.
 pub(super) async fn replace(pool: &Pool, node: &Node, all: &[Rows]) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;

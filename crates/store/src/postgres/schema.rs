@@ -1,9 +1,9 @@
-//! The schema: whether this database can be worked with, and the numbered migrations, applied in order and never
-//! changed once released. `version` in `meta` is the number of the last one.
+//! The schema: the check that this database is compatible, and the numbered migrations. They are applied in order and
+//! never changed after their release. `version` in `meta` is the number of the last one.
 //!
-//! Nodes open at the same time: one lock, held for one transaction, lets them do it one after the other. Nodes of
-//! several versions may share a database for as long as no migration breaks the older ones: `least` in `meta` says which
-//! versions can work with it, and a node never makes a database that another one, which lives, can not work with.
+//! Nodes may open at the same time: a lock, held for one transaction, makes them migrate one after the other. Nodes of
+//! several versions may share a database until a migration breaks the older ones. `least` in `meta` is the oldest
+//! compatible version. A node never migrates a database to a version that another living node cannot work with.
 
 use std::borrow::Cow;
 
@@ -17,12 +17,12 @@ use super::pool::Pool;
 use super::rows;
 use crate::journal::Error;
 
-/// What a migration does to binaries of the version before it, which may still run.
+/// Effect of a migration on binaries of the previous version, which may still run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// They go on: new tables, functions beside theirs, columns that they neither need nor write over.
+    /// They continue to work: new tables, additional functions, columns that they neither need nor overwrite.
     Expands,
-    /// They can not: anything else. A column of the rows is one of these, for they would empty it.
+    /// They stop working: any other change. This includes a new column of the rows, because they would empty it.
     Breaks,
 }
 use Reach::{Breaks, Expands};
@@ -30,8 +30,8 @@ use Reach::{Breaks, Expands};
 /// A step from one version of the schema to the next: its reach, and its statements.
 pub type Migration = (Reach, &'static str);
 
-/// A release whose events older ones can not read has a migration too, were it an empty one: by the version that is here a
-/// node tells a run that a newer one wrote from a damaged one.
+/// A release whose events older binaries cannot read needs a migration too, even an empty one. The version tells a node
+/// whether a run was written by a newer binary or is damaged.
 const MIGRATIONS: &[Migration] = &[
     (Breaks, include_str!("../../migrations/postgres/0001_journal.sql")),
     (Breaks, include_str!("../../migrations/postgres/0002_sessions.sql")),
@@ -45,17 +45,18 @@ const MIGRATIONS: &[Migration] = &[
     (Expands, include_str!("../../migrations/postgres/0010_versions.sql")),
     (Expands, include_str!("../../migrations/postgres/0011_outbox.sql")),
     (Expands, include_str!("../../migrations/postgres/0012_failing.sql")),
-    // Before it nobody reads a notice that names `operators`, which would be dropped for good, or a webhook of kind `email`.
+    // Older binaries cannot read a notice that names `operators`, and would drop it permanently, nor a webhook of kind
+    // `email`.
     (Breaks, include_str!("../../migrations/postgres/0013_forgotten.sql")),
 ];
-/// From this version on nodes say what they know.
+/// First version in which nodes record the version that they know.
 const TELLS: u32 = 10;
 
 /// The migrations that a binary knows, in order.
 #[derive(Clone, Debug)]
 pub struct Schema(Cow<'static, [Migration]>);
 
-/// The schema of this binary.
+/// Returns the schema of this binary.
 impl Default for Schema {
     fn default() -> Self {
         Self(Cow::Borrowed(MIGRATIONS))
@@ -63,7 +64,7 @@ impl Default for Schema {
 }
 
 impl Schema {
-    /// The schema of a binary of another version.
+    /// Returns the schema of a binary of another version.
     pub fn new(migrations: Vec<Migration>) -> Self {
         Self(Cow::Owned(migrations))
     }
@@ -83,7 +84,7 @@ impl Schema {
     }
 }
 
-/// The versions that a database tells of.
+/// Versions recorded in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) version: u32,
@@ -91,13 +92,13 @@ pub(super) struct Found {
     pub(super) least: u32,
 }
 
-/// Of a database with a journal: its version, and the oldest one whose binaries can work with it.
+/// Query for the version of a database with a journal, and the oldest version compatible with it.
 const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON l.name = 'least'
                         WHERE v.name = 'version'";
 
 impl Found {
-    /// What stands in a row of [`VERSIONS`]. A database that does not say its version is damaged. One that says nothing of
-    /// older binaries has none that could work with it.
+    /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` admits no older
+    /// binaries.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
         let no_version = || Error::Corrupt("it does not say which version its schema has".to_owned());
         let row = row.ok_or_else(no_version)?;
@@ -106,29 +107,29 @@ impl Found {
         Ok(Self { version: found, least: maybe_number(row, 1)?.map_or(found, version) })
     }
 
-    /// Whether nodes say there what they know.
+    /// Returns true if nodes record the version that they know.
     pub(super) fn tells(self) -> bool {
         self.version >= TELLS
     }
 
-    /// Whether a binary that knows this can work with it.
+    /// Returns an error if a binary that knows this version cannot work with the database.
     pub(super) fn admits(self, known: u32) -> Result<(), Error> {
         if known < self.least { Err(Error::FromTheFuture { found: self.version, known }) } else { Ok(()) }
     }
 }
 
-/// Any number that no other program in the same database locks by.
+/// Number of an advisory lock that no other program in the same database uses.
 pub(super) const LOCK: i64 = 0x686f_6c64_7368_6f72;
 
-/// The first that has everything used here and still gets fixes.
+/// Oldest release of PostgreSQL that has all features used here and still gets fixes.
 const OLDEST: u32 = 14;
 
-/// Brings the schema up to date. Whether it came from elsewhere: the journal was restored from a dump.
+/// Brings the schema up to date. Returns true if the journal was restored from a dump of another database.
 pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<bool, Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
     supported(&transaction).await?;
-    // Opening may wait for a node that migrates, however long that takes.
+    // Opening may wait as long as another node needs to migrate.
     transaction.batch_execute("SET LOCAL statement_timeout = 0").await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     let found = found(&transaction).await?;
@@ -149,7 +150,7 @@ pub(super) async fn migrate(pool: &Pool, known: &Schema, home: Home) -> Result<b
         set(&transaction, "least", least).await?;
     }
     if found.version < known.version() {
-        // A new column of a row comes with a migration, so what writes it is made after one.
+        // A new column of a row comes with a migration, so the function that writes it is replaced after one.
         transaction.batch_execute(&rows::function()).await?;
     }
     raise_base(&transaction).await?;
@@ -164,7 +165,8 @@ async fn set(transaction: &Transaction<'_>, name: &str, value: u32) -> Result<()
     Ok(())
 }
 
-/// The nodes that live and know less than this, by name. One that does not say what it knows is older.
+/// Returns the names of living nodes that know less than this version. A node that does not record its version is
+/// older.
 async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Result<Option<String>, Error> {
     if version == 0 {
         return Ok(None);
@@ -177,12 +179,12 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
     get(&transaction.query_one(&sql, &[&i64::from(least)]).await?, 0)
 }
 
-/// What the database tells now, as a node that is open looks at it.
+/// Reads the current versions of the database, for a node that is open.
 pub(super) async fn look(pool: &Pool) -> Result<Found, Error> {
     Found::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
-/// Whether the journal can be read as it is. Changes nothing.
+/// Returns an error if the journal cannot be read as it is. Changes nothing.
 pub(super) async fn check(pool: &Pool) -> Result<(), Error> {
     let mut client = pool.client().await?;
     let transaction = client.transaction().await?;
@@ -213,7 +215,7 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
     }
 }
 
-/// The same in a transaction, and of a database that may be empty: its version is 0.
+/// Reads the versions in a transaction. The version of an empty database is 0.
 async fn found(transaction: &Transaction<'_>) -> Result<Found, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {
@@ -222,14 +224,14 @@ async fn found(transaction: &Transaction<'_>) -> Result<Found, Error> {
     Found::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
-/// By how much the positions that there are exceed those that the transactions of this cluster give.
+/// Query for how far existing positions exceed those that transactions of this cluster get.
 const BEYOND: &str =
     "SELECT (max(position) >> 14) + 1 - pg_snapshot_xmax(pg_current_snapshot())::text::bigint
                              - (SELECT value FROM meta WHERE name = 'base') AS beyond FROM appends";
 
-/// A journal that was restored into another cluster has positions beyond what the transactions there would give:
-/// theirs have to be larger than all that there are. What a transaction of this cluster wrote and shows is below
-/// its own next number, however many older ones are still under way.
+/// Raises the base of positions after a restore into another cluster, so that new positions are larger than all
+/// existing ones. In the original cluster, visible positions are below its next transaction number, even while older
+/// transactions run.
 async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     let sql = format!(
         "UPDATE meta SET value = value + beyond FROM ({BEYOND}) restored

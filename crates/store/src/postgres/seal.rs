@@ -1,7 +1,7 @@
-//! The chain over all events, sealed behind the appends: they do not wait for it, nor for each other.
+//! The chain over all events, sealed after the appends: they wait neither for it nor for each other.
 //!
-//! Reads by position stop at the horizon, and so do seals: what is beyond may still get a neighbour with a smaller
-//! position. Any node seals; a lock lets them do it one after the other.
+//! Reads by position and seals stop at the horizon: an event with a smaller position may still appear between events
+//! beyond it. Any node seals; a lock makes nodes do it one after the other.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{Place, places};
 
-/// Between two seals of a node: events of the last second may not be sealed yet.
+/// Time between two seals of a node: events of the last second may not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Appends of one transaction: a first seal over an old journal holds up nobody.
+/// Appends in one transaction: a first seal over an old journal blocks no other node for long.
 const STRETCH: usize = 10_000;
 const LOCK: i64 = schema::LOCK + 1;
-/// Findings told at once.
+/// Maximum number of findings reported at once.
 const FINDINGS: usize = 10;
 
-/// Seals what becomes visible, for as long as `visible` is told.
+/// Seals what becomes visible, until the sender of `visible` is dropped.
 pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) {
     loop {
         match seal(&pool, Waits::No).await {
@@ -46,8 +46,8 @@ pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     head.ok_or_else(|| Error::Corrupt("holdshort_seal answered without a seal".to_owned()))
 }
 
-/// The same without sealing anything: the events after the last seal are chained here. The order below the horizon
-/// is final, so a node that seals meanwhile comes to the same.
+/// Returns the head without sealing: chains the events after the last seal in memory. The order below the horizon is
+/// final, so a node that seals at the same time gets the same result.
 pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     let rows =
         pool.read("SELECT position, events, hash FROM seals ORDER BY position DESC LIMIT 1", &[]).await?;
@@ -67,14 +67,14 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Whether to wait for a node that seals at this moment.
+/// Choice to wait for another node that is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,
     No,
 }
 
-/// The last seal; `None` where another node is at it.
+/// Returns the last seal; `None` if another node is sealing.
 async fn seal(pool: &Pool, waits: Waits) -> Result<Option<Head>, Error> {
     let sql = "SELECT sealed, head, more FROM holdshort_seal($1, $2, $3)";
     loop {
@@ -112,7 +112,7 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
     Ok(links)
 }
 
-/// Seals of events that are not there: whatever was sealed last was taken away.
+/// Returns seals whose events are missing: events that were sealed were deleted.
 pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let sql = "SELECT s.position, s.events FROM seals s
                WHERE NOT EXISTS (SELECT FROM appends a WHERE a.position = s.position) ORDER BY s.position LIMIT $1";

@@ -1,8 +1,9 @@
-//! TLS to the database, where its address says `sslmode=require` or `verify-full`: the certificate has to be one that this machine trusts,
-//! for the name that is connected to. That is more than libpq asks for with this word, and never less than it says.
+//! TLS to the database, if its address contains `sslmode=require` or `verify-full`. This machine must trust the
+//! certificate, and it must be valid for the host name. This is stricter than libpq with `require`, and never weaker
+//! than the setting promises.
 //!
-//! Where the address does not say so nothing is encrypted, also where the database could: a certificate that nobody looks
-//! at keeps nobody out.
+//! Without one of these settings nothing is encrypted, even if the database supports it: an unverified certificate
+//! keeps no attacker out.
 
 use std::future::Future;
 use std::io;
@@ -23,7 +24,7 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::error::Unsupported;
 
-/// How connections to an address are made. One that asks for no TLS is never asked to connect by it.
+/// Connector for the connections to an address. An address without TLS never uses it.
 #[derive(Clone)]
 pub(super) struct Tls(Option<TlsConnector>);
 
@@ -50,7 +51,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = InvalidDnsNameError;
 
     fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, Self::Error> {
-        // It is asked for every connection; without TLS there may be no name, as of a socket on this machine.
+        // The driver calls this for every connection. Without TLS there may be no name, as with a Unix socket.
         let domain = if self.0.is_some() { domain } else { "localhost" };
         Ok(Handshake(self.0.clone(), ServerName::try_from(domain.to_owned())?))
     }
@@ -74,7 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
 pub(super) struct Stream<S>(Encrypted<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// A password is not bound to the connection: whom it goes to is known by the certificate.
+    /// A password is not bound to the connection: the certificate proves the identity of the server.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
