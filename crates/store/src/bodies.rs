@@ -12,19 +12,19 @@ use crate::log::Blob;
 
 /// Contents of files by digest, each with the time of its last use.
 pub trait Bodies: Send + Sync + 'static {
-    /// Stores these contents. A content that is already stored gets `at` as the time of its last use.
+    /// Stores these files. A file that is already stored gets `at` as the time of its last use.
     fn put_bodies(&self, bodies: Vec<Blob>, at: Timestamp) -> impl Future<Output = Result<(), Error>> + Send;
 
     fn body(&self, digest: &Digest) -> impl Future<Output = Result<Option<Vec<u8>>, Error>> + Send;
 
-    /// Returns which of these contents are stored, and sets the time of their last use to `at`.
+    /// Returns which of these files are stored, and sets the time of their last use to `at`.
     fn need_bodies(
         &self,
         digests: Vec<Digest>,
         at: Timestamp,
     ) -> impl Future<Output = Result<BTreeSet<Digest>, Error>> + Send;
 
-    /// Drops a batch of contents: those last used before this time, then the least recently used until at most
+    /// Drops a batch of files: those last used before this time, then the least recently used until at most
     /// `most_bytes` are left. Returns how many it dropped; 0 means that the work is finished.
     fn drop_bodies(
         &self,
@@ -33,5 +33,5 @@ pub trait Bodies: Send + Sync + 'static {
     ) -> impl Future<Output = Result<usize, Error>> + Send;
 }
 
-/// Number of contents dropped in one transaction. Other appends wait for the writer during that time.
+/// Number of files dropped in one transaction. Other appends wait for the writer during that time.
 pub(crate) const DROPPED_AT_ONCE: u32 = 200;

@@ -1,4 +1,4 @@
-//! Bodies in memory.
+//! Contents of files in memory.
 
 use std::collections::BTreeSet;
 

@@ -117,7 +117,8 @@ impl RowMaps {
         Page::cut(items, limit, |row| InterruptSortKey::of(row).encode())
     }
 
-    /// The interrupts of a session are found over its runs.
+    /// Returns true if the run of an interrupt is in the interrupt's session. The interrupts of a session are found
+    /// through its runs.
     fn is_with_its_run(&self, row: &InterruptRow) -> bool {
         self.runs.get(&row.run).is_some_and(|run| run.session == row.session)
     }
@@ -158,7 +159,7 @@ impl RowMaps {
         Page::cut(items, limit, |row| AnswerSortKey::of(row).encode())
     }
 
-    /// The ids of the runs that `key` keeps, in order of that key.
+    /// Returns the runs after the given one whose deadline is at or before `now`, earliest first.
     pub(super) fn due(&self, now: Timestamp, after: Option<&Due>, limit: usize) -> Vec<Due> {
         let due = |row: &RunRow| row.deadline.map(|deadline| Due { deadline, run: row.run.clone() });
         let mut due: Vec<Due> = self.runs.values().filter_map(due).collect();

@@ -84,7 +84,7 @@ impl Log for Memory {
         Ok(ids.take(limit).cloned().collect())
     }
 
-    /// There are no files.
+    /// Returns no faults: there are no files.
     async fn inspect(&self) -> Result<Vec<String>, Error> {
         self.state().map(|_| Vec::new())
     }

@@ -1,8 +1,8 @@
-//! The journal in memory, for tests and the simulator: the same answers as a database with several nodes, gone
-//! with the process.
+//! The journal in memory, for tests and the simulator. It answers like a database with several nodes, and is lost with
+//! the process.
 //!
-//! Never the store of a server. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits; `state` is what an append changes, `list`
-//! the rows.
+//! Never the store of a server. `log`, `tables`, `leases`, `bodies` and `outbox` implement the traits. `state` is the
+//! data that an append changes, `list` the rows.
 
 mod bodies;
 mod leases;
@@ -31,15 +31,15 @@ impl Memory {
         Self { state: Arc::new(Mutex::new(State::new())), node: 0 }.open()
     }
 
-    /// A journal that several nodes may [`join`](Self::join).
+    /// Returns a journal that several nodes may [`join`](Self::join).
     pub fn shared() -> Self {
         let memory = Self::new();
         lock(&memory.state).shared = true;
         memory
     }
 
-    /// The same journal as a restarted process finds it: the epoch is the next one, and the handles of the
-    /// processes that died are closed for good.
+    /// Returns the journal as a restarted process finds it. The epoch is the next one, and the handles of the dead
+    /// processes are permanently closed.
     pub fn reopen(&self) -> Self {
         {
             let mut state = lock(&self.state);
@@ -49,7 +49,7 @@ impl Memory {
         self.open()
     }
 
-    /// Another node beside those that there are.
+    /// Adds another node.
     pub fn join(&self) -> Self {
         assert!(lock(&self.state).shared, "a journal of one node is not joined");
         self.open()
@@ -63,12 +63,12 @@ impl Memory {
         Self { state: Arc::clone(&self.state), node }
     }
 
-    /// The node's leases end, as if it had not renewed them. It can go on, and take what nobody took.
+    /// Ends the node's leases, as if it had not renewed them. It can continue, and take runs that no other node took.
     pub fn lapse(&self) {
         self.set_alive(false);
     }
 
-    /// The node renews its leases.
+    /// Renews the node's leases.
     pub fn renew(&self) {
         self.set_alive(true);
     }
@@ -91,7 +91,7 @@ impl Default for Memory {
     }
 }
 
-/// A panic while the lock is held leaves no append half done: `State::append` checks before it writes.
+/// Locks the state. A panic under the lock leaves no append half done: `State::append` checks before it writes.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

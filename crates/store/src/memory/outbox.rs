@@ -27,7 +27,7 @@ impl Deliveries {
         self.all.extend(new.into_iter().map(|each| (each.delivery.clone(), each)));
     }
 
-    /// Of receivers, to what they were told of a run.
+    /// Erases the responses of receivers to notifications of a run.
     pub(super) fn forget_answers(&mut self, run: &RunId) {
         for ((id, _), attempt) in &mut self.attempts {
             if self.all.get(id).is_some_and(|delivery| delivery.run == *run) {
@@ -127,7 +127,7 @@ impl Deliveries {
         }
     }
 
-    /// Ends some of those that wait.
+    /// Ends a batch of waiting deliveries.
     fn end(
         &mut self,
         state: DeliveryState,
@@ -152,7 +152,7 @@ impl Outbox for Memory {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
         let Claim { channel, now, limit, sending, whole: _ } = claim;
         let mut state = self.state()?;
-        // A node that has lapsed and does not know it claims nothing: others would take it at once.
+        // A node whose lease lapsed unnoticed claims nothing: other nodes would take its deliveries at once.
         if state.outbox.is_disabled(&channel) || !state.is_alive(self.node) {
             return Ok(Vec::new());
         }

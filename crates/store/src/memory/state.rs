@@ -1,4 +1,4 @@
-//! What a journal in memory holds: events by their streams, who drives which run, and what an append does to them.
+//! Data of a journal in memory: events by their streams, the leases of runs, and the effect of an append on them.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ pub(super) struct State {
     /// The last epoch that any node drew.
     pub(super) epoch: u64,
     pub(super) nodes: BTreeMap<u64, Node>,
-    /// Several nodes may write.
+    /// True if several nodes may write.
     pub(super) shared: bool,
-    /// The runnable runs, and who drives them.
+    /// The runnable runs, and the nodes that drive them.
     pub(super) leases: BTreeMap<RunId, Held>,
     /// Every event; the one at index `i` has position `i + 1`.
     pub(super) log: Vec<Sealed>,
-    /// The head of the journal after each of them.
+    /// The head of the journal after each event.
     pub(super) heads: Vec<Head>,
-    /// The indexes into the log, by stream; the one at index `i` has seq `i + 1`.
+    /// Indexes into the log, by stream; the one at index `i` has seq `i + 1`.
     pub(super) streams: BTreeMap<StreamId, Vec<usize>>,
     pub(super) keys: BTreeMap<(String, String), Key>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
-    /// With the moment at which each was last needed.
+    /// File contents, each with the time of its last use.
     pub(super) bodies: BTreeMap<Digest, (Timestamp, Vec<u8>)>,
     pub(super) tables: RowMaps,
     pub(super) outbox: Deliveries,
@@ -127,7 +127,7 @@ impl State {
         }
     }
 
-    /// The living node that holds the run's lease.
+    /// Returns the living node that holds the run's lease.
     pub(super) fn driver(&self, run: &RunId) -> Option<u64> {
         let node = self.leases.get(run)?.node?;
         self.nodes.get(&node).filter(|found| found.alive).map(|_| node)

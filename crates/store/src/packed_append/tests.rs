@@ -1,4 +1,4 @@
-//! Whatever is packed is unpacked as it was, and nothing else is.
+//! Packed events are unpacked unchanged, and malformed columns are rejected.
 
 use holdshort_core::id::StreamId;
 
@@ -29,7 +29,7 @@ impl Dice {
         std::array::from_fn(|_| self.byte())
     }
 
-    /// Events of a stream after `after`; one in so many has content.
+    /// Generates events of a stream after `after`; on average one in `one_in` has content.
     fn events(&mut self, after: u64) -> Vec<Sealed> {
         let (count, one_in) = (1 + self.roll(6), 1 + self.roll(3));
         let event = |seq| Sealed {
@@ -158,7 +158,7 @@ fn a_content_without_its_blob_names_the_event() {
     assert!(refused.contains("the content of sys/1 is gone: there is no blob "), "{refused}");
 }
 
-/// One event of an older version is packed as an append of one is.
+/// One event of an older version is packed like an append of one event.
 #[test]
 fn an_event_of_its_own_row_is_an_append_of_one() {
     for seed in 0..100 {

@@ -41,7 +41,7 @@ impl Bodies for Postgres {
     }
 
     async fn drop_bodies(&self, before: Timestamp, most_bytes: u64) -> Result<usize, Error> {
-        // A content that is used while this statement waits for its row has a later time by then, and stays.
+        // A file that is used while this statement waits for its row has a later time by then, and stays.
         let sql = "DELETE FROM bodies USING (
                        SELECT aged.digest, aged.needed_at FROM (
                            SELECT digest, needed_at,

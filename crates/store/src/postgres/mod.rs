@@ -106,7 +106,7 @@ pub struct Postgres {
     written: Arc<Written>,
     position: watch::Receiver<u64>,
     home: Home,
-    /// True if the journal was restored from a dump and nobody has taken it up here yet.
+    /// True if the journal was restored from a dump and not yet taken up here.
     is_restored: bool,
     /// True while appends are accepted. Each append holds a read lock until it is answered.
     open: Arc<RwLock<bool>>,

@@ -136,7 +136,7 @@ pub(super) async fn blob(pool: &Pool, wanted: &Digest) -> Result<Option<Vec<u8>>
 }
 
 pub(super) async fn key(pool: &Pool, scope: &str, key: &str) -> Result<Option<Key>, Error> {
-    // Text in PostgreSQL cannot contain NUL, so there is no such key.
+    // Text in PostgreSQL cannot contain NUL, so such a key does not exist.
     if scope.contains('\0') || key.contains('\0') {
         return Ok(None);
     }

@@ -93,7 +93,7 @@ fn put_all(table: &Table) -> String {
 fn kept(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
-        // The same rule as in `SessionRow::with`: the later event sets the state of the session, and the older row its
+        // Follows the rule of `SessionRow::with`: the later event sets the state of the session, and the older row its
         // age.
         (Conflict::Merged, "created_at") => "least(old.created_at, excluded.created_at)".to_owned(),
         (Conflict::Merged, "idle_since") => "greatest(old.idle_since, excluded.idle_since)".to_owned(),

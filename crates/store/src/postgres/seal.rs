@@ -67,7 +67,7 @@ pub(super) async fn head_unsealed(pool: &Pool) -> Result<Head, Error> {
     }
 }
 
-/// Choice to wait for another node that is sealing.
+/// Choice to wait, or not, while another node is sealing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Yes,

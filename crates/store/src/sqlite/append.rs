@@ -1,5 +1,5 @@
-//! One append inside its group's transaction. All that can refuse it is looked at before anything is written; on
-//! any other error the caller rolls the transaction back, so nothing here cleans up.
+//! One append inside its group's transaction. All checks that can reject it run before the first write. On any other
+//! error the caller rolls the transaction back, so nothing here cleans up.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -13,7 +13,7 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Key};
 use crate::packed_append::{self, Columns};
 
-/// Moves `head` on by what it writes.
+/// Checks and writes an append, and advances `head` over its events.
 pub(super) fn append(
     connection: &Connection,
     append: &Append,
@@ -70,7 +70,7 @@ fn end(connection: &Connection, stream: &StreamId) -> Result<u64, Error> {
     Ok(connection.prepare_cached(sql)?.query_row([Stream(stream)], |row| number(row, 0))?)
 }
 
-/// Moves `head` on to the row's last event.
+/// Writes a row of events, and advances `head` to its last event.
 fn add_events(connection: &Connection, events: &[Sealed], head: &mut Head) -> Result<(), Error> {
     let Some(last) = events.last() else { return Ok(()) };
     let mut large = Vec::new();

@@ -1,4 +1,4 @@
-//! A copy of a journal, made beside the server that uses it: a data folder of its own, whole or not there at all.
+//! Copies a journal while a server may use it. The copy is a complete data folder, or it has no database at all.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,12 +14,12 @@ use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
 
-/// Until it is whole. A copy that was cut off holds no database.
+/// File name of the copy until it is complete. An interrupted copy contains no database.
 const UNFINISHED: &str = "holdshort.db.unfinished";
-/// Says that the folder is a copy, and of when, until a server has taken it up.
+/// File that marks the folder as a copy and holds its time, until a server has taken the copy up.
 const MADE: &str = "holdshort.backup";
 
-/// Why there is no copy.
+/// Reason why no copy was made.
 #[derive(Debug, thiserror::Error)]
 pub enum NotCopied {
     #[error("the folder is not empty")]
@@ -28,9 +28,9 @@ pub enum NotCopied {
     Store(#[from] Error),
 }
 
-/// Copies the journal of `from`, as it is at one moment, into the folder `into`, which must be empty or not there. Answers
-/// with the head of the copy. A server may use the journal meanwhile, and is not held up: it is read from a snapshot.
-/// Blocks.
+/// Copies the journal of `from`, as it is at one moment, into the folder `into`, which must be empty or missing.
+/// Returns the head of the copy. A server can use the journal without delay during that time: the copy reads a
+/// snapshot. Blocks.
 pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     let lock = match folder::claim_to_read(from) {
         Ok(lock) => Some(lock),
@@ -41,10 +41,10 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     if let Some(lock) = &lock {
         wal::check(files.unopened(lock))?;
     }
-    // Before the database is read: the pin never runs ahead of it.
+    // Read before the database, so that the pin is never ahead of it.
     let pinned = pin::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
-    // A server whose files were replaced reads others than these.
+    // A server whose files were replaced reads other files than these.
     if let Some(why) = pin::contradiction_in(&journal, pinned, false)? {
         return Err(Error::Corrupt(why).into());
     }
@@ -53,16 +53,16 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
     }
     let copied = copy(&journal, into);
     if copied.is_err() {
-        // What failed is told, not that it could not be tidied.
+        // The error of the copy is returned, not one of this clean-up.
         let _ = fs::remove_file(into.join(UNFINISHED));
     }
     Ok(copied?)
 }
 
-/// Copies what the connection reads into an empty folder, and answers with the head of the copy.
+/// Copies what the connection reads into an empty folder, and returns the head of the copy.
 pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     let unfinished = into.join(UNFINISHED);
-    // SQLite takes a file that is there and empty, and its mode.
+    // SQLite accepts an existing empty file, and keeps its mode.
     private().open(&unfinished).map_err(from_io)?;
     journal.execute("VACUUM INTO ?1", [path_of(&unfinished)?])?;
     let head = close(&unfinished)?;
@@ -75,7 +75,7 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     Ok(head)
 }
 
-/// When the folder was copied, where no server has taken the copy up yet. What happened after that is not in it.
+/// Returns the time of the copy if no server has taken the copy up yet. It lacks all later events.
 pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     match fs::read_to_string(folder.join(MADE)) {
         Ok(at) => Ok(Some(at.trim().to_owned())),
@@ -84,12 +84,12 @@ pub fn copied_at(folder: &Path) -> Result<Option<String>, Error> {
     }
 }
 
-/// A server has taken it up.
+/// Records that a server has taken the copy up.
 pub fn taken_up(folder: &Path) -> Result<(), Error> {
     fs::remove_file(folder.join(MADE)).map_err(from_io)
 }
 
-/// No server has the copy, so it is exactly as long as its pin says.
+/// Marks the copy as closed: no server uses it, so it is exactly as long as its pin says.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
     pin::set_open(&copy, 0)?;

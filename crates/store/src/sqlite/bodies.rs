@@ -1,4 +1,4 @@
-//! Bodies in SQLite: what changes them is a job of the writer.
+//! Contents of files in SQLite. The writer executes all changes.
 
 use std::collections::BTreeSet;
 

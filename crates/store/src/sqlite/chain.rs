@@ -1,4 +1,4 @@
-//! The chain over all events, as the database keeps it: beside each append the head after its last event. Never looks
+//! The chain over all events, as the database keeps it: each append stores the head after its last event. Never looks
 //! into an event.
 
 use holdshort_core::head::Head;
@@ -9,14 +9,14 @@ use crate::journal::Error;
 use crate::log::Link;
 use crate::packed_append::{Place, places};
 
-/// The head of the journal: that of the last append.
+/// Returns the head of the journal: that of the last append.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
     let sql = "SELECT position, chained FROM appends ORDER BY position DESC LIMIT 1";
     let head = connection.prepare_cached(sql)?.query_row([], read_head).optional()?;
     Ok(head.unwrap_or(Head::START))
 }
 
-/// The head after the first `events` events; `None` where there is no such event.
+/// Returns the head after the first `events` events; `None` if there are fewer events.
 pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Head>, Error> {
     if let Some(head) = head_of_append(connection, events)? {
         return Ok(Some(head));
@@ -26,7 +26,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([Number(events)])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    // Its first events are among them, and the last is not.
+    // This append contains the searched event, but does not end with it.
     let places = read_places(row)?;
     let Some(first) = places.first() else { return Ok(None) };
     let before = head_of_append(connection, first.position - 1)?;
@@ -36,7 +36,7 @@ pub(super) fn head_at(connection: &Connection, events: u64) -> Result<Option<Hea
         .map(|before| among.fold(before, |head, place| head.then(&place.hash))))
 }
 
-/// The head after an append whose last event stands there.
+/// Returns the head after the append whose last event has this position.
 fn head_of_append(connection: &Connection, position: u64) -> Result<Option<Head>, Error> {
     if position == 0 {
         return Ok(Some(Head::START));
@@ -65,7 +65,8 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
     Ok(links)
 }
 
-/// Of a row that begins with them. Positions run from 1 without a gap: each is the number of events up to there.
+/// Reads the head of a row that begins with position and hash. Positions run from 1 without a gap, so the position is
+/// the number of events.
 pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let Hash(hash) = row.get(1)?;
     Ok(Head { events: number(row, 0)?, hash })

@@ -1,5 +1,4 @@
-//! How values of the core stand in columns, one newtype each. A column that holds anything else is damage,
-//! never a default.
+//! Values of the core in columns, one newtype each. A column with any other value is damage, never a default.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{Id, StreamId};
@@ -9,23 +8,23 @@ use rusqlite::{Result, Row};
 
 use super::packed;
 
-/// An unsigned number. SQLite has 63 bits for it; a larger one, which only a request can name, saturates.
+/// An unsigned number. SQLite stores 63 bits; a larger number, which only a request can contain, saturates.
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Time(pub(super) Timestamp);
 
 pub(super) struct Hash(pub(super) Digest);
 
-/// A packed id; borrows its text to be written.
+/// A packed id to write; borrows its text.
 pub(super) struct Key<'a>(pub(super) &'a str);
 
 /// A packed id as read.
 pub(super) struct Read<I>(pub(super) I);
 
-/// A packed id of a stream, to be written.
+/// A packed id of a stream, to write.
 pub(super) struct Stream<'a>(pub(super) &'a StreamId);
 
-/// The same as read.
+/// A packed id of a stream, as read.
 pub(super) struct ReadStream(pub(super) StreamId);
 
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64> {

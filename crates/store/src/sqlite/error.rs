@@ -1,4 +1,4 @@
-//! What SQLite and the file system report, as the errors that a surface can act on.
+//! Errors of SQLite and the file system, as errors that a user interface can act on.
 
 use std::io::ErrorKind;
 
@@ -6,11 +6,11 @@ use rusqlite::ErrorCode;
 
 use crate::journal::Error;
 
-/// `SQLITE_IOERR_SHMSIZE`: the index beside the write-ahead log could not grow, which is how SQLite learns of
-/// a full disk when there is no room for even that.
+/// `SQLITE_IOERR_SHMSIZE`: the index of the write-ahead log could not grow. SQLite reports it when a full disk has no
+/// room even for the index.
 const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
-/// The thread that writes ended in a panic. The process ends soon after it.
+/// The writer thread panicked. The process ends soon after it.
 #[derive(Debug, thiserror::Error)]
 #[error("the writer of the journal died: whether this was written is not known")]
 pub(super) struct WriterDied;
@@ -43,7 +43,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// An error of the file system, met while the data folder is opened.
+/// Converts an error of the file system that occurred while the data folder was opened.
 pub(crate) fn from_io(error: std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Error::ReadOnly,
@@ -52,7 +52,7 @@ pub(crate) fn from_io(error: std::io::Error) -> Error {
     }
 }
 
-/// The same error once more, for each append of a group that failed as one.
+/// Returns a copy of the error, for each append of a group that failed together.
 pub(super) fn again(error: &Error) -> Error {
     match error {
         Error::Full => Error::Full,

@@ -2,8 +2,8 @@
 //!
 //! SQLite locks the database and the index with POSIX locks. The kernel drops all POSIX locks that a process holds on a
 //! file when the process closes any descriptor of that file. Another program then takes itself for the only user, and
-//! deletes the log with the commits in it. So nothing opens one of these files by itself while this process has a
-//! connection to the database: SQLite opens them, and everything else uses `stat`. [`Unopened`] is the one exception.
+//! deletes the log with its commits. While this process has a connection to the database, only SQLite may therefore
+//! open these files. All other code uses `stat`. [`Unopened`] is the one exception.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -16,7 +16,7 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 
-/// Paths of the files of one data folder, whether the files are there or not.
+/// Paths of the files of one data folder, whether the files exist or not.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -36,13 +36,13 @@ impl Files {
         self.folder.join(DATABASE)
     }
 
-    /// Returns true if there is a log with something in it.
+    /// Returns true if the log exists and is not empty.
     pub(crate) fn has_log(&self) -> bool {
         fs::metadata(self.folder.join(LOG)).is_ok_and(|log| log.len() > 0)
     }
 
-    /// Plain access to the files. The lock proves that this process has no connection to the database: every connection
-    /// holds the lock of its folder.
+    /// Returns plain access to the files. The lock proves that this process has no connection to the database: every
+    /// connection holds the lock of its folder.
     pub(crate) fn unopened<'a>(&'a self, lock: &'a Lock) -> Unopened<'a> {
         Unopened { files: self, _lock: lock }
     }
@@ -60,7 +60,7 @@ impl Unopened<'_> {
         self.files
     }
 
-    /// Makes an empty database, readable to its owner only, if there is none. SQLite gives its other files the same
+    /// Creates an empty database, readable by its owner only, if there is none. SQLite gives its other files the same
     /// mode.
     pub(crate) fn make(self) -> io::Result<()> {
         match private().create_new(true).open(self.files.database()) {
@@ -70,7 +70,7 @@ impl Unopened<'_> {
         }
     }
 
-    /// Opens the log to read it. `None`: there is none.
+    /// Opens the log to read it; `None` if it does not exist.
     pub(crate) fn open_log(self) -> io::Result<Option<File>> {
         match File::open(self.log()) {
             Ok(file) => Ok(Some(file)),
@@ -83,7 +83,7 @@ impl Unopened<'_> {
         self.files.folder.join(LOG)
     }
 
-    /// Reads whether the database needs a log, and whether the log is there.
+    /// Reads whether the database needs a log, and whether the log exists.
     pub(crate) fn log_state(self) -> io::Result<LogState> {
         /// Offset of the write version: <https://www.sqlite.org/fileformat2.html>.
         const WRITE_VERSION: u64 = 18;
@@ -105,14 +105,14 @@ impl Unopened<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogState {
     There,
-    /// The header of the database says that a log belongs to it, and there is none or an empty one. That is right for
-    /// a database that was closed.
+    /// The header of the database says that a log belongs to it, but the log is missing or empty. This is normal for a
+    /// database that was closed.
     Missing,
-    /// The database is whole by itself, such as one that `VACUUM INTO` of SQLite made.
+    /// The database is complete without a log, such as one that `VACUUM INTO` of SQLite made.
     NotNeeded,
 }
 
-/// Device and number of a file: another file at the same path has others.
+/// Device and inode of a file: another file at the same path has others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -128,8 +128,8 @@ impl Identity {
 
 /// The files as SQLite opened them.
 ///
-/// They stay the same for as long as a connection is open: SQLite replaces none of them, and other programs that respect
-/// its locks do not either.
+/// They stay the same while a connection is open: SQLite does not replace them, nor do other programs that respect its
+/// locks.
 #[derive(Debug)]
 pub(crate) struct OpenedFiles {
     files: Files,
@@ -137,7 +137,7 @@ pub(crate) struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    /// Notes the files of a database that is open and was written to.
+    /// Records the files of a database that is open and was written to.
     pub(crate) fn note(files: Files) -> io::Result<Self> {
         let identity = |name| Ok::<_, io::Error>((name, Identity::read(&files.folder.join(name))?));
         let identities = [identity(DATABASE)?, identity(LOG)?, identity(INDEX)?];
@@ -166,7 +166,7 @@ impl OpenedFiles {
                         path.display()
                     ));
                 }
-                // Tells nothing of the file, which stays open.
+                // This does not mean that the file changed; it stays open.
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a file of the journal can not be looked at");
                 }
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads the sources of this crate: files of the journal are opened in this file and nowhere else.
+    /// Only this file opens files of the journal. The test reads the sources of this crate.
     #[test]
     fn no_other_source_names_a_file_of_the_journal() {
         let mut pending = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];

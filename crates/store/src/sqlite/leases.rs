@@ -1,4 +1,4 @@
-//! Leases in SQLite: a data folder has one node, which holds all of them for as long as it runs.
+//! Leases in SQLite: a data folder has one node, which holds all leases while it runs.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

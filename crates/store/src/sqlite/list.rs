@@ -1,4 +1,4 @@
-//! Lists: each stretch by a statement of its own, in one snapshot. `INDEXED BY` turns a missing index into an error
+//! Lists: each index scan runs as its own statement, in one snapshot. `INDEXED BY` turns a missing index into an error
 //! instead of a slow list.
 
 use holdshort_core::delivery::Delivery;
@@ -37,7 +37,7 @@ pub(super) fn runs(
     Ok(Page::cut(items, limit, |row| RunSortKey::of(row).encode()))
 }
 
-/// The filter as filters that are each one stretch of an index.
+/// Splits the filter into filters that each need one index scan.
 fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilter>, Error> {
     if filter.session.is_some() || (filter.status.is_none() && filter.workflow.is_none()) {
         return Ok(vec![filter.clone()]);
@@ -57,7 +57,7 @@ fn stretches(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunFilte
     Ok(all)
 }
 
-/// The workflows that have runs of this status: a few, found by a leap in the index each.
+/// Returns the workflows that have runs of this status. There are few, and each takes one index lookup.
 fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Error> {
     let sql = "SELECT min(workflow) FROM runs INDEXED BY runs_by_state WHERE status = ?1 AND workflow > ?2";
     let mut statement = connection.prepare_cached(sql)?;
@@ -70,7 +70,7 @@ fn workflows(connection: &Connection, status: Status) -> Result<Vec<String>, Err
     Ok(found)
 }
 
-/// Each state that the filter names is one stretch of the index.
+/// Lists sessions: one index scan for each state that the filter names.
 pub(super) fn sessions(
     connection: &Connection,
     filter: &SessionFilter,
@@ -124,7 +124,8 @@ pub(super) fn session_usage(
     Ok(usage.collect::<Result<_, _>>()?)
 }
 
-/// Both halves are read from one snapshot, so an interrupt that resolves meanwhile is not missed.
+/// Lists interrupts. Both halves are read from one snapshot, so that an interrupt that resolves between them is not
+/// missed.
 pub(super) fn interrupts(
     connection: &Connection,
     filter: &InterruptFilter,
@@ -192,7 +193,7 @@ pub(super) fn runnable_by_id(
     after: Option<&RunId>,
     limit: usize,
 ) -> Result<Vec<RunId>, Error> {
-    // There are as many as work is in flight: read whole, then put in order.
+    // Only active runs are runnable, which are few: reads all of them, then sorts.
     let mut runs = runnable(connection, usize::MAX)?;
     runs.sort();
     Ok(runs.into_iter().filter(|run| after.is_none_or(|after| run > after)).take(limit).collect())
@@ -221,7 +222,7 @@ pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>
     Ok(deadline.map(Timestamp::from_millis))
 }
 
-/// The first rows of each stretch.
+/// Reads the first rows of each index scan.
 fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut items = Vec::new();
     for stretch in stretches {
@@ -235,14 +236,15 @@ fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usi
     Ok(items)
 }
 
-/// Only the values vary within one combination of filters, so that a statement is prepared once.
+/// Returns the SQL of a scan and its values. Only the values vary within one combination of filters, so that a
+/// statement is prepared once.
 fn written<'a>(stretch: &'a Stretch<'_>) -> (String, Vec<Value<'a>>) {
     let Stretch { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
     let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
     for condition in conditions {
         wanted.push(match condition {
-            // Partial indexes are found by the number as it stands in them.
+            // SQLite chooses a partial index only if the condition contains the literal number.
             Condition::Equal(column, Value::Flag(flag)) => format!("{column} = {}", i64::from(*flag)),
             Condition::Equal(column, value) => {
                 bound.push(*value);
@@ -252,7 +254,7 @@ fn written<'a>(stretch: &'a Stretch<'_>) -> (String, Vec<Value<'a>>) {
                 bound.push(Value::Text(json));
                 format!("EXISTS (SELECT 1 FROM json_each(?) WHERE instr({column}, value) > 0)")
             }
-            // A word has letters and digits alone: it means itself.
+            // A word has only letters and digits, so it needs no escaping.
             Condition::Words(search) => search.each(|word| {
                 bound.push(Value::Text(word));
                 "place IN (SELECT rowid FROM answer_words WHERE answer_words MATCH ?)".to_owned()

@@ -1,7 +1,8 @@
-//! The journal in SQLite: the default store of one machine. Here it is opened and closed.
+//! The journal in SQLite: the default store of one machine. This module opens and closes it.
 //!
-//! `log`, `tables` and `leases` implement the traits: `writer` commits, `append` is one append inside its group, `pool`
-//! and `read`, `list`, `rows` answer; `schema` and `wal` open it. Nothing is answered before it is on disk (`synchronous=FULL`).
+//! `log`, `tables` and `leases` implement the traits. `writer` commits, and `append` is one append inside its group.
+//! `pool`, `read`, `list` and `rows` read; `schema` and `wal` open the database. The store acknowledges a commit only
+//! after it is on disk (`synchronous=FULL`).
 
 mod append;
 mod backup;
@@ -48,39 +49,40 @@ use self::writer::{Job, Writer};
 use crate::folder;
 use crate::journal::Error;
 
-/// How the store may use its folder.
+/// Limits on how the store may use its folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    /// The most pages (1024 bytes each) that the database may have; beyond it the disk counts as full.
-    /// `None`: whatever the disk holds.
+    /// Maximum number of pages (1024 bytes each) of the database; beyond it the store reports a full disk. `None` sets
+    /// no limit.
     pub max_pages: Option<u32>,
-    /// Number of acknowledged events that may be missing, where the database contradicts its pin. Another number is refused.
+    /// Number of acknowledged events that may be missing if the database contradicts its pin. Another number is
+    /// rejected.
     pub accept_loss: Option<u64>,
 }
 
-/// A journal in a data folder. One at a time per folder, across all processes.
+/// A journal in a data folder. Only one may be open for each folder, across all processes.
 ///
-/// Dropping it closes it too, and blocks for as long as the last commit and checkpoint take.
+/// Dropping it closes it too, and blocks during the last commit and checkpoint.
 #[derive(Debug)]
 pub struct Sqlite {
     pool: Pool,
     files: Files,
-    /// The log as it was before the journal was opened to be read. `None`: the journal is written to.
+    /// State of the log before the journal was opened to be read. `None` if the journal is written to.
     log: Option<LogState>,
-    /// `None` where the journal is only read.
+    /// `None` if the journal is only read.
     status: Option<Arc<Status>>,
-    /// `None` while it is being dropped, and where the journal is only read.
+    /// `None` while it is being dropped, and if the journal is only read.
     queue: Option<mpsc::Sender<Job>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Somebody closes the journal: that its writer ends is no failure.
+    /// True while the journal is being closed: then the end of its writer is not a failure.
     is_closing: AtomicBool,
-    /// Somebody was told that the writer died. The thread drops its answers before its queue.
+    /// True once a caller got the error that the writer died. The thread drops its answers before its queue.
     is_dead: AtomicBool,
     position: watch::Receiver<u64>,
     node: Node,
 }
 
-/// The one node that a data folder has.
+/// The single node of a data folder.
 #[derive(Debug)]
 struct Node {
     first_epoch: u64,
@@ -89,7 +91,7 @@ struct Node {
 }
 
 impl Sqlite {
-    /// Opens the journal in `folder`, made if missing. Blocks; a crashed server's log is recovered here.
+    /// Opens the journal in `folder`, which is created if missing. Blocks. Recovers the log of a crashed server.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Self::open_with(folder, Config::default())
     }
@@ -103,7 +105,7 @@ impl Sqlite {
         unopened.make().map_err(from_io)?;
         wal::check(unopened)?;
         let evidence = Evidence::gather(unopened)?;
-        // Before anything is changed, also by SQLite, which empties a log when its last writer leaves.
+        // Checked before any change, also by SQLite, which empties a log when its last writer closes.
         let loss = evidence.check(&database, config.accept_loss)?;
         let connection = schema::writer(&database, config.max_pages)?;
         evidence.write_notes(&connection, loss.as_ref())?;
@@ -112,7 +114,7 @@ impl Sqlite {
         let mut pin = Pin::open(folder)?;
         pin.close(head);
         pin::set_open(&connection, 1)?;
-        // A copy of the database without its log says that it is one.
+        // Marks the database itself as open, so that a copy without its log can be detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
         let pool = Pool::open(&database, &lock)?;
@@ -126,8 +128,8 @@ impl Sqlite {
         Ok(Self { pool, files, log: None, status, queue, thread, is_closing, is_dead, position, node })
     }
 
-    /// Opens the journal of a folder that no server uses, to read it: nothing is written, not even what a crashed
-    /// server left to be recovered. Appends are refused. Blocks.
+    /// Opens the journal of a folder that no server uses, to read it. Writes nothing and does not recover the log of a
+    /// crashed server. Appends are rejected. Blocks.
     pub fn open_to_read(folder: &Path) -> Result<Self, Error> {
         let lock = Arc::new(folder::claim_to_read(folder)?);
         let files = Files::in_folder(folder);
@@ -136,7 +138,7 @@ impl Sqlite {
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
         let pool = match Pool::of(connect, &lock) {
-            // One that was emptied looks like one of an earlier version: its pin knows better.
+            // An emptied database looks like one of an earlier version: the pin shows the difference.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;
                 return Err(outdated);
@@ -161,15 +163,14 @@ impl Sqlite {
         })
     }
 
-    /// Commits what was accepted, empties the log, lets the folder go. Whoever calls afterwards gets
-    /// [`Error::Closed`].
+    /// Commits what was accepted, empties the log, and releases the folder. Later calls get [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
-        // A writer that died before stays one that died.
+        // A writer that died earlier remains dead.
         if self.is_alive() {
             self.is_closing.store(true, Ordering::Release);
         }
         self.pool.close().await;
-        // Closed before: the thread is gone already.
+        // An error means that it was closed before, and the thread has ended.
         let _closed = self.submit(Job::Close).await;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return Ok(()) };
@@ -177,12 +178,12 @@ impl Sqlite {
         joined.map_err(|error| Error::Io(Box::new(error)))?.map_err(|_| self.unanswered())
     }
 
-    /// Whether what is appended can be written.
+    /// Returns true if appends can be written.
     pub fn is_alive(&self) -> bool {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// Returns the reason why the journal can not be written now. Waits for at most a second and a half.
+    /// Returns the reason why the journal can not be written now. Waits for at most 1.5 seconds.
     ///
     /// A write of the last second is proof. Without one, a probe writes a page and waits for the disk.
     pub async fn writable(&self) -> Result<(), String> {
@@ -213,7 +214,7 @@ impl Sqlite {
         }
     }
 
-    /// Has the writer look at its files if one of them was deleted or replaced: it saves what it can.
+    /// Makes the writer check its files if one of them was deleted or replaced: it saves what it can.
     pub fn check_files(&self) {
         if let (Some(status), Some(queue)) = (&self.status, &self.queue)
             && status.displacement().is_some()
@@ -224,21 +225,21 @@ impl Sqlite {
         }
     }
 
-    /// Problems that are known without a look at the whole journal: notes of missing events, and a failure of the last
-    /// write.
+    /// Returns problems that are known without reading the whole journal: notes of missing events, and a failure of the
+    /// last write.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
         let mut problems = self.pool.look(pin::notes).await?;
         problems.extend(self.status.as_ref().and_then(|status| status.failure()));
         Ok(problems)
     }
 
-    /// Jobs that wait for the writer, up to the length of its queue; those of the group that it commits now are not among
-    /// them. `None` where the journal is only read.
+    /// Returns how many jobs wait for the writer, up to the length of its queue. Excludes the jobs of the group that it
+    /// commits now. `None` if the journal is only read.
     pub fn writes_waiting(&self) -> Option<usize> {
         self.queue.as_ref().map(|queue| queue.max_capacity().saturating_sub(queue.capacity()))
     }
 
-    /// Resolves when the writer has died, with what it said. Never where the journal was closed.
+    /// Waits until the writer has died, and returns its message. Never returns if the journal was closed.
     pub async fn failed(&self) -> String {
         let Some(queue) = &self.queue else { return std::future::pending().await };
         queue.closed().await;
@@ -258,8 +259,8 @@ impl Sqlite {
         queue.send(job).await.map_err(|_| self.unanswered())
     }
 
-    /// Why the writer takes no job, or has not answered one: it was closed, or it died. In the second case what it
-    /// was given may be written all the same.
+    /// Returns why the writer accepts no job, or has not answered one: it was closed, or it died. If it died, its
+    /// accepted jobs may still be written.
     fn unanswered(&self) -> Error {
         if self.is_closing.load(Ordering::Acquire) {
             return Error::Closed;
@@ -269,13 +270,13 @@ impl Sqlite {
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("no message").to_owned()
 }
 
-/// When this node opened the store: shown, and never decided on.
+/// Time at which this node opened the store. It is only displayed, never used for a decision.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

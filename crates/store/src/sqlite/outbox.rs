@@ -1,5 +1,5 @@
-//! The outbox in SQLite: what changes it is a job of the writer. A folder has one node, so what another one had claimed is
-//! free: that one is gone.
+//! The outbox in SQLite: the writer executes all changes. A folder has one node, so a delivery claimed by another node
+//! is free: that node is gone.
 
 use holdshort_core::delivery::{Attempt, ChannelState, Delivery, DeliveryState};
 use holdshort_core::id::DeliveryId;
@@ -19,7 +19,7 @@ use crate::outbox::{
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
-/// What the writer is asked, with the node that asks.
+/// Request to the writer, with the node that sends it.
 pub(super) enum Asked {
     Claim(u64, Claim),
     Settle(u64, Box<Settled>),
@@ -42,7 +42,7 @@ impl Sqlite {
 
 impl Outbox for Sqlite {
     async fn claim_deliveries(&self, claim: Claim) -> Result<Vec<Delivery>, Error> {
-        // Most of the time nothing is due, which takes no turn of the writer and no commit.
+        // Usually nothing is due. Then the check costs neither a turn of the writer nor a commit.
         let asked = claim.clone();
         if self.pool.read(move |connection| due(connection, &asked)).await?.is_empty() {
             return Ok(Vec::new());
@@ -106,7 +106,7 @@ pub(super) fn answer(connection: &Connection, asked: &Asked) -> Result<Answered,
     }
 }
 
-/// Rows of a table; `rest` stands behind its name.
+/// Selects rows of a table; `rest` follows the table's name in the SQL.
 fn select<R: Record, const N: usize>(
     connection: &Connection,
     rest: &str,
@@ -197,7 +197,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
             Ok(connection.execute(sql, params![why, Time(*now)])?)
         }
         DeliveryChange::FailOld { before, why, now } => {
-            // Nothing is due before it is written: the index has these and few more.
+            // Every delivery is due after its creation, so the index finds few others.
             let sql = "UPDATE deliveries
                        SET state = 'failed', error = ?1, next_at = NULL, node = NULL, ended_at = ?2
                        WHERE delivery IN (
@@ -233,7 +233,7 @@ fn change(connection: &Connection, node: u64, change: &DeliveryChange) -> Result
     }
 }
 
-/// Some of those that ended before a moment.
+/// Returns a batch of deliveries that ended before a time.
 fn ended(connection: &Connection, before: Timestamp, also: &str) -> Result<Vec<DeliveryId>, Error> {
     let sql = format!(
         "SELECT delivery FROM deliveries INDEXED BY deliveries_ended

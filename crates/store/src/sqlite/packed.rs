@@ -2,9 +2,9 @@
 
 use holdshort_core::id::{Id, StreamId};
 
-/// The alphabet of ids (Crockford base 32), whose characters stand in the order of their values.
+/// The alphabet of ids (Crockford base 32), whose characters sort like their values.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// The value of each character; 0 for one that no id has.
+/// The value of each character; 0 for a character outside the alphabet.
 const VALUES: [u8; 256] = {
     let mut values = [0; 256];
     let mut value = 0_u8;
@@ -14,7 +14,7 @@ const VALUES: [u8; 256] = {
     }
     values
 };
-/// How many characters follow an id's prefix: 5 bits in the first byte, 125 in the other sixteen.
+/// Number of characters after an id's prefix: 5 bits in the first byte, 125 in the other sixteen.
 const LENGTH: usize = 26;
 
 pub(super) type Packed = [u8; 17];
@@ -31,7 +31,7 @@ pub(super) fn pack(id: &str) -> Packed {
     packed
 }
 
-/// The id that `pack` packed; `None` for bytes that it never writes.
+/// Returns the id that `pack` packed; `None` for bytes that it never writes.
 pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     let packed: &Packed = packed.try_into().ok()?;
     let rest = u128::from_be_bytes(packed[1..].try_into().ok()?);
@@ -47,7 +47,7 @@ pub(super) fn unpack<I: Id>(packed: &[u8]) -> Option<I> {
     Some(I::from_text(text))
 }
 
-/// A stream's id: one byte for its kind, then the packed id of the run or session.
+/// Packs a stream's id: one byte for its kind, then the packed id of the run or session.
 pub(super) fn pack_stream(stream: &StreamId) -> Vec<u8> {
     match stream {
         StreamId::Run(run) => tagged(1, run.as_str()),

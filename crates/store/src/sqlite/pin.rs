@@ -1,9 +1,9 @@
-//! The pin: a file beside the database that says where its journal ended, so that an older database, or one
-//! without its log, is noticed.
+//! The pin: a file in the data folder that records where its journal ended, to detect an older database or one without
+//! its log.
 //!
-//! It is written after each commit and never before, and flushed when the journal is closed. So a database is at
-//! least as long as its pin says; and exactly as long, once it was closed. Whoever can write the database can write
-//! the pin, too: a head that is kept elsewhere says more.
+//! It is written after each commit and never before, and flushed when the journal is closed. A database is therefore at
+//! least as long as its pin says, and exactly as long after it was closed. A person who can write the database can
+//! write the pin, too: a head that is kept elsewhere proves more.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,13 +21,13 @@ use crate::folder::private;
 use crate::journal::Error;
 
 const NAME: &str = "holdshort.head";
-/// Attempts to read it whole.
+/// Maximum number of attempts to read a complete pin.
 const READS: u32 = 3;
-/// Rows of `meta`, beside `open`: number of events that a database had when it was opened without its log, or without
-/// its pin after its server had been killed.
+/// Rows of `meta`, next to `open`. They hold the number of events of a database that was opened without its log, or
+/// without its pin after its server had been killed.
 const WITHOUT_LOG: &str = "without_log";
 const WITHOUT_PIN: &str = "without_pin";
-/// Rows of `meta`: events that were given up with `accept_loss`, and the number of events that were left.
+/// Rows of `meta`: number of events that were given up with `accept_loss`, and the number of events that were left.
 const LOST: &str = "lost";
 const LOST_AFTER: &str = "lost_after";
 
@@ -35,7 +35,7 @@ const LOST_AFTER: &str = "lost_after";
 #[derive(Debug)]
 pub(super) struct Pin {
     file: File,
-    /// A write failed, and that was logged.
+    /// True if a write failed, which was logged.
     is_behind: bool,
 }
 
@@ -46,25 +46,25 @@ pub(super) struct Evidence {
     log: LogState,
 }
 
-/// A database that is not the one that its pin tells of.
+/// A database that contradicts its pin.
 pub(super) struct Contradiction {
     why: String,
-    /// Events that are the same.
+    /// Number of events that agree with the pin.
     left: u64,
-    /// Acknowledged events that the database does not have, at most.
+    /// Maximum number of acknowledged events that the database lacks.
     lost: u64,
 }
 
 impl Evidence {
-    /// Gathers the evidence before SQLite opens the database, which makes an empty log.
+    /// Gathers the evidence before SQLite opens the database, which creates an empty log.
     pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
         let folder = unopened.files().folder().to_owned();
         let log = unopened.log_state().map_err(from_io)?;
         Ok(Self { pin: read(&folder)?, folder, log })
     }
 
-    /// Refuses a database of an unknown version, and one that contradicts its pin. `accept_loss` is the number of events
-    /// that may be given up. Changes nothing.
+    /// Rejects a database of an unknown version, and one that contradicts its pin. `accept_loss` is the number of
+    /// events that may be given up. Changes nothing.
     pub(super) fn check(
         &self,
         database: &Path,
@@ -88,7 +88,7 @@ impl Evidence {
         Err(Error::Corrupt(self.describe(&found)))
     }
 
-    /// Describes what would be lost, and what else there is.
+    /// Describes what would be lost, and which copies exist.
     fn describe(&self, found: &Contradiction) -> String {
         let Contradiction { why, left, lost } = found;
         let would_lose = match lost {
@@ -110,18 +110,18 @@ impl Evidence {
         )
     }
 
-    /// Returns true if events may be missing that were acknowledged: the database was in use when it was copied, and
-    /// its log did not come along. A pin says more.
+    /// Returns true if acknowledged events may be missing: the database was copied while in use, and its log was not. A
+    /// pin proves more.
     fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
     }
 
-    /// Returns true if the server was killed or the files copied while it ran, and the pin is gone.
+    /// Returns true if the server was killed or the files were copied while it ran, and the pin is gone.
     fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
         Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
     }
 
-    /// Writes down what may be missing, so that no later audit takes the journal for whole.
+    /// Records what may be missing, so that no later audit reports the journal as complete.
     pub(super) fn write_notes(
         &self,
         connection: &Connection,
@@ -160,8 +160,8 @@ pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(notes)
 }
 
-/// Compares a database with its pin. `head` is that of the database, `at` the one that it had at the number of events of
-/// the pin.
+/// Compares a database with its pin. `head` is the head of the database. `at` is its head after as many events as the
+/// pin has.
 fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
     let (there, pinned) = (head.events, pin.events);
     if there < pinned {
@@ -202,7 +202,7 @@ impl Pin {
         Ok(Self { file, is_behind: false })
     }
 
-    /// After a commit. What fails here loses nothing: an older pin is still one.
+    /// Writes the pin after a commit. A failure here loses no event: an older pin is still valid.
     pub(super) fn put(&mut self, head: Head) {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
@@ -211,25 +211,25 @@ impl Pin {
         }
     }
 
-    /// The same, on disk. `false`: it failed.
+    /// Writes the pin and flushes it to disk. Returns false if that failed.
     pub(super) fn close(&mut self, head: Head) -> bool {
         self.put(head);
         let written = self.write(head).and_then(|()| self.file.sync_all());
         written.is_ok()
     }
 
-    /// One line of a length that never changes, so that it is overwritten in its place.
+    /// Writes one line of constant length, which overwrites the old one in place.
     fn write(&self, head: Head) -> io::Result<()> {
         self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
     }
 }
 
-/// Reads the pin of a folder. Tries again where it makes no sense: a server may just be writing it.
+/// Reads the pin of a folder. Retries if the pin is malformed: a server may just be writing it.
 pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
     let path = folder.join(NAME);
     for _ in 0..READS {
         match fs::read_to_string(&path) {
-            // Made, and the process ended before it was written.
+            // The process ended after it created the file and before it wrote it.
             Ok(text) if text.is_empty() => return Ok(None),
             Ok(text) => {
                 if let Some(head) = parse(&text) {
@@ -253,7 +253,7 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
 }
 
-/// Problems of the journal for an audit. `log` is `None` where a server in this process has the journal.
+/// Returns problems of the journal for an audit. `log` is `None` if a server in this process has the journal open.
 pub(super) fn problems(
     folder: &Path,
     connection: &Connection,
@@ -267,7 +267,7 @@ pub(super) fn problems(
     let is_closed = log.is_some() && is_closed(connection)?;
     let mut problems: Vec<String> = contradiction_in(connection, pin, is_closed)?.into_iter().collect();
     let notes = notes(connection)?;
-    // The note of an earlier opening says the same.
+    // A note of an earlier opening reports the same problem.
     if let Some(log) = log.filter(|_| notes.is_empty()) {
         let evidence = Evidence { folder: folder.to_owned(), pin, log };
         let events = chain::head(connection)?.events;
@@ -292,7 +292,7 @@ pub(super) fn contradiction_in(
     Ok(contradiction(pin, chain::head(connection)?, at, is_closed).map(|found| found.why))
 }
 
-/// Says in the database that a server has it, or that it was closed.
+/// Records in the database that a server has it open, or that it was closed.
 pub(super) fn set_open(connection: &Connection, open: u8) -> Result<(), Error> {
     connection.execute("UPDATE meta SET value = ?1 WHERE name = 'open'", [open])?;
     Ok(())

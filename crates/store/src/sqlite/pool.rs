@@ -11,16 +11,17 @@ use super::schema;
 use crate::folder::Lock;
 use crate::journal::Error;
 
-/// Reads at once. More would only wait for the same disk; each costs a thread while it reads, and a cache.
+/// Maximum number of concurrent reads. More would only wait for the same disk. Each costs a thread while it reads, and
+/// a cache.
 const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
     idle: Arc<Idle>,
-    /// Reads apart: one at a time.
+    /// Permit for long reads: one at a time.
     apart: Arc<Semaphore>,
-    /// For connections of reads apart, for as long as the pool is open.
+    /// Lock of the folder, for connections of long reads, while the pool is open.
     lock: Mutex<Option<Arc<Lock>>>,
 }
 
@@ -33,7 +34,7 @@ struct Reader {
     _lock: Arc<Lock>,
 }
 
-/// A connection on loan. It goes back however the read ends, or the pool would run dry.
+/// A connection on loan. It is returned even if the read panics; otherwise the pool would run dry.
 struct Loan {
     reader: Option<Reader>,
     idle: Arc<Idle>,
@@ -44,7 +45,7 @@ impl Pool {
         Self::of(|| schema::reader(database), folder)
     }
 
-    /// A pool of the connections that `connect` makes.
+    /// Creates a pool of the connections that `connect` makes.
     pub(super) fn of(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
@@ -56,8 +57,8 @@ impl Pool {
         Ok(Self { permits, idle: Arc::new(Mutex::new(idle)), apart, lock })
     }
 
-    /// Runs a read of a row or two where it is asked for: to hand it to another thread and back costs several
-    /// times as much. At worst it waits for a few pages from the disk. Waits while all connections are in use.
+    /// Runs a read of one or two rows on the current thread: passing it to another thread costs several times as much.
+    /// At worst it waits for a few pages from the disk. Waits while all connections are in use.
     pub(super) async fn look<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
@@ -66,7 +67,7 @@ impl Pool {
         Loan::take(&self.idle).read(work)
     }
 
-    /// Runs a read of any size beside the async threads. Waits while all connections are in use.
+    /// Runs a read of any size on a blocking thread. Waits while all connections are in use.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
@@ -81,8 +82,8 @@ impl Pool {
         read.await.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Runs a read that takes as long as the database is large, on a connection of its own: no other read waits for it.
-    /// Such reads go one after the other, and one that nobody waits for any more is interrupted.
+    /// Runs a read that takes time in proportion to the database, on its own connection: no other read waits for it.
+    /// Such reads run one after the other. A read is interrupted when its caller stops waiting.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         connect: impl FnOnce() -> Result<Connection, Error>,
@@ -104,7 +105,7 @@ impl Pool {
         result.map_err(|error| Error::Io(Box::new(error)))?
     }
 
-    /// Lets the running reads end, refuses those that wait, and closes the connections.
+    /// Waits for the running reads, refuses those that wait, and closes the connections.
     pub(super) async fn close(&self) {
         let apart = self.apart.acquire().await;
         let all = self.permits.acquire_many(u32::try_from(READERS).unwrap_or(u32::MAX)).await;
@@ -121,7 +122,7 @@ impl Pool {
     }
 }
 
-/// Interrupts what its connection does when it is dropped.
+/// Interrupts the statement of its connection when it is dropped.
 struct Interrupts {
     is_left: Arc<AtomicBool>,
     handle: InterruptHandle,
@@ -140,7 +141,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// SQLite forgets an interrupt that comes while nothing runs. So a statement is kept open from before the last look.
+/// Runs the work unless its caller stopped waiting. SQLite ignores an interrupt while no statement runs. One statement
+/// is therefore kept open from before the last check.
 fn unless_left<T>(
     connection: &Connection,
     is_left: &AtomicBool,
@@ -171,7 +173,7 @@ impl Drop for Loan {
     }
 }
 
-/// A push or a pop is never half done.
+/// Locks the idle readers. A panic under the lock never leaves a push or a pop half done.
 fn lock(idle: &Idle) -> std::sync::MutexGuard<'_, Vec<Reader>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -183,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Never ends by itself.
+    /// Runs a query that never ends by itself.
     fn endless(connection: &Connection) -> Result<i64, Error> {
         let sql = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
         Ok(connection.query_row(sql, [], |row| row.get(0))?)
@@ -204,14 +206,14 @@ mod tests {
             let mut apart = Box::pin(pool.read_apart(connect, endless));
             let mut next = Box::pin(pool.read_apart(connect, endless));
             assert!(poll!(&mut apart).is_pending() && poll!(&mut next).is_pending());
-            // The others read meanwhile.
+            // Other reads continue at the same time.
             for _ in 0..2 * READERS {
                 assert_eq!(pool.read(one).await.unwrap(), 1);
             }
             assert!((&mut apart).now_or_never().is_none() && (&mut next).now_or_never().is_none());
         }
         assert_eq!(pool.read_apart(connect, one).await.unwrap(), 1);
-        // It waits for what runs: nothing does.
+        // `close` waits for running reads: there are none.
         pool.close().await;
         assert!(matches!(pool.read_apart(connect, one).await, Err(Error::Closed)));
     }

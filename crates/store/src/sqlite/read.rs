@@ -1,4 +1,4 @@
-//! What the journal proper answers: events, chains, keys, blobs, streams. Lists of rows are in `list`.
+//! Reads of the journal proper: events, chains, keys, blobs, streams. Lists of rows are in `list`.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -10,7 +10,7 @@ use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
 use crate::packed_append::{PackedAppend, Place, places};
 
-/// SQLite's own limit of a `LIMIT`.
+/// Converts a limit to the largest that SQLite accepts for `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
@@ -34,7 +34,7 @@ pub(super) fn tail(connection: &Connection, after: u64, limit: usize) -> Result<
     unpack(connection, sql, params![Number(after)], limit, |found| found.position > after)
 }
 
-/// The first `limit` events that are `wanted` of these rows; no further row is read.
+/// Returns the first `limit` events of these rows that are `wanted`. Reads no further row.
 fn unpack(
     connection: &Connection,
     sql: &str,
@@ -61,7 +61,7 @@ fn unpack(
     Ok(events)
 }
 
-/// A row of position, stream, sequence, hashes, heads and contents.
+/// Reads a row of position, stream, sequence, hashes, heads and contents.
 pub(super) fn packed<'a>(row: &'a Row<'_>) -> rusqlite::Result<PackedAppend<'a>> {
     let ReadStream(stream) = row.get(1)?;
     Ok(PackedAppend {
@@ -104,7 +104,7 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
-/// `seq` of a row is that of its last event.
+/// Returns the position of an event. `seq` of a row is that of its last event.
 pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> Result<Option<u64>, Error> {
     let sql =
         "SELECT position, seq, hashes FROM appends WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1";

@@ -13,7 +13,7 @@ use super::status::{Copy, Status};
 use crate::folder;
 use crate::journal::Error;
 
-/// Folders of copies are called so, with a number behind.
+/// Prefix of the folders of copies; a number follows.
 pub(super) const NAME: &str = "holdshort.rescued-";
 /// Pause after a copy that failed.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -64,14 +64,14 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
             folder = %into.display(), events = head.events,
             "the journal was copied to {}: stop this server, and serve the copy", into.display()
         ),
-        // A copy that is not whole helps nobody; the next try makes another.
+        // An incomplete copy has no use; the next attempt makes another one.
         Err(_) => drop(fs::remove_dir_all(&into)),
     }
     copied
 }
 
-/// Refuses a folder whose database is gone and that holds a copy which a server saved: an empty journal would take its
-/// place.
+/// Rejects a folder whose database is gone and that contains a copy saved by a server. Otherwise the server would start
+/// with an empty journal.
 pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     let copies = copies(files.folder());
     if copies.is_empty() || files.database().exists() {
@@ -83,7 +83,7 @@ pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
     )))
 }
 
-/// Names of the copies in a data folder.
+/// Returns the names of the copies in a data folder.
 pub(super) fn copies(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries

@@ -1,4 +1,4 @@
-//! The rows that can be rebuilt: written by their key, read by it. Which columns there are stands in `table.rs`.
+//! The rows that can be rebuilt: written and read by their key. `table.rs` lists the columns.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -18,15 +18,15 @@ pub(super) fn put(connection: &Connection, rows: &Rows) -> Result<(), Error> {
     rows.put_into(&mut Writing(connection))
 }
 
-/// Puts one row, whatever its table.
+/// Puts one row of any table.
 pub(super) fn put_one<R: Record + Clone>(connection: &Connection, row: &R) -> Result<(), Error> {
     Writing(connection).put(row)
 }
 
-/// Deletes the rows of the answers to the questions of a run, and what receivers answered to what they were told of it.
+/// Deletes the answers to the questions of a run, and the responses of receivers to its notifications.
 pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> {
     connection.prepare_cached("DELETE FROM answers WHERE run = ?1")?.execute([Key(run.as_str())])?;
-    // Its deliveries are found by its interrupts: there is no index by run.
+    // The deliveries are found through the run's interrupts: there is no index by run.
     let sql = "UPDATE attempts SET answer = NULL
                WHERE answer IS NOT NULL AND delivery IN (
                    SELECT d.delivery FROM interrupts i JOIN deliveries d ON d.interrupt = i.interrupt
@@ -35,7 +35,7 @@ pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Inserts a row whose key is not the first column alone.
+/// Inserts a row whose key has more than one column.
 pub(super) fn insert<R: Record>(connection: &Connection, row: &R) -> Result<(), Error> {
     connection.prepare_cached(&Statements::of(&R::TABLE).insert)?.execute(params_from_iter(row.values()))?;
     Ok(())
@@ -48,7 +48,7 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
     all.iter().try_for_each(|rows| put(connection, rows))
 }
 
-/// The row of this key.
+/// Returns the row with this key.
 pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Option<R>, Error> {
     Ok(connection
         .prepare_cached(&Statements::of(&R::TABLE).select)?
@@ -56,12 +56,12 @@ pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Opti
         .optional()?)
 }
 
-/// A row of the columns of its table.
+/// Reads a row from the columns of its table.
 pub(super) fn read<R: Record>(row: &Row<'_>) -> rusqlite::Result<R> {
     R::read(&mut Reading { row, next: 0 })
 }
 
-/// The statements of a table, put together once.
+/// The SQL statements of a table, built once.
 struct Statements {
     select: String,
     insert: String,
@@ -89,7 +89,8 @@ struct Writing<'a>(&'a Connection);
 impl Put for Writing<'_> {
     type Error = Error;
 
-    /// Of a row that is there only what changed is written, so that the indexes of the other columns are left alone.
+    /// Inserts the row, or updates only the changed columns of an existing row. The indexes of the other columns are
+    /// not rewritten.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
         let statements = Statements::of(&table);

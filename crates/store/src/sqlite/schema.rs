@@ -1,5 +1,5 @@
-//! The schema: connections as we want them, and the numbered migrations, applied in order and never changed
-//! once released. `user_version` is the number of the last one.
+//! The schema: the settings of connections, and the numbered migrations. They are applied in order and never changed
+//! after their release. `user_version` is the number of the last one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,32 +31,33 @@ const MIGRATIONS: &[&str] = &[
 const CHAIN: u32 = 5;
 const APPENDS: u32 = 7;
 
-/// How long to wait for a foreign process (a backup, a curious person) that holds the database.
+/// Maximum wait for another process (a backup, a database shell) that locks the database.
 const FOREIGN_LOCK_WAIT: Duration = Duration::from_secs(10);
-/// Of damaged pages and indexes, told at once.
+/// Maximum number of damaged pages and indexes reported at once.
 const FINDINGS: u32 = 10;
-/// More than the statements that any of our connections uses, filters of lists included.
+/// More than the number of statements that any connection uses, including all filters of lists.
 const STATEMENTS: usize = 96;
-/// Of a new database; one that is there keeps its own. A commit writes each page that it touches, mostly one in each
-/// index. Rows of lists fit on it several times; a longer event continues on pages of its own, which are written once.
+/// Page size of a new database; an existing one keeps its own. A commit writes each page that it touches, mostly one in
+/// each index. Several rows of lists fit on a page. A longer event continues on pages of its own, which are written
+/// once.
 const PAGE_BYTES: u32 = 1024;
-/// Pages of write-ahead log before the writer copies them into the database, 16 MB.
+/// Number of pages in the write-ahead log before the writer copies them into the database, 16 MB.
 const CHECKPOINT_PAGES: u32 = 16_000;
-/// What the log file is cut back to after a checkpoint, so that one huge append does not keep its space.
+/// Size of the log file after a checkpoint, so that one huge append does not keep its space.
 const LOG_BYTES: u32 = 64 * 1024 * 1024;
 
-/// The writer's connection, with the schema brought up to date.
+/// Opens the writer's connection, and brings the schema up to date.
 pub(super) fn writer(database: &Path, max_pages: Option<u32>) -> Result<Connection, Error> {
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = version(&connection)?;
-    // Before anything is written.
+    // Set before the first write.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     if let Some(pages) = max_pages {
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
     }
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // A page keeps nothing of what was in it: answers are corrected and erased.
+    // Deleted data is overwritten in its page: answers are corrected and erased.
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
@@ -68,17 +69,16 @@ pub(super) fn reader(database: &Path) -> Result<Connection, Error> {
     connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// The same for a database that no server uses. `has_log`: a log stands beside it that is part of it.
+/// Opens a reader of a database that no server uses. `has_log` is true if the database has a log that is part of it.
 ///
-/// Without one the file is read as it lies there, and SQLite makes no other beside it: what is evidence may be on a
-/// medium that can not be written.
+/// Without a log the file is read as it is, and SQLite creates no other file. Evidence may be on a read-only medium.
 pub(super) fn lone_reader(database: &Path, has_log: bool) -> Result<Connection, Error> {
     let (connection, found) = glance(database, has_log)?;
     let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
     if found < known { Err(Error::Outdated { found, known }) } else { Ok(connection) }
 }
 
-/// The same for a database of any version that this binary knows, with that version.
+/// Opens a database of any version that this binary knows, and returns that version.
 fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     let connection = if has_log {
         reader(database)?
@@ -91,20 +91,20 @@ fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
     Ok((connection, version))
 }
 
-/// A database as it lies there, over a connection that can change nothing.
+/// A database as it is, with a read-only connection.
 pub(super) struct Found {
     pub(super) connection: Connection,
     pub(super) layout: Layout,
 }
 
-/// How a version keeps its events. Those of an older one are brought into the last of these when it is opened.
+/// Layout of the events in a version. Opening a database converts an older layout into the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Not at all: there is no table yet.
+    /// There is no table yet.
     Nothing,
-    /// A row for each.
+    /// One row for each event.
     Events,
-    /// The same, each with the head after it.
+    /// One row for each event, with the head after it.
     ChainedEvents,
     Appends,
 }
@@ -125,7 +125,7 @@ pub(super) fn look(database: &Path, has_log: bool) -> Result<Found, Error> {
     Ok(Found { connection, layout: Layout::of(version) })
 }
 
-/// A path as a URI holds it.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -134,20 +134,20 @@ fn escaped(path: &Path) -> String {
         .collect()
 }
 
-/// Copies what is in the log into the database, as far as no reader needs it.
+/// Copies the log into the database, as far as no reader needs it.
 pub(super) fn checkpoint(connection: &Connection) -> Result<(), Error> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
 }
 
-/// What is wrong with the database as a file, in words: its schema is not the one that the migrations make, or SQLite
-/// finds pages damaged or an index that does not hold what its table does. Lists are read from indexes.
+/// Describes the faults of the database file: a schema that no migration makes, damaged pages, or an index that
+/// disagrees with its table. Lists are read from indexes.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut problems = foreign(connection)?;
     problems.extend(integrity(connection)?);
     Ok(problems)
 }
 
-/// What the schema has beside what the migrations make, and what it lacks. A trigger would act in the next server.
+/// Returns how the schema differs from that of the migrations. A foreign trigger would run in the next server.
 fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let made = Connection::open_in_memory()?;
     for (number, sql) in numbered() {
@@ -165,14 +165,14 @@ fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(unknown.chain(missing).collect())
 }
 
-/// The kind and name of everything in the schema, and the statement that made it.
+/// Returns the kind and name of each object in the schema, and the statement that created it.
 fn objects(connection: &Connection) -> Result<BTreeMap<(String, String), Option<String>>, Error> {
     let mut statement = connection.prepare("SELECT type, name, sql FROM sqlite_schema")?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What SQLite finds wrong with pages and indexes, in its own words.
+/// Returns the faults that SQLite finds in pages and indexes, in its own words.
 fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>();
@@ -183,14 +183,14 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Counts this opening. Durable before anything is driven under it.
+/// Counts this opening. It is durable before any run is driven under it.
 pub(super) fn next_epoch(connection: &Connection) -> Result<u64, Error> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'epoch' RETURNING value";
     let Number(epoch) = connection.query_row(sql, [], |row| row.get(0))?;
     Ok(epoch)
 }
 
-/// Writes a page. SQLite writes none where a value stays the same, so the number grows.
+/// Writes a page. SQLite writes none if the value stays the same, so the number grows.
 pub(super) fn probe(connection: &Connection) -> Result<(), Error> {
     let sql = "INSERT INTO meta (name, value) VALUES ('probes', 1)
                ON CONFLICT (name) DO UPDATE SET value = value + 1";
@@ -203,12 +203,12 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, Error> {
     connection.busy_timeout(FOREIGN_LOCK_WAIT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Or every statement with a `LIMIT ?` is planned anew each time that its values are bound.
+    // Otherwise SQLite replans every statement with a `LIMIT ?` each time its values are bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// The version of the schema in the database, if this binary knows it. Checked before anything is written.
+/// Reads the version of the schema, and rejects one that this binary does not know. Checked before the first write.
 fn version(connection: &Connection) -> Result<u32, Error> {
     let Number(found) = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let found = u32::try_from(found).unwrap_or(u32::MAX);

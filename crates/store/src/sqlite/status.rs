@@ -1,5 +1,5 @@
-//! Status of the writer: its last write, and the reason why it writes nothing any more. Shared by the writer and those
-//! who ask whether the journal can be written.
+//! Status of the writer: its last write, and the reason why it writes nothing any more. The writer and callers that
+//! check writability share it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ pub(super) const PROBE_WAIT: Duration = Duration::from_millis(1_500);
 pub(super) struct Status {
     files: OpenedFiles,
     last_write: watch::Sender<LastWrite>,
-    /// A probe waits for the writer.
+    /// True while a probe waits for the writer.
     is_probing: AtomicBool,
     displaced: Mutex<Option<Displaced>>,
 }
@@ -42,14 +42,15 @@ impl LastWrite {
     }
 }
 
-/// A file of the journal was deleted or replaced while it was open. SQLite writes to the old file, which the kernel removes with this process.
+/// A file of the journal was deleted or replaced while it was open. SQLite writes to the old file, which the kernel
+/// removes with this process.
 #[derive(Clone, Debug)]
 struct Displaced {
     why: String,
     copy: Copy,
 }
 
-/// Copy of what the process still reads through its open files.
+/// Copy of the data that the process still reads through its open files.
 #[derive(Clone, Debug)]
 pub(super) enum Copy {
     Pending,
@@ -58,7 +59,7 @@ pub(super) enum Copy {
 }
 
 impl Status {
-    /// Status of a database that was opened, and written to, just now.
+    /// Status of a database that was just opened and written to.
     pub(super) fn new(files: OpenedFiles) -> Self {
         let last_write = watch::Sender::new(LastWrite { at: Instant::now(), failure: None });
         Self { files, last_write, is_probing: AtomicBool::new(false), displaced: Mutex::default() }
@@ -72,7 +73,7 @@ impl Status {
         self.last_write.subscribe()
     }
 
-    /// Failure of the last write, however long ago, or the reason why nothing is written any more.
+    /// Returns the failure of the last write, however long ago, or the reason why nothing is written any more.
     pub(super) fn failure(&self) -> Option<String> {
         self.displacement().or_else(|| self.last_write.borrow().failure.clone())
     }
@@ -82,7 +83,7 @@ impl Status {
         self.last_write.send_replace(LastWrite { at: Instant::now(), failure });
     }
 
-    /// Returns true if the caller has to send a probe: none is on its way.
+    /// Returns true if the caller has to send a probe because none is pending.
     pub(super) fn begin_probe(&self) -> bool {
         !self.is_probing.swap(true, Ordering::AcqRel)
     }
@@ -108,7 +109,7 @@ impl Status {
         self.displacement().map_or(Ok(()), |why| Err(Error::FilesReplaced(why)))
     }
 
-    /// The copy of a displaced journal; `None`: the journal is not displaced.
+    /// Returns the copy of a displaced journal; `None` if the journal is not displaced.
     pub(super) fn copy(&self) -> Option<Copy> {
         let displaced = self.displaced.lock().unwrap_or_else(PoisonError::into_inner);
         displaced.as_ref().map(|displaced| displaced.copy.clone())
@@ -123,7 +124,7 @@ impl Status {
 }
 
 impl Displaced {
-    /// Names no path: `/readyz` shows it to anybody.
+    /// Describes the failure without a path: `/readyz` shows it without authentication.
     fn describe(&self) -> String {
         let Self { why, copy } = self;
         let copy = match copy {

@@ -1,4 +1,5 @@
-//! What migrations do to events that SQL can not: SQLite has no SHA-256, and packs no lengths. Damage stays what it was.
+//! Parts of migrations that SQL cannot express: SQLite has no SHA-256, and cannot pack lengths. Damaged events stay
+//! damaged.
 
 use holdshort_core::head::Head;
 use rusqlite::types::ToSqlOutput;
@@ -9,7 +10,8 @@ use super::column::{Hash, Number};
 use crate::journal::Error;
 use crate::packed_append::Columns;
 
-/// The head of a database whose events have a row each and no chain, and that after the first `events` of them.
+/// Returns two heads: the last one, and the one after the first `events` events. The database has a row for each event
+/// and no chain.
 pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(Head, Option<Head>), Error> {
     let mut head = Head::START;
     let mut at = (events == 0).then_some(head);
@@ -25,7 +27,7 @@ pub(super) fn heads_of_events(connection: &Connection, events: u64) -> Result<(H
     Ok((head, at))
 }
 
-/// The same where each event has the head after it.
+/// Returns the two heads of a database in which each event is stored with the head after it.
 pub(super) fn heads_of_chained_events(
     connection: &Connection,
     events: u64,
@@ -37,7 +39,7 @@ pub(super) fn heads_of_chained_events(
     Ok((head, at.or((events == 0).then_some(Head::START))))
 }
 
-/// Chains the events of a database that had no such chain. It begins with what is there.
+/// Chains the events of a database without such a chain. The chain begins with the existing events.
 pub(super) fn chain_events(connection: &Connection) -> Result<(), Error> {
     let columns = "position, stream, seq, hash, salt, large, head, content";
     let mut from = connection.prepare(&format!("SELECT {columns} FROM events ORDER BY position"))?;

@@ -1,9 +1,9 @@
-//! The write-ahead log of a process that was killed, looked at before SQLite recovers it. Reads only.
+//! Checks the write-ahead log of a killed process before SQLite recovers it. Reads only.
 //!
-//! SQLite takes a log up to the first frame that does not fit and forgets the rest without a word. That is right
-//! for the torn end of a commit that nobody was told of, and wrong for damage in the middle: commits that were
-//! answered would be gone. Each frame's checksum builds on the one before it, so what follows a damaged commit
-//! can be recognised. The format: <https://www.sqlite.org/fileformat2.html#walformat>.
+//! SQLite reads a log up to the first invalid frame and silently ignores the rest. This is right for the torn end of an
+//! unacknowledged commit. It is wrong for damage in the middle: acknowledged commits would be lost. Each frame's
+//! checksum includes the previous one, so frames after a damaged commit can be recognised. The format:
+//! <https://www.sqlite.org/fileformat2.html#walformat>.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,13 +13,13 @@ use crate::journal::Error;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// The last bit says in which order the checksums read their words.
+/// The last bit gives the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// A checksum, as far as it has come.
+/// A checksum of the frames so far.
 type Sum = (u32, u32);
 
-/// Refuses a log with damage before its end. A log that is only torn, or not there, is SQLite's to recover.
+/// Rejects a log with damage before its end. SQLite itself recovers a log that is only torn, or missing.
 pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     let Some(file) = unopened.open_log().map_err(from_io)? else { return Ok(()) };
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
@@ -32,14 +32,15 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     }
 }
 
-/// Where a log is damaged that has more behind it than the end of one commit.
+/// Returns the offset of damage that is followed by more than the end of one commit.
 fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; HEADER];
     if !fill(&mut log, &mut header)? {
         return Ok(None);
     }
     let Some(reader) = Reader::of(&header) else {
-        // The header is on disk before the first frame is written: frames without one had one.
+        // The header is on disk before the first frame is written. If frames exist without a header, the header was
+        // damaged.
         return Ok(log.bytes().find(|byte| !matches!(byte, Ok(0))).transpose()?.map(|_| 0));
     };
     let mut frame = vec![0; FRAME_HEADER + reader.page_size];
@@ -56,7 +57,7 @@ fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// How to read the frames of one log.
+/// Parameters to read the frames of one log.
 struct Reader {
     page_size: usize,
     salts: [u8; 8],
@@ -64,7 +65,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// `None`: SQLite would not take this for the header of a log.
+    /// Returns the reader; `None` if SQLite would not accept this header of a log.
     fn of(header: &[u8; HEADER]) -> Option<Self> {
         let word_of = match word(header, 0).checked_sub(MAGIC)? {
             0 => u32::from_le_bytes,
@@ -82,7 +83,7 @@ impl Reader {
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
-    /// Of this log, not of an earlier one that had the same file.
+    /// Returns true if the frame is of this log, not of an earlier one in the same file.
     fn belongs(&self, frame: &[u8]) -> bool {
         frame[8..16] == self.salts && word(frame, 0) != 0
     }
@@ -101,8 +102,8 @@ impl Reader {
         (a, b)
     }
 
-    /// Whether a commit ends at or after this broken frame and another begins behind it: that one was written
-    /// after the first had been answered. `sum` is what the broken frame should have stored.
+    /// Returns true if a commit ends at or after this broken frame and another commit follows. The following one was
+    /// written after the first had been acknowledged. `sum` is the checksum that the broken frame should have.
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {
@@ -123,12 +124,12 @@ fn stored(frame: &[u8]) -> Sum {
     (word(frame, 16), word(frame, 20))
 }
 
-/// Numbers in headers are big-endian.
+/// Reads a number of a header, which is big-endian.
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Whether there was enough left to read.
+/// Fills the buffer. Returns false if too few bytes were left.
 fn fill(log: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match log.read_exact(buffer) {
         Ok(()) => Ok(true),

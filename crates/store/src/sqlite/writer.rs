@@ -1,10 +1,10 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! All jobs that wait go into one transaction; the answers go out after COMMIT. A job that the journal refuses
-//! has written nothing, so it spares its group. Where the store fails a job, the group is rolled back and each
-//! job gets a transaction of its own: that is rare, and savepoints would copy every page of every job. If
-//! COMMIT fails, every job of the group fails with that error and nothing is applied. It waits for no timer: a
-//! lone job is its own group, and what arrives during one commit is the next group.
+//! All waiting jobs go into one transaction, and the answers are sent after COMMIT. A job that the journal rejects has
+//! written nothing, so its group is unaffected. If the store fails a job, the group is rolled back and each job gets
+//! its own transaction. Such failures are rare, and savepoints would copy every page of every job. If COMMIT fails,
+//! every job of the group fails with that error and nothing is applied. The writer waits for no timer: a lone job is
+//! its own group, and jobs that arrive during one commit form the next group.
 
 #[cfg(test)]
 mod tests;
@@ -32,9 +32,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Jobs in one transaction. Above it the log grows more than the shared fsync is worth.
+/// Maximum number of jobs in one transaction. Above it the log grows more than the shared fsync saves.
 const GROUP_LIMIT: usize = 256;
-/// Jobs that wait for their group. When it is full, `append` waits: that is the back-pressure.
+/// Number of jobs that wait for their group. When the queue is full, `append` waits: that is the back-pressure.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;
@@ -70,13 +70,13 @@ pub(super) enum Job {
         asked: Asked,
         reply: Reply<Answered, Error>,
     },
-    /// Writes a page, to find out whether that works. Its outcome is in the status, as that of every group.
+    /// Writes a page, to find out whether that works. The status records its outcome, as for every group.
     Probe,
     /// Ends the thread after the jobs that were accepted before.
     Close,
 }
 
-/// What a job came to, while its group waits for COMMIT.
+/// Outcome of a job, while its group waits for COMMIT.
 enum Outcome {
     Append(Result<Appended, AppendError>),
     Done,
@@ -86,18 +86,18 @@ enum Outcome {
     Outbox(Answered),
 }
 
-/// Why nothing of a group was written.
+/// Reason why nothing of a group was written.
 enum Failure {
-    /// The store failed one of its jobs.
+    /// The store failed one job of the group.
     Job(Error),
-    /// It failed all of them.
+    /// The store failed the whole group.
     Group(Error),
 }
 
-/// What the thread owns.
+/// Data that the writer thread owns.
 pub(super) struct Writer {
     pub(super) connection: Connection,
-    /// Of the journal, as it was committed.
+    /// Head of the journal, as of the last commit.
     pub(super) head: Head,
     pub(super) pin: Pin,
     pub(super) position: watch::Sender<u64>,
@@ -105,8 +105,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// The lock is let go when the journal is closed. A thread that dies keeps it until the process ends: what runs
-    /// here may still do what nobody can write down, and no other server may begin meanwhile.
+    /// Starts the thread. The lock is released when the journal is closed. A thread that panics keeps it until the
+    /// process ends. Work in this process may still have effects that cannot be recorded, so no other server may start
+    /// before.
     pub(super) fn start(self, lock: Arc<Lock>) -> std::io::Result<(mpsc::Sender<Job>, JoinHandle<()>)> {
         let (queue, jobs) = mpsc::channel(QUEUE_LIMIT);
         let work = move || {
@@ -134,14 +135,14 @@ impl Writer {
         self.finish();
     }
 
-    /// Leaves an empty log behind, so that the next start has nothing to recover and the one file is the whole
-    /// journal.
+    /// Closes the journal and leaves an empty log. The next start has nothing to recover, and the database file is the
+    /// whole journal.
     fn finish(self) {
         if self.status.check().is_err() {
             return self.finish_displaced();
         }
         let Self { connection, head, mut pin, position, status: _ } = self;
-        // Only what is pinned for certain counts as closed.
+        // The journal is marked as closed only if its pin is certainly on disk.
         if pin.close(head)
             && let Err(error) = pin::set_open(&connection, 0)
         {
@@ -154,8 +155,8 @@ impl Writer {
         drop(position);
     }
 
-    /// Closes a journal whose files were deleted or replaced. SQLite would copy the log that is gone over what is at
-    /// those paths now.
+    /// Closes a journal whose files were deleted or replaced. SQLite would otherwise copy the deleted log over the
+    /// files that are at those paths now.
     fn finish_displaced(self) {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -164,7 +165,7 @@ impl Writer {
         }
     }
 
-    /// Answers all jobs with an error, and saves what this process still holds.
+    /// Answers all jobs with an error, and saves the data that this process still holds.
     fn refuse(&mut self, group: &mut Vec<Job>, error: &Error) {
         self.status.record(Some(error));
         for job in group.drain(..) {
@@ -173,7 +174,7 @@ impl Writer {
         rescue::run(&self.status, &self.connection, self.head);
     }
 
-    /// Carries out and answers all jobs; leaves the group empty.
+    /// Executes and answers all jobs; leaves the group empty.
     fn commit(&mut self, group: &mut Vec<Job>) {
         if group.iter().any(|job| matches!(job, Job::Probe)) {
             self.status.end_probe();
@@ -194,7 +195,7 @@ impl Writer {
                 }
                 let is_probe = group.iter().all(|job| matches!(job, Job::Probe));
                 if !is_probe {
-                    // The event comes before the answers: a subscriber sees a commit that no caller knows of yet.
+                    // The event precedes the answers: a subscriber sees a commit before any caller does.
                     tracing::trace!(name: "journal_committed", jobs = group.len(), "a group is committed");
                 }
                 if let Some(last) = outcomes.iter().filter_map(Outcome::position).max() {
@@ -211,7 +212,7 @@ impl Writer {
             }
             Err(failure) => {
                 let error = match failure {
-                    // Damage of one run is no reason to refuse the others.
+                    // Damage of one run is no reason to reject writes of others.
                     Failure::Job(error @ Error::Corrupt(_)) => error,
                     Failure::Job(error) | Failure::Group(error) => {
                         self.status.record(Some(&error));
@@ -226,7 +227,7 @@ impl Writer {
         }
     }
 
-    /// Runs all jobs and commits, or writes nothing. What they came to, and the head after them.
+    /// Runs all jobs and commits, or writes nothing. Returns their outcomes, and the head after them.
     fn transact(&self, group: &[Job]) -> Result<(Vec<Outcome>, Head), Failure> {
         execute(&self.connection, "BEGIN IMMEDIATE").map_err(Failure::Group)?;
         let mut head = self.head;
@@ -239,14 +240,14 @@ impl Writer {
             execute(&self.connection, "COMMIT").map_err(Failure::Group)?;
             Ok((outcomes, head))
         });
-        // A full disk or a failed read can make SQLite roll all of the transaction back by itself.
+        // After a full disk or a failed read SQLite may have rolled the transaction back by itself.
         if !self.connection.is_autocommit() {
             execute(&self.connection, "ROLLBACK").map_err(Failure::Group)?;
         }
         committed
     }
 
-    /// Refuses a database that somebody else has written events to: both would go on from a head of their own.
+    /// Rejects a database that another process has written events to: both would continue from different heads.
     fn is_alone(&self) -> Result<(), Error> {
         let (found, own) = (chain::head(&self.connection)?, self.head);
         if found == own {
@@ -264,7 +265,8 @@ impl Writer {
 }
 
 impl Job {
-    /// An error is the store's own: of an append that the journal refuses, the refusal is the outcome.
+    /// Runs the job. An error comes from the store itself; if the journal rejects an append, the rejection is the
+    /// outcome.
     fn run(&self, connection: &Connection, head: &mut Head) -> Result<Outcome, Error> {
         match self {
             Self::Append { append, .. } => match append::append(connection, append, head) {
@@ -311,7 +313,7 @@ impl Job {
         }
     }
 
-    /// Also a job that was refused fails with its group: what it was refused for may stand in that group.
+    /// Fails the job. A rejected job fails with its group too: the reason for its rejection may be in that group.
     fn fail(self, error: &Error) {
         match self {
             Self::Append { reply, .. } => answer(reply, Err(again(error).into())),
@@ -341,7 +343,7 @@ impl Outcome {
     }
 }
 
-/// Whoever asked may be gone; the commit stands all the same.
+/// Sends the answer. The caller may be gone; the commit is valid all the same.
 fn answer<T, E>(reply: Reply<T, E>, result: Result<T, E>) {
     let _gone = reply.send(result);
 }

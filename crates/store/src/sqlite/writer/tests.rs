@@ -1,4 +1,4 @@
-//! One group, handed to the writer as it stands: who is refused, who is spared, who fails together.
+//! Outcomes of the jobs of one group: rejected jobs, unaffected jobs, and jobs that fail together.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -37,7 +37,8 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }
 
-/// Also where SQLite gave the transaction up: the others get one of their own.
+/// A job that the store fails leaves its group unaffected, even after SQLite rolled the transaction back. The others
+/// get their own transactions.
 #[test]
 fn a_job_that_the_store_fails_spares_its_group() {
     let (_folder, mut writer) = writer(Some(64));
@@ -49,7 +50,7 @@ fn a_job_that_the_store_fails_spares_its_group() {
     assert_eq!(read::last_position(&writer.connection).unwrap(), 3);
 }
 
-/// What makes an answer mean "on disk": no test here can pull the plug.
+/// The settings make an acknowledged commit durable: no test here can cut the power.
 #[test]
 fn a_commit_waits_for_the_disk() {
     let (_folder, writer) = writer(None);
@@ -60,7 +61,7 @@ fn a_commit_waits_for_the_disk() {
     assert_eq!((synchronous, journal.as_str()), (2, "wal"));
 }
 
-/// SQLite would look at the number, and plan anew each time that one is bound: a fifth of all that a cycle costs.
+/// Binding a limit does not make SQLite plan the statement again. Replanning would take a fifth of the time of a cycle.
 #[test]
 fn a_limit_is_no_reason_to_plan_again() {
     let (_folder, writer) = writer(None);
@@ -82,7 +83,7 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     (folder, Writer { connection, head: Head::START, pin, position, status })
 }
 
-/// Commits the appends as one group; what each was told.
+/// Commits the appends as one group, and returns the answer to each.
 fn commit(writer: &mut Writer, appends: Vec<Append>) -> Vec<String> {
     let (mut group, mut answers) = (Vec::new(), Vec::new());
     for append in appends {
