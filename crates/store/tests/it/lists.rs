@@ -1,4 +1,4 @@
-//! The promises about lists: filters, order, pages that stay true while rows come in. On every store.
+//! Promises about lists: filters, order, and pages that stay correct while rows are added. On every store.
 
 use holdshort_core::history;
 use holdshort_core::id::{RunId, SessionId};
@@ -151,7 +151,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         front_run: None,
         idle_since: at(100),
     };
-    // Something happened in it, as a run's start and its end tell.
+    // The start and the end of a run count as activity in its session.
     let active = |n, last_at| SessionRow::of_run(id(n), at(100), at(last_at));
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
@@ -252,7 +252,7 @@ async fn a_grant_that_is_revoked_moves_to_the_other_half<S: Subject>() {
     assert_eq!((half(false).await, half(true).await), (vec![], vec![revoked]));
 }
 
-/// Said once more, in other words than the stores: riskiest first, then oldest; the resolved ones after them.
+/// Computes the expected list independently of the stores: riskiest first, then oldest; then the resolved ones.
 fn expected_interrupts(filter: &InterruptFilter) -> Vec<InterruptRow> {
     let rows = (0..COUNT).map(interrupt_row).filter(|row| {
         filter.open.is_none_or(|open| row.open == open)
@@ -379,7 +379,7 @@ async fn the_driver_finds_what_can_run<S: Subject>() {
         put_run(journal, RunRow { runnable: true, ..run_row(n) }).await;
     }
     put_run(journal, RunRow { runnable: false, ..run_row(0) }).await;
-    // Where there are nodes, a run has to be one's own first.
+    // With several nodes, a node must first claim a run.
     journal.claim(10).await.unwrap();
     assert_eq!(journal.runnable(10).await.unwrap(), [1, 2, 3].map(id::<RunId>));
     assert_eq!(journal.runnable(1).await.unwrap(), [id::<RunId>(1)]);
@@ -395,7 +395,7 @@ async fn the_driver_finds_what_is_due<S: Subject>() {
         put_run(journal, RunRow { deadline: deadline.map(at), ..run_row(n) }).await;
     }
     assert_eq!(journal.next_deadline().await.unwrap(), Some(at(10)));
-    // Two at the same time: by their ids.
+    // Two with the same deadline sort by their ids.
     put_run(journal, RunRow { deadline: Some(at(20)), ..run_row(5) }).await;
     let due = |(deadline, n)| Due { deadline: at(deadline), run: id::<RunId>(n) };
     let all = [(10, 2), (20, 3), (20, 5), (30, 1)].map(due);
@@ -576,7 +576,7 @@ async fn an_answer_that_is_erased_is_found_no_longer<S: Subject>() {
     assert_eq!(all_answers(journal, &AnswerFilter::default(), 9).await, [erased]);
     journal.replace_rows(vec![Rows { answers: vec![answer_row(3)], ..Rows::default() }]).await.unwrap();
     assert_eq!(found("knee").await, [answer_row(3)]);
-    // Nothing is kept of a run that is forgotten.
+    // The answers of a forgotten run are deleted.
     put_answer(journal, answer_row(2)).await;
     let append = Append { forgets: Some(answer_row(3).run), ..Append::default() };
     journal.append(append).await.unwrap();

@@ -1,5 +1,5 @@
-//! The store's tests: one conformance suite on every store, a differential test between them, and what only
-//! SQLite (locks, crashes, disks) and only PostgreSQL (nodes, lost connections) promise.
+//! The store's tests: one conformance suite on every store, and a differential test between them. Further tests cover
+//! promises of SQLite only (locks, crashes, disks) and of PostgreSQL only (nodes, lost connections).
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! Events as databases kept them before appends were packed: a row of `events` for each.
+//! Events as databases kept them before appends were packed: each in a row of `events`.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::{Chain, Sealed};
@@ -20,7 +20,7 @@ pub(crate) struct OldEvent {
     pub(crate) content: Option<Vec<u8>>,
 }
 
-/// Events of two runs, of every kind of content. `first`: the position of the first.
+/// Returns events of two runs, with every kind of content. `first` is the position of the first event.
 pub(crate) fn written(first: u64) -> Vec<Positioned> {
     let (one, other) = (run_stream(1), run_stream(2));
     let (mut chain, mut chain_of_other) = (Chain::START, Chain::START);
@@ -45,7 +45,7 @@ impl OldEvent {
     }
 }
 
-/// All of it is read as it was, in every way.
+/// Checks that every read returns all events unchanged.
 pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positioned]) {
     let (after, count) = (written[0].position - 1, written.len());
     assert_eq!(journal.tail(0, usize::MAX >> 1).await.unwrap(), written);
@@ -68,7 +68,8 @@ pub(crate) async fn is_read_as_it_was(journal: &impl Journal, written: &[Positio
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);
 }
 
-/// What was damaged by then in the last event of the first run: it stays damage, and the other run is read.
+/// Damage in the last event of the first run, done before the upgrade. It must stay damage, and the other run must be
+/// readable.
 pub(crate) const DAMAGES: [Damage; 3] = [
     Damage { what: "a hash of another length", change: |event| event.hash.truncate(1) },
     Damage { what: "a salt without its content", change: |event| event.content = None },
@@ -84,7 +85,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// The events with the damage. `first`: the position of the first.
+    /// Returns the damaged events. `first` is the position of the first event.
     pub(crate) fn done(&self, first: u64) -> Vec<OldEvent> {
         let mut events: Vec<OldEvent> = written(first).iter().map(OldEvent::of).collect();
         (self.change)(events.last_mut().unwrap());

@@ -14,19 +14,19 @@ pub(crate) trait Subject: Sized {
 
     async fn open() -> Self;
     fn journal(&self) -> &Arc<Self::Journal>;
-    /// As a server that stops and starts again.
+    /// Restarts the store like a server that stops and starts again.
     async fn restart(self) -> Self;
 }
 
 /// A store with room for more than one node; `journal` is the first of them.
 pub(crate) trait Cluster: Subject {
-    /// Another node beside those that there are.
+    /// Adds another node.
     async fn join(&self) -> Arc<Self::Journal>;
-    /// The leases of a node end, as if it had not renewed them in time.
+    /// Lets the leases of a node expire, as if it had not renewed them in time.
     async fn lapse(&self, node: &Self::Journal);
-    /// It renews them after all.
+    /// Renews the leases of a node after all.
     async fn revive(&self, node: &Self::Journal);
-    /// A node stops, and gives its leases back where it can.
+    /// Stops a node. It returns its leases if it can.
     async fn stop(&self, node: &Self::Journal);
 }
 
@@ -66,7 +66,7 @@ impl Cluster for InMemory {
     }
 }
 
-/// As one node has it that shares it with none.
+/// A store in memory with a single node.
 pub(crate) struct InOwnMemory(Arc<Memory>);
 
 impl Subject for InOwnMemory {
@@ -114,7 +114,7 @@ pub(crate) struct InPostgres {
 }
 
 impl InPostgres {
-    /// A lease that no test outlives: it ends when the test says so.
+    /// Opens a node whose lease is longer than any test: it expires only when the test says.
     async fn node(url: &str) -> Arc<Postgres> {
         let config = Config { lease: Duration::from_hours(1), ..Config::new(url, "test") };
         Arc::new(Postgres::open(config).await.unwrap())

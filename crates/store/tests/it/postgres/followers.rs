@@ -13,7 +13,7 @@ use crate::fixture::{id, log, run_stream, seen, to};
 
 const WRITERS: u64 = 8;
 const APPENDS: u64 = 25;
-/// Two per append.
+/// Two for each append.
 const EVENTS: u64 = 2 * APPENDS;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +62,7 @@ async fn whoever_follows_misses_nothing_and_sees_nothing_twice() {
     assert_eq!(streams.len() as u64, 3 * WRITERS);
     assert!(streams.values().all(|seqs| *seqs == (1..=EVENTS).collect::<Vec<_>>()));
     assert!(all.is_sorted_by(|a, b| a.position < b.position));
-    // Whichever nodes sealed it meanwhile, it is one chain.
+    // There is one chain, no matter which nodes sealed it.
     let head = all.iter().fold(Head::START, |head, each| head.then(&each.event.hash));
     for node in &nodes {
         assert_eq!(node.head().await.unwrap(), head);
@@ -86,7 +86,7 @@ async fn what_stands_behind_an_older_transaction_comes_when_that_has_ended() {
     // Reads by stream see it at once; the order of commits is not final yet.
     assert_eq!(journal.read(&run_stream(1), 0, 10).await.unwrap().len(), 2);
     assert_eq!(journal.tail(0, 10).await.unwrap(), []);
-    // A node that opens in between changes nothing about it.
+    // A node that opens in between does not change this.
     assert_eq!(node(&url).await.tail(0, 10).await.unwrap(), []);
     client.batch_execute("COMMIT").await.unwrap();
     seen(&journal, last).await;

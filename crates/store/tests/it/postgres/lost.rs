@@ -15,7 +15,7 @@ use crate::fixture::{log, run_stream, to};
 
 const WRITERS: u64 = 8;
 
-/// Appends to streams of their own until told to stop; each returns how many it was told are written.
+/// Appends to separate streams until stopped. Each task returns how many appends were acknowledged.
 fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::task::JoinHandle<u64>> {
     let writer = |n| {
         let (journal, stop) = (Arc::clone(journal), stop.clone());
@@ -27,7 +27,7 @@ fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::ta
                         seq += 1;
                         answered = seq;
                     }
-                    // It may be written or not: what is there says so.
+                    // The append may be written or not: the stream shows it.
                     Err(AppendError::Store(Error::Io(_))) => match journal.chain(&run_stream(n)).await {
                         Ok(chain) => {
                             assert!(chain.seq == seq || chain.seq == seq + 1, "{seq} became {}", chain.seq);
@@ -35,7 +35,7 @@ fn write(journal: &Arc<Postgres>, stop: &watch::Receiver<bool>) -> Vec<tokio::ta
                         }
                         Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                     },
-                    // Of an append whose answer was lost, seen only now.
+                    // An append whose answer was lost became visible only now.
                     Err(AppendError::Conflict { found, .. }) => {
                         assert_eq!(found, seq + 1);
                         seq = found;
@@ -82,7 +82,7 @@ async fn connections_that_are_cut_lose_nothing() {
     all_is_there(&journal, writers).await;
 }
 
-/// What a question that was given up still waits for holds up nobody else.
+/// The pending query of a caller that stopped waiting delays no other caller.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     let url = holdshort_testpg::shared().database();
@@ -92,7 +92,7 @@ async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     client.batch_execute("BEGIN; LOCK TABLE blobs").await.unwrap();
     let nothing = Digest::of(b"nothing");
     tokio::time::timeout(Duration::from_millis(200), journal.blob(&nothing)).await.unwrap_err();
-    // The database itself gives up after half a minute.
+    // The database itself cancels the query after half a minute.
     let soon = Duration::from_secs(10);
     assert_eq!(tokio::time::timeout(soon, journal.key("s", "k")).await.unwrap().unwrap(), None);
     client.batch_execute("COMMIT").await.unwrap();

@@ -1,4 +1,4 @@
-//! What only PostgreSQL promises: about several nodes at once, lost connections, and databases it refuses.
+//! Promises of PostgreSQL only: several nodes at once, lost connections, and databases that are rejected.
 
 mod followers;
 mod lost;
@@ -12,7 +12,7 @@ use holdshort_store::Postgres;
 use holdshort_store::postgres::Config;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
-/// Runs statements as somebody else would: the database's operator, or a test that plays one.
+/// Runs statements in a separate connection, like the database's operator.
 pub(crate) async fn sql(url: &str, statements: &str) -> Vec<SimpleQueryMessage> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     let connection = tokio::spawn(connection);
@@ -26,7 +26,7 @@ async fn node(url: &str) -> Postgres {
     Postgres::open(Config::new(url, "test")).await.unwrap()
 }
 
-/// A node whose lease ends while a test waits.
+/// Opens a node whose lease expires while a test waits.
 async fn short_lived(url: &str, lease: Duration) -> Postgres {
     Postgres::open(Config { lease, ..Config::new(url, "short") }).await.unwrap()
 }

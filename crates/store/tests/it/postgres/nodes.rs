@@ -37,7 +37,7 @@ async fn a_node_keeps_its_leases_for_as_long_as_it_lives() {
     tokio::time::sleep(2 * LEASE).await;
     assert!(one.holds());
     assert!(other.claim(10).await.unwrap().is_empty());
-    // It dies: nobody gives its lease back, and nobody has to.
+    // The node dies: its lease is not returned, and expires by itself.
     drop(one);
     let taken = async {
         loop {
@@ -77,7 +77,8 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     one.append(drive(1, 1)).await.unwrap();
 }
 
-/// A node is gone by the database's clock, whatever its own says: what others took over stays theirs.
+/// The database's clock decides that a node is gone, whatever its own clock says. Runs taken over by other nodes stay
+/// with them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     let url = holdshort_testpg::shared().database();
@@ -91,7 +92,8 @@ async fn a_node_that_comes_back_too_late_finds_its_runs_driven() {
     assert!(one.runnable(10).await.unwrap().is_empty());
 }
 
-/// Work on the journal itself, such as a rebuild, would miss what others write beside it.
+/// A node that is to be alone is alone. Work on the journal itself, such as a rebuild, would miss what other nodes
+/// write at the same time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_is_to_be_alone_is() {
     let url = holdshort_testpg::shared().database();
@@ -104,12 +106,12 @@ async fn a_node_that_is_to_be_alone_is() {
     for opened in [alone().await, Postgres::open(Config::new(&url, "test")).await] {
         assert!(matches!(&opened, Err(Error::Nodes(names)) if names == "rebuild"), "{opened:?}");
     }
-    // What it has just written may not be visible yet; that is no reason to refuse.
+    // Its latest write may not be visible yet; that does not stop its work.
     work.append(drive(1, 0)).await.unwrap();
     let rows = Rows { run: Some(run_row(2)), ..Rows::default() };
     work.replace_rows(vec![rows.clone()]).await.unwrap();
     assert!(work.run(&id(1)).await.unwrap().is_none());
-    // It was silent for too long: whoever came and went meanwhile, its rows are of yesterday.
+    // Its lease expired: other nodes may have come and gone, so its rows are outdated.
     sql(&url, &format!("UPDATE nodes SET alive_until = clock_timestamp() WHERE node = {}", work.epoch()))
         .await;
     let other = node(&url).await;

@@ -1,4 +1,4 @@
-//! Databases that the store refuses, and what it says of them: never a password.
+//! Databases that the store rejects, and its error messages, which never contain a password.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -22,14 +22,14 @@ async fn a_database_of_a_newer_version() {
     let url = holdshort_testpg::shared().database();
     node(&url).await.close().await.unwrap();
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'version'").await;
-    // Nothing says that this one can not work with it.
+    // `least` still allows this binary.
     node(&url).await.close().await.unwrap();
     sql(&url, "UPDATE meta SET value = 99 WHERE name = 'least'").await;
     let error = refused(&url).await;
     assert!(matches!(error, Error::FromTheFuture { found: 99, .. }), "{error:?}");
 }
 
-/// Whether it is opened or open already.
+/// Such a database is rejected when it is opened, and also when it was already open.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_a_newer_version_that_says_nothing_of_older_ones() {
     let url = holdshort_testpg::shared().database();
@@ -51,7 +51,7 @@ async fn a_database_that_does_not_say_its_version() {
     assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
 }
 
-/// Who may not ask which cluster it is goes without; an error is no answer.
+/// A database that does not allow the query for its cluster works without it; an error is not accepted as an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_which_nobody_can_tell_where_it_is() {
     let server = holdshort_testpg::shared();
@@ -87,7 +87,7 @@ async fn a_database_that_is_read_only() {
     assert!(matches!(refused(&url).await, Error::ReadOnly));
 }
 
-/// What asks for TLS is never connected to without.
+/// An address that requires TLS never connects without it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_speaks_no_tls_where_the_address_asks_for_it() {
     let url = format!("{}?sslmode=require", holdshort_testpg::shared().database());

@@ -1,4 +1,4 @@
-//! Killed in the middle: what was acknowledged is there, and nothing is torn.
+//! Processes killed in the middle of writing: acknowledged events are present, and no append is torn.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +30,7 @@ async fn what_was_acknowledged_survives_a_kill_and_nothing_is_torn() {
     }
 }
 
-/// The highest sequence that each writer of the child was told to be durable.
+/// Runs a child and kills it. Returns the highest sequence that each of its writers got acknowledged.
 fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
     let mut process = command(&child("sqlite::crash::writes_until_it_is_killed"))
         .env(FOLDER, folder)
@@ -50,14 +50,14 @@ fn run_and_kill(folder: &Path, lines: usize) -> BTreeMap<u64, u64> {
     acknowledged
 }
 
-/// Only whole lines count: the last one may be cut off.
+/// Parses a complete line; the last one may be cut off.
 fn acknowledgement(line: &str) -> Option<(u64, u64)> {
     let (writer, seq) = line.strip_prefix("durable ")?.strip_suffix(" .")?.split_once(' ')?;
     Some((writer.parse().unwrap(), seq.parse().unwrap()))
 }
 
-/// The two streams that every append writes together stand at the same place, no more than the one append that
-/// was under way beyond what was acknowledged; their chains hold; the row is of that same append.
+/// Checks the two streams that every append writes together. Both have the same sequence, at most one append beyond the
+/// acknowledged one. Their chains are valid, and the row is of the same append.
 async fn check(store: &Sqlite, writer: u64, acknowledged: u64) {
     let run = store.chain(&run_stream(writer)).await.unwrap();
     let session = store.chain(&StreamId::Session(id(writer))).await.unwrap();
@@ -112,7 +112,7 @@ async fn write(store: Arc<Sqlite>, writer: u64) {
     }
 }
 
-/// Now and then an event's content goes to the blobs.
+/// Every seventh event is large enough for a blob.
 fn size(seq: u64) -> usize {
     if seq.is_multiple_of(7) { 70_000 } else { 100 }
 }

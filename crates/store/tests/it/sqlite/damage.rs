@@ -1,5 +1,5 @@
-//! Bytes that changed on disk: a torn end loses only what nobody was told of; whatever else is damaged is called
-//! damaged, or changes nothing that is read.
+//! Bytes that changed on disk. A torn end loses only unacknowledged commits. Other damage is reported, or changes
+//! nothing that is read.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,10 +21,10 @@ const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";
 const COMMITS: u64 = 6;
 const PAGE: usize = 1024;
-/// In the log each page stands behind a header.
+/// In the log each page follows a header.
 const FRAME: usize = 24 + PAGE;
 
-/// The folder of a store that was killed after `COMMITS` appends, and where each of them ends in the log.
+/// Returns the folder of a store that was killed after `COMMITS` appends, and the end of each append in the log.
 async fn killed() -> (TempDir, Vec<usize>) {
     let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     drop(Sqlite::open(folder.path()).unwrap());
@@ -45,13 +45,13 @@ async fn killed() -> (TempDir, Vec<usize>) {
 
 fn append(n: u64) -> Append {
     let mut append = to(&run_stream(1), n, 1);
-    // Now and then more than a page.
+    // Every second event is larger than a page.
     append.streams[0].events[0].content =
         Some(content(vec![b'x'; if n.is_multiple_of(2) { 100 } else { 9_000 }]));
     append
 }
 
-/// The same folder with another log, opened.
+/// Opens a copy of the folder with another log.
 fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     let copy = TempDir::new().unwrap();
     fs::copy(folder.join(DATABASE), copy.path().join(DATABASE)).unwrap();
@@ -60,7 +60,8 @@ fn with_log(folder: &Path, log: &[u8]) -> (TempDir, Result<Sqlite, Error>) {
     (copy, opened)
 }
 
-/// Where the log is cut off, from its header to its end: at each frame, and within.
+/// A log that is cut off loses only the commits after the cut. The cuts are at each frame and within frames, from the
+/// header to the end.
 #[tokio::test]
 async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
     let (folder, ends) = killed().await;
@@ -76,7 +77,7 @@ async fn a_log_that_is_cut_off_loses_what_was_cut_and_nothing_before_it() {
         let events = store.read(&run_stream(1), 0, 100).await.unwrap();
         let expected: Vec<_> = (0..whole).flat_map(|n| append(n).streams.remove(0).events).collect();
         assert!(events == expected, "cut at {cut}: {} events, not {whole}", events.len());
-        // And it goes on from there.
+        // Appends continue from there.
         store.append(append(whole)).await.unwrap();
     }
 }
@@ -94,14 +95,14 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
         if at < last {
             let Err(Error::Corrupt(why)) = store else { panic!("byte {at}: {store:?}") };
             assert!(why.contains("is damaged at byte"), "{why}");
-            // Nothing was touched: there may be somebody who can save more.
+            // The files are unchanged: a specialist may be able to save more.
             assert!(fs::read(copy.path().join(LOG)).unwrap() == log);
             assert!(
                 fs::read(copy.path().join(DATABASE)).unwrap()
                     == fs::read(folder.path().join(DATABASE)).unwrap()
             );
         } else {
-            // The end of the log can not be told from a commit that was never answered, unless it looks like two.
+            // A damaged end of the log cannot be told from an unacknowledged commit, unless it looks like two commits.
             let says_commit = (4..8).contains(&((at - 32) % FRAME));
             match store {
                 Ok(store) => {
@@ -115,7 +116,7 @@ async fn damage_in_the_log_before_its_last_commit_is_called_damage() {
     }
 }
 
-/// Any page of a database that was closed, zeroed or full of noise: what is read is what was written, or an error.
+/// A page of a closed database is zeroed or filled with noise. Every read returns the written data or an error.
 #[tokio::test]
 async fn a_damaged_page_is_found_or_holds_nothing() {
     let folder = TempDir::new().unwrap();
@@ -154,11 +155,11 @@ async fn a_damaged_page_is_found_or_holds_nothing() {
             }
         }
     }
-    // The last page holds something too.
+    // The last page contains data too.
     assert!(found >= pages, "{found} of {pages}");
 }
 
-/// Real events: damage within one is found by its hashes, which whoever reads it looks at.
+/// Seals real events: readers find damage within one by its hashes.
 fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
     let (mut chain, mut draw) = (Chain::START, Draw::new(Seed([7; 16]), at(n)));
     let events = texts.iter().map(|text| Event {
@@ -171,7 +172,7 @@ fn sealed(n: u64, texts: &[String]) -> Vec<Sealed> {
     events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect()
 }
 
-/// All that a store tells, its events as they are read.
+/// Returns all data of a store, with its events decoded.
 async fn everything(store: &Sqlite) -> Result<String, Error> {
     let mut all = String::new();
     for found in store.tail(0, 1_000).await? {

@@ -1,7 +1,7 @@
-//! Disks that are full or read-only: a typed error, nothing torn, and all goes on when there is room again.
+//! Disks that are full or read-only: a typed error, no torn append, and writes continue when there is room again.
 //!
-//! The real ones are tiny file systems that a child mounts in a namespace of its own; where the kernel does
-//! not let us, those two tests say so and pass.
+//! The real disks are tiny file systems that a child mounts in its own namespace. If the kernel does not allow that,
+//! those two tests report it and pass.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn a_full_disk_refuses_and_goes_on_with_more_room() {
     on_a_small_disk("sqlite::disk::fills_its_disk");
 }
 
-/// Many appends at once, so that the disk fills in the middle of groups.
+/// A database that fills in the middle of a group writes each append or nothing of it. Many appends run at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_fills_in_the_middle_of_a_group_writes_each_append_or_nothing_of_it() {
     let folder = TempDir::new().unwrap();
@@ -103,7 +103,7 @@ async fn has_its_disk_made_read_only() {
     assert!(matches!(Sqlite::open(folder), Err(Error::ReadOnly)));
 }
 
-/// Appends until the store says that it is full, a few times over; how many it acknowledged.
+/// Appends until the store has reported a full disk several times. Returns how many appends it acknowledged.
 async fn fill(store: &Sqlite) -> u64 {
     let mut written = 0;
     let mut refused = 0;
@@ -121,10 +121,10 @@ async fn fill(store: &Sqlite) -> u64 {
     written
 }
 
-/// How many append at once: more than one group's worth would only wait.
+/// Number of concurrent writers. More would only wait for the next group.
 const TOGETHER: u64 = 40;
 
-/// Everybody appends to a stream of its own until it is refused three times; how far each came, as it was told.
+/// Each writer appends to its own stream until it is rejected three times. Returns the acknowledged sequence of each.
 async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
     let each = (0..TOGETHER).map(|n| {
         let store = Arc::clone(&store);
@@ -150,7 +150,7 @@ async fn fill_together(store: Arc<Sqlite>) -> Vec<u64> {
     written
 }
 
-/// With room again everybody goes on from where it was told to be.
+/// Checks that with room again each writer continues from its acknowledged sequence.
 async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
     is_whole(&store, written).await;
     let each = (0..TOGETHER).zip(written.to_vec()).map(|(n, written)| {
@@ -164,7 +164,7 @@ async fn go_on_together(store: Arc<Sqlite>, written: &[u64]) {
     is_whole(&store, &now).await;
 }
 
-/// Both streams and the row of each append stand where its writer was told that they do.
+/// Checks that both streams and the row of each writer end at its acknowledged sequence.
 async fn is_whole(store: &Sqlite, written: &[u64]) {
     for (n, written) in (0..TOGETHER).zip(written) {
         let (run, session) = (run_stream(n), StreamId::Session(id(n)));
@@ -176,7 +176,8 @@ async fn is_whole(store: &Sqlite, written: &[u64]) {
     assert_eq!(*store.watch().borrow(), 2 * written.iter().sum::<u64>());
 }
 
-/// An event in a run and in a session, and the run's row: half of it would show.
+/// Returns an append of one event in a run, one in a session, and the run's row. A half-written append would be
+/// visible.
 fn two_streams(n: u64, seq: u64) -> Append {
     let mut append = to(&run_stream(n), seq, 1);
     append.streams[0].events[0].content = Some(content(vec![b'x'; 2_000]));

@@ -1,4 +1,4 @@
-//! What only SQLite promises: about its folder, its disk, its groups, and being killed.
+//! Promises of SQLite only: about its folder, its disk, its groups, and kills.
 
 mod crash;
 mod damage;
@@ -10,7 +10,7 @@ mod pin;
 
 use std::process::Command;
 
-/// This test binary once more, to run one ignored test that plays a process of its own.
+/// Returns the command that runs this test binary again, with one ignored test that acts as a separate process.
 fn child(test: &str) -> Vec<String> {
     let binary = std::env::current_exe().unwrap().display().to_string();
     [binary.as_str(), "--exact", test, "--ignored", "--nocapture"].map(str::to_owned).to_vec()

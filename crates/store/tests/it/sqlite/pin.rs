@@ -1,5 +1,4 @@
-//! The pin: a database that is not the one that was written here does not start, and a copy without its log says
-//! that it is one.
+//! The pin: a database that contradicts it does not start, and a copy without its log is reported.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +22,7 @@ fn copy(from: &Path, names: &[&str]) -> TempDir {
     folder
 }
 
-/// Events up to `seq`, in one go.
+/// Appends events after `seq`, in one append.
 async fn write(store: &Sqlite, seq: u64, events: u64) {
     store.append(to(&run_stream(1), seq, events)).await.unwrap();
 }
@@ -51,7 +50,7 @@ async fn an_older_database_does_not_start_beside_its_pin() {
     assert!(why.starts_with("the database has 2 events, and 5 were written"), "{why}");
     assert!(why.contains("3 events after event 2") && why.contains("`serve --accept-loss 3`"), "{why}");
     assert_eq!(fs::read(folder.path().join(DATABASE)).unwrap(), before);
-    // Another number of events is not what was read.
+    // Another number of events does not match the loss.
     assert!(matches!(open_with_loss(folder.path(), 2), Err(Error::Corrupt(_))));
     let told =
         "3 events that were acknowledged after event 2 are missing: a server was started with --accept-loss";
@@ -90,7 +89,7 @@ async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     }
 }
 
-/// Every file of a folder, but for those that a look at it may make.
+/// Returns every file of a folder, except those that opening it may create.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
@@ -98,7 +97,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     kept.map(|entry| (name(&entry), fs::read(entry.path()).unwrap())).collect()
 }
 
-/// What is refused is evidence: neither brought up to date, nor its log taken in.
+/// A rejected database is evidence: it is not upgraded, and its log is not checkpointed.
 #[tokio::test]
 async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
     let folder = TempDir::new().unwrap();
@@ -156,12 +155,12 @@ async fn a_killed_server_that_lost_its_log_does_not_start_again() {
     let killed = copy(folder.path(), &[DATABASE, LOG, PIN]);
     fs::remove_file(killed.path().join(LOG)).unwrap();
     assert!(refusal(killed.path()).contains("its log is missing"));
-    // With it, it does.
+    // It starts with its log.
     fs::copy(folder.path().join(LOG), killed.path().join(LOG)).unwrap();
     assert_eq!(Sqlite::open(killed.path()).unwrap().head().await.unwrap(), store.head().await.unwrap());
 }
 
-/// A pin lags behind, and the same events may be there from fewer appends: of an import.
+/// A pin may lie within an append: it lags behind, and an import may have written the same events in fewer appends.
 #[tokio::test]
 async fn a_pin_within_an_append_is_compared_with_what_is_there() {
     let parts = TempDir::new().unwrap();
@@ -206,7 +205,7 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     );
 }
 
-/// And says so for ever, whatever is written later.
+/// A copy without its log is noticed. It reports that permanently, whatever is written later.
 #[tokio::test]
 async fn a_copy_without_its_log_is_noticed() {
     let folder = TempDir::new().unwrap();
@@ -216,7 +215,7 @@ async fn a_copy_without_its_log_is_noticed() {
     for log in [false, true] {
         let copied = copy(folder.path(), &[DATABASE]);
         if log {
-            // An empty one is as good as none.
+            // An empty log has the same effect as a missing one.
             fs::write(copied.path().join(LOG), "").unwrap();
         }
         let told = [
@@ -234,7 +233,7 @@ async fn a_copy_without_its_log_is_noticed() {
         }
         assert_eq!(Sqlite::open_to_read(copied.path()).unwrap().inspect().await.unwrap(), told);
     }
-    // Not so a copy of the closed database, nor one that SQLite makes whole.
+    // A copy of the closed database is complete, and so is one made by SQLite.
     let whole = TempDir::new().unwrap();
     let into = whole.path().join(DATABASE).display().to_string();
     rusqlite::Connection::open(folder.path().join(DATABASE))
@@ -247,7 +246,7 @@ async fn a_copy_without_its_log_is_noticed() {
     assert_eq!(Sqlite::open(closed.path()).unwrap().inspect().await.unwrap(), [""; 0]);
 }
 
-/// Two writers would each go on from a head of their own.
+/// An event written by another process stops the next append: two writers would continue from different heads.
 #[tokio::test]
 async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     let folder = TempDir::new().unwrap();
@@ -294,7 +293,7 @@ async fn a_pin_that_is_none_is_said_to_be_one() {
         fs::write(folder.path().join(PIN), text).unwrap();
         assert!(refusal(folder.path()).contains("is not readable, so nobody can tell"), "{text}");
     }
-    // Made by a process that ended at once.
+    // Created by a process that ended at once.
     fs::write(folder.path().join(PIN), "").unwrap();
     assert!(Sqlite::open(folder.path()).is_ok());
 }
