@@ -1,8 +1,8 @@
-//! Proof that the journal is as it was written. Reads only, in pages, beside a server that works or without one.
+//! Proof that the journal is unchanged since it was written. Reads only, in pages, with or without a running server.
 //!
-//! `chain` walks all events in the order of their positions, `streams` each stream from its start with the rows
-//! that its events imply, `rows` those rows that no event stands behind. What is found here, and what is not, is
-//! the table in `docs/journal.md`.
+//! `chain` walks all events in the order of their positions. `streams` walks each stream from its start, and compares
+//! the rows that its events imply. `rows` finds rows without an event. The table in `docs/journal.md` lists which
+//! changes are found here and which are not.
 
 mod chain;
 mod rows;
@@ -12,18 +12,18 @@ use holdshort_core::envelope;
 use holdshort_core::head::{Head, Noted};
 use holdshort_store::{Error, Journal};
 
-/// What a walk over the whole journal found.
+/// Result of a walk over the whole journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub streams: u64,
     pub events: u64,
-    /// The head of the journal, as its events give it.
+    /// Head of the journal, computed from its events.
     pub head: Head,
-    /// Events that the store has not chained yet.
+    /// Number of events that the store has not chained yet.
     pub unsealed: u64,
-    /// The heads that it was compared with.
+    /// The noted heads that it was compared with.
     pub against: Vec<Compared>,
-    /// The first problems, at most one per damaged stream.
+    /// The first problems, at most one for each damaged stream.
     pub problems: Vec<Problem>,
 }
 
@@ -33,18 +33,18 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A head that somebody noted, and whether the journal continues from it.
+/// A head that a person noted, and whether the journal continues from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     pub noted: Noted,
     pub holds: bool,
 }
 
-/// Problems told at once; every stream is checked all the same.
+/// Maximum number of problems reported; every stream is checked all the same.
 const MAX_PROBLEMS: usize = 100;
-/// Events, rows and streams read at once.
+/// Number of events, rows or streams read at once.
 const PAGE: usize = 500;
-/// What no single stream is to blame for.
+/// Stream name for problems that belong to no single stream.
 const JOURNAL: &str = "journal";
 
 /// Walks the whole journal.
@@ -52,7 +52,7 @@ pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     verify_against(journal, &[]).await
 }
 
-/// The same, and whether the journal continues from each of these heads.
+/// Walks the whole journal, and checks that it continues from each of these heads.
 pub async fn verify_against<J: Journal>(journal: &J, noted: &[Noted]) -> Result<Report, Error> {
     let mut report = Report {
         streams: 0,
@@ -73,7 +73,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[Noted]) -> Result<
 }
 
 impl Report {
-    /// What follows from a stream's first problem is not told. The journal as a whole can have several.
+    /// Adds a problem. Later problems of one stream follow from its first and are left out. The journal as a whole can
+    /// have several.
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {
@@ -81,7 +82,7 @@ impl Report {
         }
     }
 
-    /// Damage is noted; what keeps the walk from going on is an error.
+    /// Notes damage as a problem. Returns an error only if the walk cannot continue.
     fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
         match found {
             Ok(()) => Ok(()),
@@ -94,7 +95,7 @@ impl Report {
     }
 }
 
-/// Why a stream or a list could not be read to its end.
+/// Reason why a stream or a list could not be read to its end.
 enum Finding {
     Damage(String),
     Store(Error),

@@ -1,4 +1,4 @@
-//! Time and chance as things that can be replaced.
+//! Time and randomness, behind a trait that tests replace.
 
 use std::future::Future;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use holdshort_core::id::Seed;
 use holdshort_core::time::Timestamp;
 
-/// Where `now` and the seeds of ids and salts come from.
+/// Source of `now` and of the seeds of ids and salts.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
-    /// Takes in the time of an event. A clock that never runs backward shows no earlier time from then on.
+    /// Takes note of the time of an event. A clock that never runs backward shows no earlier time from then on.
     fn observe(&self, _at: Timestamp) {}
     fn seed(&self) -> Seed;
-    /// Lets time pass, as it passes for everybody: a wall clock that jumps neither shortens nor lengthens it.
+    /// Waits for a duration. A jump of the wall clock neither shortens nor lengthens it.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
@@ -28,7 +28,7 @@ impl Clock for SystemClock {
 
     fn seed(&self) -> Seed {
         let mut bytes = [0; 16];
-        // Without randomness ids could be guessed and salts would not hide content: better to stop.
+        // Stops the process: without randomness ids could be guessed, and salts would not hide content.
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
         Seed(bytes)
     }

@@ -1,9 +1,9 @@
 //! Clock of a server: the wall clock, except that it never runs backward within an installation.
 //!
 //! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. While the wall
-//! clock is behind, this one runs at half speed until the wall clock has caught up: no deadline that has passed comes
-//! back, and every deadline still passes. The journal, a file of the data folder and the events of other nodes tell it
-//! how far it has come: see `real/clock_mark.rs` and [`Clock::observe`].
+//! clock is behind, this one runs at half speed until the wall clock has caught up. A passed deadline therefore stays
+//! passed, and every deadline still passes. The clock learns the latest time from the journal, a file of the data
+//! folder and the events of other nodes: see `real/clock_mark.rs` and [`Clock::observe`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -65,7 +65,7 @@ impl Clock for DeadlineClock {
 
     fn observe(&self, at: Timestamp) {
         let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Part of a millisecond that has passed is not lost.
+        // Keeps the fraction of a millisecond that has passed.
         if at > reading.time() {
             reading.time_ns = nanos(at);
         }
@@ -89,7 +89,7 @@ mod tests {
         let start = Instant::now();
         let wall = |ms: i64| Timestamp::from_millis(ms);
         let mut reading = Reading { time_ns: nanos(wall(10_000)), at: start };
-        // When it is read, what the wall clock shows then, and what this one does.
+        // Time of the reading, the wall clock at that time, and the expected time.
         let table = [
             (1_000, 11_000, 11_000),
             // Set back by ten seconds: half speed.

@@ -1,4 +1,4 @@
-//! What can go wrong between an input and its append.
+//! Errors between an input and its append.
 
 use holdshort_core::id::RunId;
 use holdshort_core::schema::Problem;
@@ -16,54 +16,56 @@ pub enum Error {
     System(#[from] system::Rejection),
     #[error("the request does not fit")]
     Start(Vec<Problem>),
-    /// The same idempotency key came with another request.
+    /// An idempotency key was reused for another request.
     #[error("the idempotency key was used for another request")]
     KeyReused,
-    /// Somebody else used the same idempotency key meanwhile. Nothing was written.
+    /// Another request used the same idempotency key at the same time. No event was written.
     #[error("the idempotency key was used meanwhile")]
     KeyTaken,
-    /// Somebody else has begun the next run of the conversation meanwhile. Nothing was written.
+    /// Another request started the next run of the conversation at the same time. No event was written.
     #[error("the conversation has gone on meanwhile")]
     FrontTaken,
-    /// What a run changed can not be taken back. Nothing was written.
+    /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
-    /// The answer itself is erased, and so is what was reused of it in other runs. Sent again, it erases the rest.
+    /// The answer itself is erased, and so are its reuses in other runs, except in these runs under legal hold. A
+    /// repeated request erases the rest.
     #[error(
         "the answer is erased, but what was reused of it is held from that in {}: lift these holds, and erase it again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),
-    /// No run lives that would hear it, and none can begin.
+    /// No live run accepts the message, and no run can start.
     #[error("nothing can begin in this session")]
     NothingBegins,
-    /// The run can not be read: it stops, others go on.
+    /// The run cannot be read: it stops, others continue.
     #[error("run {run} can not be read: {source}")]
     Damaged { run: String, source: envelope::Error },
     /// The workflow that the run pins is not in the journal.
     #[error("run {run} pins a workflow that the journal does not hold")]
     NoDefinition { run: RunId },
-    /// It is there as it was written, and this binary does not understand it.
+    /// The workflow is in the journal unchanged, but this binary cannot parse it.
     #[error("run {run} pins a workflow that this binary can not read: a newer version wrote it")]
     NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
-    /// A mistake of ours; nothing was written.
+    /// A bug in Holdshort. No event was written.
     #[error("internal: {0}")]
     Internal(String),
-    /// Others changed the same streams again and again; nothing was written.
+    /// Other writers changed the same streams again and again. No event was written.
     #[error("too many others change this at once; try again")]
     Busy,
 }
 
 impl Error {
-    /// Whether a run, or the workflow that it pins, can not be read: nothing is known of it, and others go on.
+    /// Returns true if a run, or the workflow that it pins, cannot be read. Its state is unknown, and other runs
+    /// continue.
     pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }
 
-    /// Whether what is there is what was written, and only this binary can not read it. Hashes are compared before
-    /// anything is read.
+    /// Returns true if the data is unchanged and only this binary cannot read it. Hashes are compared before anything
+    /// is decoded.
     pub fn is_of_another_version(&self) -> bool {
         match self {
             Self::NewDefinition { .. } => true,
@@ -75,7 +77,7 @@ impl Error {
     }
 }
 
-/// Some of them, and how many more there are.
+/// Lists the first runs, and how many more there are.
 fn listed(runs: &[RunId]) -> String {
     const LISTED: usize = 10;
     let more = runs.len().saturating_sub(LISTED);

@@ -1,4 +1,4 @@
-//! Who performs actions. The only place that spawns.
+//! Performs actions. The only place that spawns.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// One action with everything it needs. Whatever it is, the event that explains it is committed.
+/// One action with everything it needs. The event that explains it is committed.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub run: RunId,
@@ -25,11 +25,11 @@ pub struct Job {
     pub work: Work,
     pub definition: Arc<Definition>,
     pub config: Config,
-    /// What the run was started with.
+    /// Input that the run was started with.
     pub input: Value,
-    /// Says which redirects are followed.
+    /// Decides which redirects are followed.
     pub follow: Follow,
-    /// Says which paths a search or a listing leaves out.
+    /// Decides which paths a search or a listing leaves out.
     pub withhold: Withhold,
 }
 
@@ -41,7 +41,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
     },
-    /// A command where it can harm nothing.
+    /// Runs a command in an overlay where it can harm nothing.
     Try {
         call: String,
         attempt: u32,
@@ -49,17 +49,17 @@ pub enum Work {
         arguments: Value,
         preconditions: Vec<Precondition>,
     },
-    /// What a trial did, in the workspace.
+    /// Applies the changeset of a trial to the workspace.
     Commit {
         call: String,
         attempt: u32,
-        /// `None`: what the journal has is not what was released.
+        /// `None` if the changeset in the journal is not the approved one.
         changeset: Option<Arc<Changeset>>,
         /// Changes of the run's layer, made after those of the workspace.
         layer: Option<Arc<LayerChanges>>,
         /// Run whose layer is merged by these changes.
         merges: Option<RunId>,
-        /// It was begun before a crash.
+        /// True if the commit began before a crash.
         is_resumed: bool,
     },
     CallTool {
@@ -68,7 +68,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
         preconditions: Vec<Precondition>,
-        /// What a command may do; the sandbox holds it to that.
+        /// Effect that the command is allowed; the sandbox enforces it.
         effect: Option<CommandEffect>,
     },
     CallModel {
@@ -77,31 +77,32 @@ pub enum Work {
     },
 }
 
-/// Brings the answer back. On a store's error it may be called again: the answer is not lost.
+/// Delivers the answer. After an error of the store it may be called again: the answer is not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
-/// What is wrong with a call, with a pointer into its arguments.
+/// Fault of a call, with a pointer into its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// Whatever the workspace holds.
+    /// The call is invalid for any content of the workspace.
     Always(Problem),
-    /// As the workspace is now: a call that runs before it may mend what it lacks.
+    /// The call is invalid for the present content of the workspace. An earlier call may create what it lacks.
     Now { problem: Problem, lack: Lack },
 }
 
-/// Performs actions, each once per call of `perform`.
+/// Performs actions, each once for every call of `perform`.
 pub trait Executor: Send + Sync + 'static {
-    /// Checks and completes what a run is started with: canonical paths, tools that need a workspace.
+    /// Checks and completes the configuration of a run: canonical paths, tools that need a workspace.
     fn prepare(
         &self,
         definition: &Definition,
         config: Config,
     ) -> impl Future<Output = Result<Config, Vec<Problem>>> + Send;
 
-    /// The present state of the files that a call relies on.
+    /// Returns the present state of the files that a call relies on.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
-    /// Why no tool could carry such a call out. Changes nothing. Where nobody can look, nothing is wrong with the call.
+    /// Returns an error if no tool could carry out such a call. Changes nothing. If the workspace cannot be inspected,
+    /// the call is accepted.
     fn check_call(
         &self,
         run: &Run,
@@ -109,24 +110,24 @@ pub trait Executor: Send + Sync + 'static {
         arguments: &Value,
     ) -> impl Future<Output = Result<(), Unfit>> + Send;
 
-    /// Whether a model answers for this run here. Where none does, its calls wait for a process that has one.
+    /// Returns true if this process has a model for the run. Otherwise its model calls wait for a process that has one.
     fn has_model(&self, run: &Run) -> bool;
 
     /// Starts the job and returns at once; the answer comes through `deliver`.
     fn perform(&self, job: Job, deliver: Deliver);
 
-    /// Nobody waits for this any more: stop it, and whatever it started.
+    /// Stops the action and everything it started: its answer is no longer needed.
     fn abort(&self, run: &RunId, action: &ActionId);
 
-    /// Removes what this node keeps of the run beside the journal: its content was erased.
+    /// Removes the data of a run that this node keeps outside the journal: its content was erased.
     fn forget(&self, _run: &RunId) {}
 
-    /// A person stops what this runs: end it and whatever it started, and answer with what a command printed, or with what a
-    /// model had said, by then. May be called again, and for what is done already.
+    /// Ends the action and everything it started, because a person stopped it. Its answer contains what a command had
+    /// printed, or what a model had said. May be called repeatedly, and after the action has ended.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 
-/// Performs nothing, for a driver that only reads: no run goes on by it.
+/// Performs nothing, for a driver that only reads: no run progresses through it.
 pub struct Idle;
 
 impl Executor for Idle {

@@ -1,8 +1,8 @@
 //! The engine: the I/O edge of the core.
 //!
-//! The [`Driver`] loads a run, lets it decide, appends what it decided, and performs what follows. It is
-//! generic over the journal, the clock and the executor, so the simulator runs the real one; only the
-//! executor spawns. [`real`] puts the real ones together. Start at `driver/mod.rs`.
+//! The [`Driver`] loads a run, lets it decide, appends its decision, and performs the resulting actions. It is generic
+//! over the journal, the clock and the executor, so the simulator runs the real driver. Only the executor spawns.
+//! [`real`] assembles the real parts. Start at `driver/mod.rs`.
 
 pub mod audit;
 mod clock;

@@ -1,7 +1,7 @@
-//! What this process has committed, counted for `/metrics`. Looks at events after the append, and decides nothing.
+//! Counts of this process's commits, for `/metrics`. Reads events after the append, and decides nothing.
 //!
-//! Each node counts what it wrote itself, so the sum over all nodes is the whole. Names and units are those of
-//! OpenMetrics 1.0: counters end in `_total`, times are seconds.
+//! Each node counts its own writes, so the sum over all nodes is the total. Names and units follow OpenMetrics 1.0:
+//! counters end in `_total`, times are seconds.
 
 use holdshort_core::event::{Event, Fact};
 use holdshort_core::interrupt::Outcome;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Upper ends, in seconds: from ten seconds to a week.
+/// Upper bounds of buckets in seconds: from ten seconds to a week.
 pub const WAITS: [f64; 9] = [10.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0, 259_200.0, 604_800.0];
 
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -92,7 +92,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// All of them.
+    /// Returns the registry with all metrics.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
@@ -106,12 +106,12 @@ impl Metrics {
         self.channels_disabled.get_or_create(&[("channel", channel.to_owned())]).inc();
     }
 
-    /// One append, whatever it holds.
+    /// Counts one append of any content.
     pub(crate) fn appended(&self) {
         self.appends.inc();
     }
 
-    /// Events of a run that are written. `run`: as it is after them.
+    /// Counts committed events of a run. `run` is its state after them.
     pub(crate) fn committed(&self, events: &[Event], run: &Run) {
         self.appended();
         for event in events {
@@ -179,7 +179,7 @@ fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Of milliseconds. A week is far below what a float holds exactly.
+/// Converts milliseconds. A week is far below the largest number that a float holds exactly.
 #[expect(clippy::cast_precision_loss, reason = "a time for a histogram")]
 pub fn seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0

@@ -1,4 +1,4 @@
-//! Rows from the journal: every table that lists are made of can be dropped and made again.
+//! Rows from the journal: all tables behind lists can be dropped and made again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use holdshort_store::{Journal, Rows};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// How many rows there are.
+/// Numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     pub runs: usize,
@@ -19,7 +19,7 @@ pub struct Rebuilt {
     pub answers: usize,
 }
 
-/// Reads the whole journal and replaces all rows in one transaction. No other node may be there.
+/// Reads the whole journal and replaces all rows in one transaction. No other node may be running.
 pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<Rebuilt, Error> {
@@ -28,7 +28,7 @@ pub async fn rebuild<J: Journal, C: Clock, E: Executor>(
     Ok(rebuilt)
 }
 
-/// The rows that the journal implies.
+/// Returns the rows that the journal implies.
 pub async fn rows<J: Journal, C: Clock, E: Executor>(
     driver: &Arc<Driver<J, C, E>>,
 ) -> Result<(Vec<Rows>, Rebuilt), Error> {

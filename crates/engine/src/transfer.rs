@@ -1,8 +1,8 @@
-//! Journals on the move: from one store to another, byte for byte, so that every hash stays what it was.
+//! Moves journals from one store to another, byte for byte, so that every hash is preserved.
 //!
-//! The format is JSON Lines: a header, then blobs, events and keys, each event after the blob that it needs, and an
-//! end that counts them. Heads and contents stand in it as the text that was hashed; rows do not: they are made
-//! new. A file is checked and compared as a whole before anything is written, and writing it twice changes nothing.
+//! The format is JSON Lines: a header, then blobs, events and keys, and an end that counts them. Each event comes after
+//! the blob that it needs. Heads and contents are stored as the text that was hashed. Rows are not stored: they are
+//! rebuilt. A file is checked and compared as a whole before the first write, and importing it twice changes nothing.
 
 mod export;
 mod import;
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 pub use export::export;
 pub use import::{check, import};
 
-/// Of this format.
+/// Version of this format.
 const VERSION: u64 = 1;
 const FORMAT: &str = "holdshort.journal";
-/// Events and keys that are read or written at once.
+/// Number of events or keys that are read or written at once.
 const PAGE: usize = 500;
 
-/// How much went over.
+/// Numbers of transferred items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
@@ -42,7 +42,7 @@ pub enum Error {
     Differs { stream: StreamId, seq: u64 },
     #[error("the key {scope}/{key} is there for another request: nothing was written")]
     KeyDiffers { scope: String, key: String },
-    /// Somebody else wrote meanwhile, or the file contradicts itself.
+    /// Another process wrote at the same time, or the file contradicts itself.
     #[error("the store refused what was to be written")]
     Refused(#[source] AppendError),
     #[error("there is no run {0}")]
@@ -81,7 +81,7 @@ struct Event {
     content: Option<Content>,
 }
 
-/// Absent where it was erased, or where there never was any.
+/// Absent if the content was erased, or if there was none.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
@@ -90,7 +90,7 @@ struct Content {
 }
 
 impl Event {
-    /// `None` for bytes that are no text: no event of ours has any.
+    /// Returns `None` for bytes that are not UTF-8: events of this product have none.
     fn of(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {

@@ -1,6 +1,6 @@
-//! What a node does in the background: it expires what is due, looks for runs that no node drives, closes idle
-//! sessions, drops the bytes of files that nobody needs, and reads what other nodes wrote. Each task looks at the journal at intervals; a wake-up only makes it
-//! sooner.
+//! Background tasks of a node. They expire deadlines, search for runs without a driver, close idle sessions, drop
+//! unused file contents, and read what other nodes wrote. Each task checks the journal at intervals; a wake-up only
+//! makes it sooner.
 
 mod bodies;
 mod expire;
@@ -31,10 +31,11 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     );
 }
 
-/// Between two looks at what is open and was not looked at when people or rules changed.
+/// Time between two checks of open interrupts that were missed when people or rules changed.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Whoever changed people or rules may have stopped, or found no store, before what is open was looked at.
+/// Checks open interrupts again. The process that changed people or rules may have stopped, or lost its store, before
+/// it checked them.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.make_up_for_looks()).await {

@@ -1,4 +1,4 @@
-//! The chain over all events, in the order of their positions: what the store kept of it, and what people noted.
+//! The chain over all events, in the order of their positions: compared with the store's heads and with noted heads.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use holdshort_store::{Error, Journal};
 
 use super::{Compared, Finding, JOURNAL, PAGE, Report};
 
-/// Computes every head anew. `written`: how far the journal had come before.
+/// Recomputes every head. `written` is the last position of the journal before the walk.
 pub(super) async fn verify<J: Journal>(
     journal: &J,
     written: u64,
@@ -61,11 +61,11 @@ struct Walk {
     head: Head,
     tree: Growing,
     position: u64,
-    /// The events that the store has chained.
+    /// Number of events that the store has chained.
     sealed: u64,
-    /// What follows from the first break is not told.
+    /// True after the first break: later ones follow from it and are not reported.
     is_broken: bool,
-    /// The heads, and the roots of the tree, after as many events as people noted.
+    /// Heads, and roots of the tree, at the event counts that people noted.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

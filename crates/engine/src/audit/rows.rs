@@ -1,4 +1,4 @@
-//! Rows that no event stands behind. Those of a stream that is there are compared with it in `streams`.
+//! Rows without an event. `streams` compares the rows of existing streams.
 
 use holdshort_core::envelope::Chain;
 use holdshort_core::event::Fact;
@@ -30,7 +30,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// The end of a stream; `None` where it can not be read, which was found when its events were.
+/// Returns the end of a stream; `None` if the stream is unreadable, which was reported when its events were read.
 async fn end<J: Journal>(journal: &J, stream: &StreamId) -> Result<Option<u64>, Finding> {
     match journal.chain(stream).await {
         Ok(Chain { seq, .. }) => Ok(Some(seq)),
@@ -46,9 +46,9 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
         for row in page.items {
             let stream = StreamId::Run(row.run);
             match end(journal, &stream).await? {
-                // Events that were taken away leave their row behind.
+                // Deleted events leave their row behind.
                 Some(0) => report.add(stream.as_str(), format!("the run had {} events and has 0", row.seq)),
-                // Also where the events could not be read to their end.
+                // This includes events that could not be read to their end.
                 Some(seq) if seq < row.seq => {
                     report.add(stream.as_str(), format!("the run had {} events and has {seq}", row.seq));
                 }
@@ -62,7 +62,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Those without events of their own: a run's start made them.
+/// Checks sessions without their own events: the start of a run created them.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -73,7 +73,7 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
                 continue;
             }
             let problem = session_row(journal, &Session::new(row.session), 0).await?;
-            // Its first event may have come between the two: what has events is compared in `streams`.
+            // Its first event may have been written between the two reads: `streams` compares sessions with events.
             if let Some(problem) = problem
                 && end(journal, &stream).await? == Some(0)
             {
@@ -87,7 +87,7 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
     }
 }
 
-/// What is wrong with the row of a session that has come to `seq`.
+/// Returns the problem of the row of a session with `seq` events.
 pub(super) async fn session_row<J: Journal>(
     journal: &J,
     session: &Session,
@@ -107,8 +107,8 @@ pub(super) async fn session_row<J: Journal>(
     })
 }
 
-/// What the session's own events and the starts of its runs make of its row. The rows of runs are compared with
-/// their events by themselves.
+/// Computes a session's row from its own events and the starts of its runs. The rows of runs are compared with their
+/// events separately.
 async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
     let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
     let (mut row, mut after) = (session.row(), None);
@@ -187,7 +187,7 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
     }
 }
 
-/// Whether the event that the row names gave this grant. One that can not be read was found in its stream.
+/// Returns true if the event that the row names added this grant. An unreadable event was reported with its stream.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {
         Ok(Some(event)) => Ok(matches!(

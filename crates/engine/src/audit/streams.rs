@@ -14,7 +14,7 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report};
 use crate::driver::{Definitions, first};
 
-/// How often a stream is followed that grows while its rows are compared.
+/// Maximum number of rereads of a stream that grows while its rows are compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
@@ -44,13 +44,13 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// Of a stream: which events have content that somebody erased, and which have none that nobody did.
+/// Contents of a stream's events: those that were erased, and those that are missing without an erasure.
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,
-    /// Gone, and no later event has said so.
+    /// Missing, and no later event records an erasure.
     lost: BTreeSet<u64>,
-    /// A later event says that it was erased, and it was read all the same.
+    /// Present, although a later event records an erasure.
     back: BTreeSet<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Contents {
     }
 }
 
-/// The next events of a stream, each verified; empty at its end.
+/// Returns the next events of a stream, each verified; empty at its end.
 async fn next<J: Journal>(
     journal: &J,
     stream: &StreamId,
@@ -88,7 +88,7 @@ async fn next<J: Journal>(
         events.push(event::open(sealed, chain)?);
         report.events += 1;
         contents.met(sealed)?;
-        // Whoever erased it says so later in the same stream.
+        // An erasure is recorded later in the same stream.
         match events.last().map(|event: &Event| &event.fact) {
             Some(event::Fact::Run(Fact::AnswerErased { events, .. })) => {
                 contents.were_erased(events.iter().copied());
@@ -116,7 +116,7 @@ async fn tell_contents<J: Journal>(
         );
     }
     for seq in &contents.back {
-        // It may have been erased between the two that were read.
+        // It may have been erased between the two reads.
         let read_again = journal.read(stream, seq - 1, 1).await?;
         if read_again.first().is_some_and(|sealed| sealed.seq == *seq && sealed.content.is_some()) {
             report.add(
@@ -159,7 +159,7 @@ async fn verify_run<J: Journal>(
             Some(row) => Some((journal.session(&row.session).await?.is_some(), row.session)),
             None => None,
         };
-        // Rows change with the events: where none came meanwhile, what was read belongs together.
+        // Rows change with the events: if no event came between the reads, events and rows belong together.
         if journal.chain(&stream).await?.seq > chain.seq {
             continue;
         }
@@ -185,9 +185,9 @@ fn run_problem(
     if row.seq > expected.seq {
         return Some(format!("the run had {} events and has {}", row.seq, expected.seq));
     }
-    // One that an older version wrote last says nothing of what the run used.
+    // A row last written by an older version has no usage.
     let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
-    // An older version wrote when the last event was, also after the end.
+    // An older version wrote the time of the last event, even after the end.
     let updated_at = if row.updated_at == run.last_at { run.last_at } else { expected.updated_at };
     let expected = RunRow { updated_at, ..expected };
     if *row != expected {
@@ -201,7 +201,7 @@ fn run_problem(
         .collect();
     for (id, expected) in &expected {
         let row = interrupts.get(id);
-        // The same of who is asked.
+        // A row of an older version has no assignment either.
         let is_old = row.is_some_and(|row| row.assigned.is_none());
         let expected = if is_old { &expected.unassigned() } else { expected };
         match row {
@@ -217,7 +217,7 @@ fn run_problem(
     Some(unfounded(&format!("the row of {extra}")))
 }
 
-/// The run's rows in the table of interrupts.
+/// Returns the run's rows in the table of interrupts.
 async fn interrupts_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -248,7 +248,7 @@ fn answer_problem(run: &Run, rows: &BTreeMap<InterruptId, AnswerRow>) -> Option<
     Some(unfounded(&format!("the row of the answer to {extra}")))
 }
 
-/// The run's rows in the table of answers.
+/// Returns the run's rows in the table of answers.
 async fn answers_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -295,7 +295,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
     Err(Finding::Damage("it changes too often to be compared with its rows: verify again".to_owned()))
 }
 
-/// What is wrong with the rows of the session's grants.
+/// Returns a problem of the rows of the session's grants.
 async fn grant_problem<J: Journal>(
     journal: &J,
     session: &Session,

@@ -1,5 +1,5 @@
-//! Whether anything may begin on this node. A process that stops closes this first: calls and model requests that
-//! were written down as started before are performed, none is started after.
+//! Gate for starts on this node. A stopping process closes it first. Calls and model requests recorded as started
+//! before that are performed, and none starts after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,12 +8,12 @@ use tokio::sync::{RwLock, RwLockReadGuard};
 #[derive(Default)]
 pub(super) struct Beginnings {
     closed: AtomicBool,
-    /// Read while a start is decided, appended and handed to the executor.
+    /// Held for reading while a start is decided, appended and handed to the executor.
     passing: RwLock<()>,
 }
 
 impl Beginnings {
-    /// Held until what is started is under way. `None`: nothing may start.
+    /// Returns a guard, held until the started work is running; `None` if nothing may start.
     pub(super) async fn enter(&self) -> Option<RwLockReadGuard<'_, ()>> {
         let passage = self.passing.read().await;
         (!self.is_closed()).then_some(passage)
@@ -23,7 +23,7 @@ impl Beginnings {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Answers once all that entered before is under way.
+    /// Closes the gate, and waits until everything that entered before is running.
     pub(super) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.passing.write().await);

@@ -20,7 +20,7 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// A stream or a guard stood elsewhere; caches are dropped.
+    /// A stream or a guard has another sequence. Caches are dropped.
     Conflict,
     KeyTaken,
     /// Another node drives the run.
@@ -29,7 +29,7 @@ pub(super) enum Committed {
     Misses(Missing),
 }
 
-/// What goes into the same append as the events.
+/// Further content of the append that holds the events.
 #[derive(Default)]
 pub(super) struct Extra {
     pub(super) keys: Vec<Key>,
@@ -37,7 +37,7 @@ pub(super) struct Extra {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Appends, and only then changes what is in memory.
+    /// Appends, and only then changes the state in memory.
     pub(super) async fn commit(
         &self,
         decided: Decided,
@@ -57,7 +57,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
         let mut forgets = None;
-        // What was decided on how the session and the installation stood: they must stand so still.
+        // The decision relied on the state of the session and the installation: the append fails if that state has
+        // changed.
         let (mut starts, mut relies) = (false, false);
         for event in events {
             match &event.fact {
@@ -74,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            // The first event names whom the answers are about.
+                            // The first event names the subject of the answers.
                             if *from == 1 {
                                 forgets = Some(run.id.clone());
                             }
@@ -114,7 +115,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
                         }
-                        // No wildcard: what is begun has to be claimed here, or nobody performs it.
+                        // No wildcard: every start must be claimed here, or it is never performed.
                         Fact::RunPaused
                         | Fact::RunInterrupted
                         | Fact::RunSuspended
@@ -191,7 +192,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let of_session = rows_of(events, session);
         let expires = session.expires();
-        // That a run goes on is no news of its session, as long as it lives.
+        // While a run lives, its progress is not activity of its session.
         let counts = starts || (expires && run.ended.is_some());
         let mut append = Append {
             keys,
@@ -214,10 +215,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(missing) => return Ok(Committed::Misses(missing)),
         }
         let tells = !append.deliveries.is_empty();
-        // A revoke, a forbid or a freeze holds from the next start on, nobody decides or is asked who has just left, no
-        // run starts or resumes in a session that is suspended, no deadline runs out in what is frozen, and nothing is
-        // written down as released by a grant or a rule that is gone. Where others write too, what is kept of these
-        // streams may be old: nothing is decided on it.
+        // A revoke, a forbid or a freeze holds from the next start on. A removed person neither decides nor is asked.
+        // No run starts or resumes in a suspended session. No deadline expires while frozen. No event records a release
+        // by a revoked grant or a removed rule. If other nodes write too, cached streams may be stale, and no decision
+        // relies on them.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system.seq));
@@ -239,8 +240,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             events: run_events,
         });
 
-        // Before the append: should nobody be here to see it succeed, the next step reads what was written and
-        // performs it.
+        // Set before the append: if this task is dropped before the answer, the next step reads the events and performs
+        // them.
         let on = loaded.chain.seq;
         begun.retain(|action| loaded.claimed.insert(action.clone(), on) != Some(on));
         loaded.stale = true;
@@ -250,7 +251,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
-        // What is in memory still holds it.
+        // The state in memory still contains the erased content.
         let is_in_memory = !append.erased.is_empty();
         let traces = self.traces.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
         if let Some(traces) = traces {
@@ -264,11 +265,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if let Err(error) = appended {
             self.streams.forget(&session_stream);
             self.streams.forget(&StreamId::System);
-            // Of the others it is not known whether they wrote: what is read next will tell.
+            // After other errors the append may have been written: the next read shows it.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             match traces {
                 Some(traces) if wrote_nothing => traces.run_goes_on(&run.id),
-                // The exporter looks whether it ended.
+                // The exporter checks whether the run ended.
                 Some(traces) => traces.run_ended(&run.id),
                 None => {}
             }
@@ -298,7 +299,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.unanswered = None;
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         let told_of_session = new_session_chain != session_chain;
-        // Also one that is new and has no event: the next step of the run asks for it.
+        // This includes a new session without events: the next step of the run needs it.
         if told_of_session || starts {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }
@@ -315,7 +316,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// What a session's own events say of it, and a run that starts in it.
+/// Merges the session's row from its own events with the row from a run that starts in it.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

@@ -1,6 +1,6 @@
-//! What somebody says in a session: it answers the question that it names, reaches the front run, or begins the next
-//! one. Each is one append of the run's stream and the session's. What was said before is read from the earlier front
-//! runs and kept nowhere.
+//! Messages to a session. A message answers the question that it names, reaches the front run, or starts the next one.
+//! Each is one append of the run's stream and the session's. Earlier messages are read from the earlier front runs and
+//! cached nowhere.
 
 use std::sync::Arc;
 
@@ -23,34 +23,34 @@ use super::start::{StartRun, StartedRun, TakesFront};
 use super::streams::ATTEMPTS;
 use crate::{Clock, Error, Executor};
 
-/// Something that is said in a session.
+/// A message to a session.
 pub struct Say {
     pub session: SessionId,
     pub text: String,
-    /// The question that it answers.
+    /// Question that it answers.
     pub to: Option<InterruptId>,
-    /// Who is to hear it. Another agent than the one in front: what that one was at is cancelled.
+    /// Agent that gets the message. If another agent is in front, the run of that agent is cancelled.
     pub agent: Option<String>,
-    /// Why that one; what is cancelled for it is told so.
+    /// Reason for the choice of the agent; the cancelled run records it.
     pub reason: Option<String>,
     pub key: Option<IdempotencyKey>,
-    /// What the next run begins with, should one begin; `None`: none can.
+    /// Parameters of the next run, if one starts; `None` if none can start.
     pub next: Option<NextRun>,
 }
 
-/// What the next run of a conversation begins with, beside what is said.
+/// Parameters of the next run of a conversation, in addition to the message.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     pub definition: Arc<Definition>,
     pub config: Config,
-    /// Beside `task`.
+    /// Input fields in addition to `task`.
     pub input: Map<String, Value>,
-    /// The trace that it is told as a part of.
+    /// Trace that the run is a part of.
     pub trace: Option<TraceParent>,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Says something. Where it went: the run, and the question that it answers.
+    /// Delivers a message. Returns the run that got it, and the question that it answers.
     pub async fn say(self: &Arc<Self>, say: &Say, actor: &Actor) -> Result<StartedRun, Error> {
         if let Some(known) = self.known(say.key.as_ref()).await? {
             return Ok(known);
@@ -75,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let is_for_another =
                 say.agent.as_deref().is_some_and(|agent| live.agent_in_front() != Some(agent));
             let input = if is_for_another {
-                // Nothing is given up for what can not begin.
+                // The live run is not cancelled for a run that cannot start.
                 self.check_start(&say.begins(&session)?, actor.clone()).await?;
                 let agent = say.agent.as_deref().unwrap_or_default();
                 let reason = say.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -86,7 +86,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let key = say.key.clone().filter(|_| !is_for_another);
             match self.send_once(&live.id, input, key, actor.clone()).await {
                 Ok(_) if is_for_another => {}
-                // It ended between the look and the word.
+                // The run ended between the check and the message.
                 Err(Error::Rejected(Rejection::Ended(_))) => {}
                 said => return said,
             }
@@ -113,7 +113,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(StartedRun { interrupt: Some(question.clone()), ..sent })
     }
 
-    /// The run as it is now, from memory where it is there.
+    /// Returns the present run, from memory if it is loaded.
     pub async fn now(&self, run: &RunId) -> Result<Arc<Run>, Error> {
         match self.current(run).await {
             Some(run) => Ok(run),
@@ -121,20 +121,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// What was said before a run that has the front of its conversation.
+    /// Returns the earlier conversation of a run that is a front run of its session.
     pub(super) async fn earlier_of(&self, run: &Run) -> Result<Option<Arc<str>>, Error> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;
         if !session.front.runs.iter().any(|front| *front == run.id) {
-            // Another node began it.
+            // Another node started it.
             self.streams.forget(&StreamId::Session(id.clone()));
             session = self.session_chain(id).await?.0;
         }
         self.earlier(&session, &run.id).await
     }
 
-    /// What was said in the session before this run, which may be about to begin. The runs before have ended, so it is
-    /// the same whenever it is read, unless something of them is erased. One that can not be read is told as such.
+    /// Returns the conversation in the session before this run, which may not have started yet. The earlier runs have
+    /// ended, so the result changes only if content of them is erased. An unreadable run is reported as such.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
         let (mut turns, mut bytes) = (Vec::new(), 0);
         let mut before = session.front_before(run);
@@ -158,7 +158,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 impl Say {
-    /// The run that it begins.
+    /// Returns the run that the message starts.
     fn begins(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {
@@ -167,7 +167,7 @@ impl Say {
         let base = &next.definition;
         let agent = match (&self.agent, &session.front.agent) {
             (Some(agent), _) => Some(agent),
-            // One that the workflow had, and has no longer, is nobody's choice now.
+            // An agent that the workflow no longer has is not chosen again.
             (None, before) => before.as_ref().filter(|agent| base.agents.contains_key(*agent)),
         };
         let definition = match agent {

@@ -1,4 +1,5 @@
-//! Answers that are kept per subject: a question is matched with earlier ones, and one may be taken or reused.
+//! Answers that are kept for each subject: a question is matched with earlier ones, and their answers may be taken or
+//! reused.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use super::run_cache::LoadedRun;
 use crate::{Clock, Error, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Earlier answers of a subject that may be the answer to an open question.
+    /// Returns earlier answers of a subject that may fit an open question.
     pub async fn suggestions(
         &self,
         subject: &str,
@@ -42,7 +43,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(history::suggestions(question, itself, rows))
     }
 
-    /// The newest answers of a subject to this very question.
+    /// Returns the newest answers of a subject to exactly this question.
     async fn answers_to(&self, subject: &str, question: &str) -> Result<Vec<AnswerRow>, Error> {
         let same = AnswerFilter {
             subject: Some(subject.to_owned()),
@@ -52,8 +53,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
     }
 
-    /// Answers what has just been asked where the workflow lets earlier answers count: in the append that opens the
-    /// question, so that nobody is asked, and a crash leaves both or neither.
+    /// Reuses an earlier answer for a new question if the workflow allows it. It goes into the append that opens the
+    /// question. No person is asked, and a crash leaves both events or neither.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut Decided,
@@ -80,14 +81,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
             match decided.run.handle(&cx, input) {
                 Ok(reused) => decided.then(reused),
-                // It does not fit the form of this question: a person is asked.
+                // The answer does not fit the form of this question: a person is asked.
                 Err(error) => tracing::debug!(run = %decided.run.id, %error, "an answer is not reused"),
             }
         }
         Ok(())
     }
 
-    /// Refuses an answer that is said to be taken from another subject, or from one that is not kept any more.
+    /// Rejects an answer whose source is of another subject, or is no longer kept.
     pub(super) async fn check_source(&self, run: &Run, input: &Input) -> Result<(), Error> {
         let Input::Decide { decision, .. } = input else { return Ok(()) };
         let Some(source) = &decision.from else { return Ok(()) };
@@ -110,8 +111,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Changes what is kept of an answer. What was reused of it without asking goes with it where it is erased. One run that
-    /// is held, or can not be read, keeps no other.
+    /// Changes a kept answer. Erasing it also erases its automatic reuses. A run under legal hold, or an unreadable
+    /// one, does not stop the erasure in others.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -156,7 +157,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Whether a decision gives the answer of a row, as data or as the text of that data.
+/// Returns true if a decision gives the answer of a row, as data or as the text of that data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {
@@ -168,7 +169,7 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     data.is_some() && edit.map(json::as_read_again) == data
 }
 
-/// The answer of a row. `None`: its data can not be read.
+/// Returns the answer of a row; `None` if its data cannot be parsed.
 fn given(row: &AnswerRow) -> Option<Given> {
     if !row.is_data {
         return Some(Given { text: Some(row.answer.clone()), ..Given::default() });

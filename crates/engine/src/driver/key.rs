@@ -21,7 +21,7 @@ impl IdempotencyKey {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// The id of what the first request with this key made.
+    /// Returns the id that the first request with this key created.
     pub async fn made_with(&self, key: Option<&IdempotencyKey>) -> Result<Option<String>, Error> {
         let Some(key) = key else { return Ok(None) };
         let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };

@@ -17,7 +17,7 @@ use holdshort_store::Journal;
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
-/// Events read at once.
+/// Number of events read at once.
 const PAGE: usize = 500;
 
 /// Definitions that the journal holds, by digest: a few workflows serve many runs.
@@ -29,7 +29,7 @@ impl Definitions {
         lock(&self.0).get(digest).cloned()
     }
 
-    /// The digest of this very definition, if the journal holds it.
+    /// Returns the digest of this definition, compared by pointer, if the journal holds it.
     pub(super) fn digest_of(&self, definition: &Arc<Definition>) -> Option<Digest> {
         lock(&self.0).iter().find(|(_, known)| Arc::ptr_eq(known, definition)).map(|(digest, _)| *digest)
     }
@@ -40,22 +40,23 @@ impl Definitions {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// The run as the journal has it now. Reads only.
+    /// Returns the run as the journal has it now. Reads only.
     pub async fn load(&self, run: &RunId) -> Result<Arc<Run>, Error> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
-    /// The run as it was after its event `seq`. Reads only, and nothing after that event's page.
+    /// Returns the run as it was after its event `seq`. Reads only, and no page after that event's.
     pub async fn load_at(&self, run: &RunId, seq: u64) -> Result<Run, Error> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
 
-    /// The run as its events tell it, whatever its row says: for making rows new.
+    /// Returns the run as its events define it, ignoring its row: for rebuilding rows.
     pub(crate) async fn retell(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// A chain whose last events were taken away is intact; the row, which was written with them, knows better.
+    /// Replays the run, and checks it against its row. A chain without its last events is valid; the row, written in
+    /// the same append, shows that they are missing.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
             let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
@@ -74,9 +75,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// What the model was sent with its nth call of the run, counted from 1, and for which step; `None`: there was
-    /// no such call. Rebuilt from what the journal held at that moment; what was said in earlier
-    /// runs, as it is there now.
+    /// Returns the nth model request of the run, counted from 1, and its step; `None` if there was no such request. It
+    /// is rebuilt from the journal at that event. Earlier runs of the conversation are read as they are now.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self
@@ -97,7 +97,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.fold_until(id, |_, _| false).await
     }
 
-    /// The run up to the event before which it is told to stop.
+    /// Returns the run up to the event before which `stops` returns true.
     pub(super) async fn fold_until(
         &self,
         id: &RunId,
@@ -128,7 +128,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// The run after its first event, on the definition that it pins.
+/// Returns the run after its first event, on the definition that it pins.
 pub(crate) async fn first<J: Journal>(
     journal: &J,
     definitions: &Definitions,
@@ -163,7 +163,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Whether fewer events were read than the run's row tells.
+/// Returns true if fewer events were read than the run's row states.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

@@ -1,5 +1,5 @@
-//! Lookups that a step needs: digests of files, checks of edited calls, recipients that channels told. They are made
-//! while nobody holds the run, and count until the run changes.
+//! Lookups that a step needs: digests of files, checks of edited calls, recipients that channels notified. They are
+//! made without the lock of the run, and are valid until the run changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Number of times that one step may find lookups missing.
+/// Maximum number of times that one step may find lookups missing.
 const ROUNDS: usize = 20;
 
 /// A lookup that is not made yet.
@@ -25,9 +25,9 @@ const ROUNDS: usize = 20;
 pub(super) enum Lookup {
     /// Digests of files that a call relies on.
     Files(Vec<String>),
-    /// A check of the arguments to which a person changed a call.
+    /// Check of the arguments of a call that a person edited.
     Check { tool: String, arguments: Value },
-    /// Recipients whom a channel asked over an interrupt.
+    /// Recipients that a channel notified of an interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 
@@ -35,19 +35,19 @@ pub(super) enum Lookup {
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,
-    /// Sequence of the run's last event while the lookups count.
+    /// Sequence of the run's last event for which the lookups are valid.
     seq: u64,
     lookups: Vec<Lookup>,
 }
 
 impl Missing {
-    /// Returns `None` if nothing is missing. `run`: as the step leaves it.
+    /// Returns `None` if nothing is missing. `run` is its state after the step.
     pub(super) fn new(run: &Run, seq: u64, lookups: Vec<Lookup>) -> Option<Self> {
         (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), seq, lookups })
     }
 }
 
-/// Answers of the lookups that were made.
+/// Results of the lookups that were made.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     rounds: usize,
@@ -58,7 +58,7 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Returns `None` where the run has changed since the lookups were made.
+    /// Returns `None` if the run has changed since the lookups were made.
     pub(super) fn at(&self, seq: u64) -> Option<&Self> {
         Some(self).filter(|_| self.seq == seq)
     }
@@ -107,7 +107,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Recipients whom a channel asked over an interrupt.
+    /// Returns the recipients that a channel notified of an interrupt.
     async fn recipients_of(
         &self,
         channel: &str,
@@ -124,7 +124,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !sent.occasion.asks() || !has_left {
                 continue;
             }
-            // The notice is forgotten in the end, and its recipient with it.
+            // Old notices are forgotten, together with their recipients.
             let Ok(Notice { to, .. }) = json::from_slice(sent.notice.as_bytes()) else { continue };
             if !recipients.contains(&to) {
                 recipients.push(to);

@@ -1,7 +1,7 @@
 //! The driver: load → handle → append → actions. One input, one append.
 //!
-//! Nothing here decides; the core does. Every path is safe against others on the same streams by the
-//! journal's compare-and-set, so what is kept in memory is for speed alone and may be dropped at any moment.
+//! The driver decides nothing; the core does. The journal's compare-and-set makes every path safe against other writers
+//! of the same streams. State in memory therefore only saves time, and may be dropped at any moment.
 
 mod beginnings;
 mod commit;
@@ -51,7 +51,7 @@ use step::{By, SentInput, Step, Stepped};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
-/// Drives runs. Cheap while nothing happens: a waiting run is rows.
+/// Drives runs. An idle driver costs little: a waiting run is only rows.
 pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
@@ -62,28 +62,29 @@ pub struct Driver<J, C, E> {
     streams: Streams,
     beginnings: Beginnings,
     definitions: Definitions,
-    /// Of streams that somebody follows: how far each has come.
+    /// Last sequence of each followed stream.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
-    /// Changes of the installation that this process makes come one after the other, so that many at once, as where all
-    /// sign in for the first time, do not take turns failing. Those of other nodes are met as conflicts.
+    /// Serialises changes of the installation by this process, so that concurrent ones do not fail in turns, such as
+    /// many first sign-ins at once. Changes of other nodes appear as conflicts.
     changing_system: tokio::sync::Mutex<()>,
-    /// How many sessions were opened, as far as this process knows.
+    /// Number of sessions opened, as far as this process knows.
     opened: watch::Sender<u64>,
-    /// Rung when a deadline may have come closer.
+    /// Rung when the next deadline may have moved closer.
     pub(crate) deadline: Notify,
-    /// Rung when other nodes may have left something to do.
+    /// Rung when other nodes may have left work.
     pub(crate) others: Notify,
-    /// Another node changed the installation: perhaps it lifted a freeze, and what waited for that goes on.
+    /// True if another node changed the installation. It may have lifted a freeze, and waiting work continues.
     pub(crate) changed: AtomicBool,
-    /// Where people are told.
+    /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
     /// Rung when there may be something to send.
     pub(crate) told: Notify,
-    /// People changed, and open asks that name them may not have been looked at since: also before this process began.
+    /// True if open interrupts with changed people may not have been checked yet, also from before this process
+    /// started.
     relook: AtomicBool,
-    /// A run was met that is as it was written, and that this binary can not read.
+    /// True if this node met an intact run that this binary cannot read.
     has_unreadable: AtomicBool,
-    /// What is asked about is to be compared with the rules again.
+    /// True if open approvals must be compared with the rules again.
     rules_changed: AtomicBool,
 }
 
@@ -117,12 +118,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.journal
     }
 
-    /// Puts runs that end here into this queue. Called once, before anything is driven.
+    /// Sets the queue for runs that end here. Called once, before any run is driven.
     pub fn queue_traces(&self, queue: Arc<TraceQueue>) {
         let _first = self.traces.set(queue);
     }
 
-    /// What this process has committed.
+    /// Returns the counts of this process's commits.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
@@ -135,17 +136,17 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.executor
     }
 
-    /// Gives an input to a run. `Ok` means that what it decided is durable, and what follows is under way.
+    /// Gives an input to a run. `Ok` means that its decision is durable, and the following actions are started.
     pub async fn send(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
-    /// The same; whether anything came of it. What others did meanwhile is not counted.
+    /// Gives an input to a run. Returns true if it produced events. Events of other writers are not counted.
     pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
         Ok(self.give(run, input, None, actor).await?.wrote)
     }
 
-    /// The same; `key` goes into the append of the input.
+    /// Gives an input to a run; `key` goes into the append of the input.
     fn give<'a>(
         self: &'a Arc<Self>,
         run: &'a RunId,
@@ -170,15 +171,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Drives every run that could go on without a person and that nothing is under way for: what a crash left
-    /// behind, what an unfreeze lets go on, what an append began whose answer got lost. Stops what is under way for
-    /// runs that are not this node's any more. Called at the start and now and then.
+    /// Drives every run that could continue without a person and has no work in flight. Such a run was left by a crash,
+    /// released by an unfreeze, or started in an append whose answer was lost. Stops the work for runs that this node
+    /// no longer drives. Called at the start and regularly.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
-        // An unfreeze elsewhere that nobody told of here.
+        // Another node may have lifted a freeze without a notification.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
-        // Before the leases are read: whatever begins meanwhile is not doubted.
+        // Read before the leases, so that work which starts in between is not doubted.
         let mut doubted = self.cache.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         let held: BTreeSet<&RunId> = runs.iter().collect();
@@ -188,15 +189,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
-            // Also where this node took the lease in an append whose answer got lost.
+            // Includes runs whose lease this node took in an append whose answer was lost.
             self.drive(run).await?;
         }
         self.settle().await?;
         Ok(runs.len())
     }
 
-    /// Reads again what somebody else changed while something is under way for it here: what nobody waits for any
-    /// more is stopped.
+    /// Reads runs again that another node changed while this one has work in flight for them. Stops work that is no
+    /// longer needed.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cache.unsettled() {
             self.nudge(run).await?;
@@ -204,15 +205,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Takes over runs that nobody drives or whose node is gone, and looks at those of this node that another
-    /// one changed.
+    /// Takes over runs without a living driver, and refreshes runs of this node that another one changed.
     pub async fn claim(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut claimed = 0;
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // Should the store fail before all are driven, a sweep reads what was done to the others.
+                // If the store fails before all are driven, a sweep reads the changes of the rest.
                 self.cache.change(run, |loaded| (loaded.driven_here, loaded.stale) = (true, true)).await;
             }
             for run in &runs {
@@ -225,7 +225,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Lets a run go on whose lease this node holds, from where the journal has it now.
+    /// Continues a run whose lease this node holds, from its present state in the journal.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
@@ -258,8 +258,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step lacks, and begins the calls that wait for them. After an error the next sweep begins
-    /// them.
+    /// Makes the lookups that a step lacks, and starts the calls that wait for them. After an error the next sweep
+    /// starts them.
     async fn begin_rest(self: &Arc<Self>, mut stepped: Stepped) -> Stepped {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
@@ -282,19 +282,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         stepped
     }
 
-    /// There may be something to send: a delivery is to be tried again at once.
+    /// Wakes the outbox, because a delivery is to be retried at once.
     pub fn ring_outbox(&self) {
         self.told.notify_one();
     }
 
-    /// Begins nothing from here on: no call is started, no model asked, nothing looked at. Decisions and answers are
-    /// written down as before; what follows from them waits for the next start, or for another node.
+    /// Starts no call, model request or inspection from now on. Decisions and answers are recorded as before. The
+    /// resulting actions wait for the next start, or for another node.
     pub async fn close(&self) {
         self.beginnings.close().await;
     }
 
-    /// Lets every run act whose deadline has come. What stays due although it was looked at, such as in a frozen
-    /// installation, keeps none behind it from its turn.
+    /// Lets every run with a passed deadline act. A run that stays due, such as in a frozen installation, does not
+    /// block later ones.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
         let now = self.clock.now();
@@ -312,7 +312,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Lets every deadline that passed while no node looked take effect, before anybody is answered.
+    /// Applies every deadline that passed while no node was running, before any request is answered.
     pub async fn catch_up(self: &Arc<Self>) -> Result<usize, Error> {
         Ok(self.due().await? + self.expire_sessions().await?)
     }
@@ -322,8 +322,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.went_on(run, nudged).await
     }
 
-    /// A run that can not be read stops by itself; it never stops the others. One that has ended, or that another node
-    /// drives by now, has nothing to go on with here. One that another version wrote is left to nodes that can read it.
+    /// Handles the result of driving a run. An unreadable run stops by itself, and never stops the others. A run that
+    /// has ended, or that another node drives, needs nothing here. A run of another version is left to nodes that can
+    /// read it.
     async fn went_on(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
@@ -339,23 +340,23 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Whether this node met a run that it can not read, though it is as it was written.
+    /// Returns true if this node met an intact run that it cannot read.
     pub fn has_unreadable(&self) -> bool {
         self.has_unreadable.load(Ordering::Acquire)
     }
 
-    /// The run as the journal has it now, if it is loaded and no append to it is under way. Takes no read, or one
-    /// where other nodes may have written.
+    /// Returns the run as the journal has it now, if it is loaded and no append to it is in flight. Takes no read, or
+    /// one if other nodes may have written.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }
 
-    /// The run that asks this, as [`Driver::current`] has it.
+    /// Returns the run of this interrupt, with the same guarantees as [`Driver::current`].
     pub async fn current_asker(&self, interrupt: &InterruptId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
-    /// Which run asks this, if it is loaded and the interrupt was open here.
+    /// Returns the id of the run of this interrupt, if the run is loaded and the interrupt was open here.
     pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         self.cache.asker(interrupt)
     }
@@ -367,18 +368,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Some(run)
     }
 
-    /// The run as it was at some time, if it is loaded; while a step is written, as it was before. For what never
-    /// changes, such as who started it, and for whoever is told of changes by [`Driver::watch`].
+    /// Returns the run in a past state, if it is loaded; during a step, its state before the step. For fixed facts,
+    /// such as who started it, and for callers that follow changes by [`Driver::watch`].
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         self.cache.glance(run)
     }
 
-    /// Other nodes may write to the journal: what is in memory may be old.
+    /// Returns true if other nodes may write to the journal: state in memory may be stale.
     pub(crate) fn is_shared(&self) -> bool {
         self.journal.poll().is_some()
     }
 
-    /// Runs that are held in memory: those at work, and a bounded number of others.
+    /// Returns the number of runs in memory: those with work in flight, and a bounded number of others.
     pub fn loaded_runs(&self) -> usize {
         self.cache.len()
     }
@@ -388,22 +389,22 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.watch_stream(&StreamId::Run(run.clone()))
     }
 
-    /// The same of any stream.
+    /// Follows the last committed sequence number of any stream.
     pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
-        // Now and then, so that each call pays for a few of those that nobody follows any more.
+        // Cleans up at powers of two, so that each call pays only for a few unused watchers.
         if !watchers.contains_key(stream) && watchers.len().is_power_of_two() {
             watchers.retain(|_, sender| sender.receiver_count() > 0);
         }
         watchers.entry(stream.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Follows the opening of sessions, for those whose session is not there yet.
+    /// Follows the opening of sessions, for callers whose session does not exist yet.
     pub fn watch_opened(&self) -> watch::Receiver<u64> {
         self.opened.subscribe()
     }
 
-    /// Tells those who follow a stream that it has this event.
+    /// Notifies the followers of a stream that it has this event.
     fn tell(&self, stream: &StreamId, seq: u64) {
         if seq == 1 && matches!(stream, StreamId::Session(_)) {
             self.opened.send_modify(|opened| *opened += 1);
@@ -413,7 +414,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Lets a run go that a step was taken on, and tells those who follow it how far it came.
+    /// Releases a run after a step, and notifies its followers of its sequence.
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
         if let Some(loaded) = slot {
@@ -421,20 +422,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// An event that somebody wrote: what is older in memory of its stream is read again, and those who follow it
-    /// are told. `false`: this process knew of it.
+    /// Takes note of an event of another writer. Marks older state of its stream as stale, and notifies its followers.
+    /// Returns false if this process knew the event.
     pub(crate) fn written(&self, change: &Change) -> bool {
         let is_news = match &change.stream {
             StreamId::Run(run) => self.cache.told(run, change.seq),
             StreamId::Session(_) | StreamId::System => self.streams.told(&change.stream, change.seq),
         };
-        // What is in memory goes first: whoever follows looks at once.
+        // State in memory is marked first: a follower reads at once.
         self.tell(&change.stream, change.seq);
         is_news
     }
 }
 
-/// A poisoned lock guards plain maps: what they hold is still right.
+/// Locks the mutex, even if it is poisoned: the maps stay valid.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The calls of models that a run made, read from its events. Reads only.
+//! The model calls of a run, read from its events. Reads only.
 
 use holdshort_core::event;
 use holdshort_core::id::RunId;
@@ -14,30 +14,30 @@ use crate::{Clock, Error, Executor};
 /// One call of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCall {
-    /// The how-manieth of the run, counted from 1.
+    /// Number of the call in the run, counted from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// As it was asked for; `None`: the model of the installation.
+    /// Requested model; `None` is the model of the installation.
     pub model: Option<String>,
     pub at: Timestamp,
     pub shortened: bool,
     pub outcome: ModelOutcome,
 }
 
-/// What came of it.
+/// Outcome of a model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelOutcome {
     Running,
     Replied {
-        /// As its provider names it.
+        /// Name that the provider gives the model.
         model: String,
         usage: Usage,
-        /// With its currency, where the workflow has a price for it.
+        /// Cost with its currency, if the workflow has a price for the model.
         cost: Option<(Cost, String)>,
     },
     Failed,
-    /// The process that waited for it is gone.
+    /// The process that waited for the reply is gone.
     Lost,
     /// A person interrupted it.
     Interrupted,
@@ -46,7 +46,7 @@ pub enum ModelOutcome {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// The calls behind this one, up to so many: one replay of the run, whatever is asked for.
+    /// Returns up to `limit` calls after this one. Each request replays the run once.
     pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
         let mut n = 0;
         let mut calls: Vec<ModelCall> = Vec::new();
@@ -86,7 +86,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// The step whose call came to its end, and how.
+/// Returns the step whose call ended, and its outcome.
 fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     match fact {
         Fact::ModelReplied { step, model, usage, .. } => {
@@ -100,7 +100,7 @@ fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     }
 }
 
-/// The call of a step that is out; a step has one at a time. What came back of one that is on another page is none.
+/// Returns the running call of a step; a step has one at a time. `None` if that call is on another page.
 fn last_of<'c>(calls: &'c mut [ModelCall], run: &Run, step: &str) -> Option<&'c mut ModelCall> {
     let is_out = run.steps.get(step).is_some_and(|step| step.model != State::Idle);
     let last = calls.iter_mut().rev().find(|call| call.step == step)?;

@@ -1,4 +1,4 @@
-//! From committed state to the world: every action that is due and not under way is handed to the executor.
+//! From committed state to effects: every due action without a running one is handed to the executor.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run does not wait for it any more");
             self.executor.abort(&loaded.run.id, &id);
         }
-        // An append that nobody heard of can still be written as long as nothing else was.
+        // An append without an answer can still be written, as long as no other event was.
         let now = loaded.chain.seq;
         loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
         for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
-            // A start is performed by the driver that wrote it down, and once.
+            // A start is performed once, by the driver that recorded it.
             let begun = match work {
                 Work::Inspect { .. } => false,
                 Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. } | Work::CallModel { .. } => {
@@ -39,12 +39,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
-            // Looks are asked for again at the next start.
+            // Inspections are requested again at the next start.
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
-            // Its lease ran out since the append: another node may take it over by now. What was started and not
-            // performed is lost, and whoever looks next adopts it.
+            // The node's lease expired since the append: another node may take the run over. A start that was recorded
+            // and not performed is lost, and its next driver adopts it.
             if begun && !self.journal.holds() {
                 loaded.stale = true;
                 continue;
@@ -77,7 +77,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Asks the gates, as they stand then. Where nobody can tell, the answer is no.
+    /// Asks the gates at the time of the redirect. If they cannot be read, the redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {
@@ -101,7 +101,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Reads the rules as they stand when a search or a listing runs.
+    /// Reads the rules at the time of a search or a listing.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -133,20 +133,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// An action came back. What nobody waits for any more is dropped.
+    /// Takes the result of an action. A result that is no longer needed is dropped.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let actor = Actor::engine();
         let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
         let mut lookups = Lookups::default();
         let entry = self.cache.get(run);
         let mut slot = entry.lock().await;
-        // It was given up: the run ended, or another node took it over.
+        // The action was given up: the run ended, or another node took it over.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
             tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        // The answer is written before another input is taken, lookups or not.
+        // The answer is recorded before another input is accepted, with lookups or without.
         let result = loop {
             match self.step(&mut slot, run, sent, &lookups).await {
                 Ok(Step::Misses(missing)) => {
@@ -159,7 +159,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         };
         if let Some(loaded) = slot.as_mut() {
-            // Not written down: the executor comes again, and until then the action counts as under way.
+            // The answer was not recorded. The executor delivers it again, and until then the action is still in
+            // flight.
             let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
             loaded.in_flight.extend(back);
         }
@@ -179,7 +180,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Looks as the state asks for them; calls and models that are written down as started under this
+/// Returns the inspections that the state requests, and the calls and model requests recorded as started under this
 /// epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
@@ -193,7 +194,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
                 )
             }),
-            // Not written down as started: not to be done.
+            // Not recorded as started, so not performed.
             Action::Try { .. } | Action::CallTool { .. } | Action::CallModel { .. } => None,
         };
         due.extend(work.map(|(step, work)| (id, step, work)));
@@ -245,7 +246,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     due
 }
 
-/// The files that a call relies on, as its last look saw them.
+/// Returns the files that a call relies on, as its last inspection found them.
 fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }

@@ -20,13 +20,13 @@ use crate::{Clock, Error, Executor};
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Has `keep_up` count the votes of rules again on all that is asked about.
+    /// Makes `keep_up` count the votes of rules on all open approvals again.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);
     }
 
-    /// Counts the votes of rules again on all that is asked about, where this is to be made up for: what a rule forbids by
-    /// now nobody could approve.
+    /// Counts the votes of rules on all open approvals again, if that is pending. No person can approve a call that a
+    /// rule now forbids.
     pub async fn make_up_for_votes(self: &Arc<Self>) -> Result<(), Error> {
         if !self.rules_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -42,13 +42,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         voted
     }
 
-    /// Has `keep_up` look at all assignments that name anybody.
+    /// Makes `keep_up` check all assignments that name people or groups.
     pub(super) fn look_later(&self) {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Looks at assignments that name somebody whom these events are about, that they have claimed, or of which votes are
-    /// in. The change stands whatever comes of it: what can not be looked at now is looked at later, by `keep_up`.
+    /// Checks assignments that name a changed person, that this person has claimed, or that have votes. The change is
+    /// valid even if a check fails: `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
             tracing::warn!(%error, "assignments can not be looked at");
@@ -70,9 +70,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.look_at_assignments(marks.into_iter().chain([mark::INVOLVED.to_owned()]).collect()).await
     }
 
-    /// Looks at all assignments that name anybody, where this is to be made up for.
+    /// Checks all assignments that name people or groups, if that is pending.
     pub async fn make_up_for_looks(self: &Arc<Self>) -> Result<(), Error> {
-        // Where a key has expired meanwhile, this says so.
+        // This detects keys that have expired since the last call.
         self.glance_system().await?;
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -85,7 +85,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Those with one of these marks, and those that somebody has claimed who is there no more.
+    /// Checks interrupts with one of these marks, and those claimed by a removed person.
     async fn look_at_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;
@@ -96,7 +96,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_to_each(&runs, &Input::PeopleChanged).await
     }
 
-    /// The runs of the open interrupts of a filter, those that are wanted.
+    /// Returns the runs of those open interrupts of a filter that are `wanted`.
     async fn runs_asking(
         &self,
         filter: InterruptFilter,
@@ -120,7 +120,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match self.send(run, input.clone(), Actor::engine()).await {
                 Ok(_) => {}
                 Err(Error::Store(error)) => failed = Some(error),
-                // It ended meanwhile, or can not be read: that is no reason to leave the others out.
+                // The run ended, or cannot be read: the others are still checked.
                 Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
             }
         }

@@ -1,4 +1,4 @@
-//! One entry per run at work: the loaded run, behind a lock. Waiting runs leave theirs.
+//! One entry for each active run: the loaded run, behind a lock. Waiting runs are dropped from the cache.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,30 +11,30 @@ use tokio::sync::MutexGuard;
 
 use super::lock;
 
-/// Runs without work in flight that stay loaded for the next decision or look. The rest are rows.
+/// Number of runs without work in flight that stay loaded for the next decision or read. All others are only rows.
 const IDLE: usize = 256;
-/// The map's own reference to an entry, and that of whoever holds its lock.
+/// The map's own reference to an entry, and that of the lock holder.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Performed and not answered, by this driver. Outlives a reload: what is under way stays under way.
+    /// Actions that this driver performs and that are not answered. Kept over a reload: running work keeps running.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts that this driver appended, or tried to, and did not perform yet, with the sequence that the append
-    /// builds on. What another driver started is not here, so it is never performed twice.
+    /// Starts that this driver appended, or tried to, and has not performed yet, with the sequence before the append.
+    /// Starts of other drivers are not in it, so none is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
-    /// Its answer is being written down: nothing must stop it or take it for lost.
+    /// Action whose answer is being recorded: it must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
-    /// The epoch under which this driver starts work.
+    /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
-    /// As far as is known here, this node drives the run.
+    /// True if this node drives the run, as far as it knows.
     pub(super) driven_here: bool,
-    /// Somebody else wrote, or may have: read the run again before anything is decided on it.
+    /// True if another writer changed the run, or may have: it is read again before the next decision.
     pub(super) stale: bool,
-    /// An append built on this sequence was dropped before its answer came. While the stream still ends here it may yet
-    /// be written, so a read is not final.
+    /// Sequence before an append that was dropped before its answer came. While the stream still ends there, the append
+    /// may yet be written, so a read is not final.
     pub(super) unanswered: Option<u64>,
 }
 
@@ -60,15 +60,15 @@ impl LoadedRun {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Takes over what is lost here, and goes on with the rest. What is only claimed is no part of that: another node
-    /// may have written the very same start.
+    /// Returns the input that adopts lost work, and keeps the work in flight. Starts that are only claimed are not in
+    /// it: another node may have recorded the same start.
     pub(super) fn adopt(&self) -> Input {
         let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Whether something is written down as started that this driver should know of and does not: under its
-    /// own epoch, or under a later one. Then nobody here performs it.
+    /// Returns true if a start is recorded that this driver should know and does not: under its own epoch, or under a
+    /// later one. This driver does not perform it.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -84,8 +84,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Whether all that is due is in flight. Beside it something may be due that could not begin when it came up:
-    /// the installation was frozen, or no lease stood.
+    /// Returns true if all due actions are in flight. An action may be due that could not start: the installation was
+    /// frozen, or the node had no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -101,12 +101,12 @@ pub(super) type Slot = Option<LoadedRun>;
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// The last event of the run's stream that this process was told of. Beside the lock, so that telling waits for
-    /// nobody: whoever is at the run may have read it before that event was there.
+    /// Last event of the run's stream that this process was notified of. Outside of the lock, so that a notification
+    /// never waits. The lock holder may have read the run before that event.
     told: AtomicU64,
-    /// The run as whoever was at it last left it: for those who read it while somebody else is at it.
+    /// The run as its last lock holder left it, for readers while it is locked.
     seen: Mutex<Option<Seen>>,
-    /// When it was last let go, as [`Inner::releases`] counts.
+    /// Time of the last release, counted as in [`Inner::releases`].
     released: AtomicU64,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct CacheEntry {
 struct Seen {
     run: Arc<Run>,
     seq: u64,
-    /// An append that builds on it was asked for: the journal may have more by now.
+    /// True if an append after it was requested: the journal may have more events.
     is_built_on: bool,
 }
 
@@ -123,7 +123,7 @@ impl CacheEntry {
         self.aged(self.slot.lock().await)
     }
 
-    /// `None`: somebody is at the run right now.
+    /// Returns `None` if the run is locked.
     fn try_lock(&self) -> Option<MutexGuard<'_, Slot>> {
         Some(self.aged(self.slot.try_lock().ok()?))
     }
@@ -131,7 +131,7 @@ impl CacheEntry {
     fn aged<'c>(&self, mut slot: MutexGuard<'c, Slot>) -> MutexGuard<'c, Slot> {
         let told = self.told.load(Ordering::Acquire);
         if let Some(loaded) = slot.as_mut() {
-            // Whoever brought an answer and is at the run no more did not finish: what it was for is lost.
+            // The previous lock holder stopped while it delivered an answer: the action is lost.
             let is_left = loaded.back.take().is_some();
             loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
@@ -141,7 +141,7 @@ impl CacheEntry {
         slot
     }
 
-    /// Called by whoever has the lock, before it is let go.
+    /// Publishes the run. Called by the lock holder before it releases the lock.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
         *lock(&self.seen) = shown.map(|loaded| Seen {
@@ -151,14 +151,14 @@ impl CacheEntry {
         });
     }
 
-    /// The run as it was at some time. While an append is under way, as it was before; never older than what this
-    /// process was told of.
+    /// Returns the run in a past state; during an append, its state before that. Never older than the last notification
+    /// to this process.
     fn glance(&self) -> Option<Arc<Run>> {
         let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
     }
 
-    /// The run as the journal has it.
+    /// Returns the run as the journal has it.
     fn peek(&self) -> Option<(Arc<Run>, u64)> {
         let Some(slot) = self.try_lock() else { return self.seen(|seen| !seen.is_built_on) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
@@ -177,10 +177,10 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Runs that were let go, each with when: the last time counts.
+    /// Released runs with the time of each release. Only the last release of a run is valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
-    /// The loaded runs of interrupts that were open here.
+    /// Loaded runs by their interrupts that were open here.
     asked: HashMap<InterruptId, RunId>,
 }
 
@@ -189,29 +189,29 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// The run as the journal has it, with its last sequence number, if it is loaded and no append to it
-    /// was asked for. A reader waits for nobody, and takes no share in the entry: that would keep it from being dropped.
+    /// Returns the run as the journal has it, with its last sequence, if it is loaded and no append to it was
+    /// requested. Never waits, and holds no reference to the entry, which would keep it from being dropped.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         lock(&self.0).entries.get(run)?.peek()
     }
 
-    /// The same, also while an append is under way: then the run as it was before.
+    /// Returns the run even during an append: then in its state before that.
     pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         lock(&self.0).entries.get(run)?.glance()
     }
 
-    /// The run that asks this, as [`RunCache::peek`] has it.
+    /// Returns the run of this interrupt, with the same guarantees as [`RunCache::peek`].
     pub(super) fn peek_asker(&self, interrupt: &InterruptId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
-    /// The run that asks this, if it is loaded and the interrupt was open here.
+    /// Returns the id of the run of this interrupt, if the run is loaded and the interrupt was open here.
     pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         lock(&self.0).asked.get(interrupt).cloned()
     }
 
-    /// An append to the run's stream is about to be asked for. Called with the entry's lock held.
+    /// Records that an append to the run's stream will be requested. Called with the entry's lock held.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };
@@ -220,26 +220,26 @@ impl RunCache {
         }
     }
 
-    /// Whether all that this process does for the run is under way, and nothing more is known.
+    /// Returns true if all work of this process for the run is in flight, and its state is not stale.
     pub(super) fn is_under_way(&self, run: &RunId) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return false };
-        // Somebody is at it right now.
+        // The run is locked: a step is running.
         let Some(slot) = entry.try_lock() else { return true };
         slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
-    /// Runs that something is performed for, or would be if an append without an answer is written.
+    /// Returns runs with work in flight, or with work if an unanswered append was written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(LoadedRun::is_at_work)
     }
 
-    /// Those of them that have to be read again.
+    /// Returns runs with work in flight that have to be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
         self.those(|loaded| loaded.stale && loaded.is_at_work())
     }
 
-    /// Runs that nobody is at right now, in an order that does not depend on hashes.
+    /// Returns unlocked runs that are wanted, in an order that does not depend on hashes.
     fn those(&self, wanted: impl Fn(&LoadedRun) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
         let is_wanted =
@@ -250,7 +250,7 @@ impl RunCache {
         found
     }
 
-    /// Changes what is known here of a run, if it is loaded.
+    /// Changes the cached state of a run, if it is loaded.
     pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut LoadedRun)) {
         let entry = lock(&self.0).entries.get(run).cloned();
         let Some(entry) = entry else { return };
@@ -261,8 +261,8 @@ impl RunCache {
         self.release(run, &entry, &slot);
     }
 
-    /// The run's stream has this event: what is older here is read again before anything is decided on it. Waits
-    /// for nobody. `false`: this process had read it already.
+    /// Takes note of an event of the run's stream: an older cached run is read again before the next decision. Never
+    /// waits. Returns false if this process had read the event already.
     pub(super) fn told(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };
@@ -270,15 +270,15 @@ impl RunCache {
         entry.try_lock().is_none_or(|slot| slot.as_ref().is_none_or(|loaded| loaded.stale))
     }
 
-    /// Runs that are loaded.
+    /// Returns the number of loaded runs.
     pub(super) fn len(&self) -> usize {
         lock(&self.0).entries.len()
     }
 
-    /// Called with the slot's lock held: keeps what is at work, and some of what is not.
+    /// Releases a run, with the slot's lock held. Keeps active runs, and a bounded number of idle ones.
     ///
-    /// A run has one entry in a process, so that one lock covers it and what is in flight is known. An entry is
-    /// dropped only while nobody else holds it: `get` clones under the same lock.
+    /// A run has one entry in a process, so that one lock covers it and the work in flight is known. An entry is
+    /// dropped only while it has no other holder: `get` clones under the same lock.
     pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         entry.show(slot);
         let mut inner = lock(&self.0);
@@ -320,7 +320,7 @@ impl RunCache {
     }
 }
 
-/// Nothing that this process performs for the run is unanswered.
+/// Returns true if this process has no unanswered work for the run.
 fn is_idle(slot: &Slot) -> bool {
     slot.as_ref().is_none_or(|loaded| !loaded.is_at_work())
 }

@@ -1,7 +1,7 @@
-//! What people and the clock do to sessions as a whole: open, suspend, resume, close, take a grant back. The event
-//! comes first; from then on nothing begins there that must not, no run and no call. Then its runs are paused, resumed
-//! or cancelled one by one: a crash in between leaves some as they were, at rest, and whoever repeats the request
-//! brings it to its end.
+//! Operations on whole sessions by people and the clock: open, suspend, resume, close, revoke a grant. The event comes
+//! first. From then on no forbidden run or call starts in the session. Then its runs are paused, resumed or cancelled
+//! one by one. A crash in between leaves some runs unchanged and waiting, and a repeated request completes the
+//! operation.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ pub struct OpenSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedSession {
     pub session: SessionId,
-    /// The key was known: this is what the first request made.
+    /// True if the key was known: the first request created this session.
     pub replayed: bool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes a session before any run.
+    /// Creates a session before any run.
     pub async fn open_session(&self, open: OpenSession, actor: Actor) -> Result<OpenedSession, Error> {
         let OpenSession { open, key } = open;
         for _ in 0..ATTEMPTS {
@@ -51,7 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Lets the conversation of a session go on behind these runs, which an earlier version began there.
+    /// Continues the conversation of a session after these runs, which an earlier version started there.
     pub async fn continue_session(
         &self,
         session: &SessionId,
@@ -61,7 +61,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Continue { runs }, actor).await
     }
 
-    /// No run starts or resumes in the session from here on, and those that live rest until it is resumed.
+    /// Suspends a session. No run starts or resumes in it, and its live runs wait until it is resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -72,7 +72,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(changed)
     }
 
-    /// Lets runs start in the session again, and those that rested with it go on.
+    /// Resumes a session: runs can start in it again, and its suspended runs continue.
     pub async fn resume_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -87,7 +87,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(changed)
     }
 
-    /// Resumes runs that an earlier version paused one by one when it suspended the session: they did not follow it.
+    /// Resumes runs that an earlier version paused one by one when it suspended the session. These runs did not follow
+    /// the session.
     async fn resume_paused_with(self: &Arc<Self>, suspended: &Session, actor: &Actor) -> Result<(), Error> {
         const AT_ONCE: usize = 500;
         let since = suspended.changed.map(|changed| changed.last_at);
@@ -112,10 +113,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Ends the session for good, and cancels the runs that live. [`End::Expired`] is the engine's to say.
+    /// Closes the session permanently, and cancels its live runs. Only the engine may use [`End::Expired`].
     ///
-    /// It is over once they are: suspended first, nothing begins in it, and one whose end broke off does not pass for
-    /// closed.
+    /// The session is suspended first, so that nothing starts in it, and closed after its runs have ended. An
+    /// interrupted close therefore never looks complete.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -131,7 +132,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.send_to_runs(session, &cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
-            // None lived when it was found idle; one that started since is cancelled.
+            // No run was live when the session was found idle; a run that started since is cancelled.
             End::Expired => {
                 let changed = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
@@ -140,7 +141,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Closes the sessions in which nothing happened for as long as they were opened for; how many.
+    /// Closes the sessions whose idle period has passed. Returns how many.
     pub async fn expire_sessions(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut closed = 0;
@@ -150,20 +151,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             for session in &idle {
                 match self.close_session(session, End::Expired, Actor::engine()).await {
                     Ok(_) => closed += 1,
-                    // Something happened in it just now.
+                    // The session was just used.
                     Err(Error::Session(why)) => tracing::debug!(%session, %why, "a session does not expire"),
                     Err(Error::Store(error)) => return Err(error.into()),
                     Err(error) => tracing::error!(%session, %error, "a session can not expire"),
                 }
             }
-            // What could not be closed would be found again and again.
+            // Sessions that cannot be closed would be found again and again.
             if idle.len() < AT_ONCE || closed == before {
                 return Ok(closed);
             }
         }
     }
 
-    /// Takes a grant back. From the next start on it holds no longer.
+    /// Revokes a grant. It is no longer valid from the next start on.
     pub async fn revoke(
         self: &Arc<Self>,
         session: &SessionId,
@@ -184,7 +185,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, input, &actor).await
     }
 
-    /// The session after the input; what changes nothing is no event.
+    /// Applies an input and returns the session. An input without effect writes no event.
     async fn change_session(
         &self,
         id: &SessionId,
@@ -192,7 +193,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: &Actor,
     ) -> Result<Arc<Session>, Error> {
         self.require_session(id).await?;
-        // What changes nothing must not be told from what others have current since.
+        // An input without effect must be judged on current state, not on a stale cache.
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(id.clone()));
         }
@@ -214,8 +215,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Gives an input to every run of the session that lives. One that ended meanwhile needs none, and one that can
-    /// not be read does not stop the others.
+    /// Gives an input to every live run of the session. Skips a run that ended in between; an unreadable run does not
+    /// stop the others.
     async fn send_to_runs(
         self: &Arc<Self>,
         session: &SessionId,
@@ -229,7 +230,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
                 let (run, input) = (&row.run, input.clone());
-                // No role may send what is the engine's own, such as `Tick`.
+                // No role may send inputs of the engine, such as `Tick`.
                 let is_ours = input.permission().is_none();
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {
@@ -254,7 +255,7 @@ fn apply(session: &mut Session, events: &[Event]) {
     }
 }
 
-/// The rows that events of a session change; `session` is as they leave it.
+/// Returns the rows that events of a session change; `session` is its state after them.
 pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
     let mut rows = Rows::default();
     for event in events {

@@ -1,4 +1,4 @@
-//! How runs come into being, and how an agent of another framework asks. Repeats are recognised by key.
+//! Starts runs, and opens interrupts of external agents. Repeats are recognised by key.
 
 use std::sync::Arc;
 
@@ -25,40 +25,40 @@ use crate::{Clock, Error, Executor};
 #[derive(Clone)]
 pub struct StartRun {
     pub definition: Arc<Definition>,
-    /// `None`: a new session.
+    /// `None` creates a new session.
     pub session: Option<SessionId>,
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// What the external agent asks at once.
+    /// Interrupt that the external agent opens at once.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
-    /// Where something that was said begins it.
+    /// Set if a message of a conversation starts it.
     pub front: Option<TakesFront>,
-    /// The trace that it is told as a part of.
+    /// Trace that the run is a part of.
     pub trace: Option<TraceParent>,
 }
 
 /// A run that takes the front of its session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakesFront {
-    /// Who is in front from here on; `None`: who was before.
+    /// Agent in front from now on; `None` keeps the agent.
     pub agent: Option<String>,
-    /// The front run as whoever says it knows it: it has ended. `None`: there was none.
+    /// Front run that the sender of the message knows, which has ended. `None` if there was none.
     pub after: Option<RunId>,
 }
 
 #[derive(Clone, Debug)]
 pub struct StartedRun {
     pub run: RunId,
-    /// The one that the request opened.
+    /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// The run as the request left it; `None`: the key was known, and this is what the first request made.
+    /// The run after the request. `None` if the key was known: then this is the result of the first request.
     pub left: Option<Arc<Run>>,
 }
 
 impl StartedRun {
-    /// The key was known.
+    /// Returns true if the key was known.
     pub fn is_replayed(&self) -> bool {
         self.left.is_none()
     }
@@ -70,7 +70,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
         match self.start_new(&start, actor).await {
             Err(error @ Error::Store(_)) => Err(error),
-            // The append refuses a key that is there. What a repeat would be refused for by now does not count.
+            // The append rejects a known key. A repeat gets the first result, even if it would be rejected now.
             Err(error) => self.known(start.key.as_ref()).await?.ok_or(error),
             started => started,
         }
@@ -113,7 +113,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 decided.then(asked);
             }
             let passage = self.beginnings.enter().await;
-            // A run that starts has no call that needs a lookup.
+            // A starting run has no call that needs a lookup.
             let lookups = Lookups::default();
             if passage.is_some() {
                 self.begin(&mut decided, &loaded, &system, &lookups);
@@ -122,8 +122,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
-            // Held over the commit: nobody drives the run before what it begins is under way. There before it:
-            // should the answer get lost, what was begun is known here.
+            // Locked over the commit, so that no other task drives the run before its first actions are running.
+            // Inserted before the commit: if the answer is lost, the starts are still known here.
             let entry = self.cache.get(&id);
             let mut slot = entry.lock().await;
             let loaded = slot.insert(loaded);
@@ -141,7 +141,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     *slot = None;
                 }
                 Err(_) if loaded.claimed.is_empty() => *slot = None,
-                // It may be written: the next sweep finds out, and performs what was begun.
+                // The run may have been written: the next sweep finds out, and performs its starts.
                 Err(_) => {}
             }
             let left = slot.as_ref().map(|loaded| loaded.run.clone());
@@ -159,7 +159,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Refuses what a start would be refused as things stand, and changes nothing.
+    /// Returns the error with which the start would be rejected now. Changes nothing.
     pub async fn check_start(&self, start: &StartRun, actor: Actor) -> Result<(), Error> {
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -177,7 +177,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// An external agent asks within its run.
+    /// Opens an interrupt of an external agent in its run.
     pub async fn ask(
         self: &Arc<Self>,
         run: &RunId,
@@ -188,7 +188,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_once(run, Input::Ask(Box::new(ask)), key, actor).await
     }
 
-    /// Gives an input to a run, once for all requests with this key. The same as [`Driver::send`] without one.
+    /// Gives an input to a run, once for all requests with this key. Without a key it equals [`Driver::send`].
     pub async fn send_once(
         self: &Arc<Self>,
         run: &RunId,
@@ -204,13 +204,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
-            // What the same request has done meanwhile is refused a second time: it is the answer.
+            // The same request succeeded in between, so its repeat is rejected. The first result is the answer.
             Err(error @ Error::Rejected(_)) => self.known(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
     }
 
-    /// What the first request with this key made.
+    /// Returns the result of the first request with this key.
     pub async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
@@ -221,7 +221,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// As it is now: a start is not refused for what others have changed since.
+    /// Requires the session, and drops its cached state: a start is not rejected because of a stale cache.
     async fn know_session(&self, session: &SessionId) -> Result<(), Error> {
         self.require_session(session).await?;
         if self.is_shared() {
@@ -230,13 +230,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// A session that a request names must be there: a mistyped id makes no second conversation.
+    /// Returns an error if the session does not exist: a mistyped id must not create a second conversation.
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }
 }
 
-/// What a run begins with.
+/// Returns the first input of a run.
 fn first(start: &StartRun, session: SessionId, definition: Digest, config: Config) -> Input {
     let (input, origin) = (start.input.clone(), start.origin);
     let front = start.front.as_ref().map(|front| FrontStart { agent: front.agent.clone() });

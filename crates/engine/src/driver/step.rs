@@ -20,17 +20,17 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// How often a step is decided again because somebody else wrote first.
+/// Maximum number of times that a step is decided again because another writer was first.
 const ATTEMPTS: usize = 20;
 
 /// A step that is durable.
 pub(super) struct Stepped {
     pub(super) run: Arc<Run>,
-    /// Lookups that come before more can begin.
+    /// Lookups that are needed before more can start.
     pub(super) missing: Option<Missing>,
-    /// There was something to write.
+    /// True if the step wrote events.
     pub(super) wrote: bool,
-    /// What the input asks, or decides on.
+    /// Interrupt that the input opened, or decided on.
     pub(super) about: Option<InterruptId>,
 }
 
@@ -42,35 +42,35 @@ pub(super) enum Step {
 }
 
 enum Tried {
-    /// The events were written. Holds the interrupt that the input opened or decided on, and the lookups that come before
-    /// more can begin.
+    /// The events were written. Holds the interrupt that the input opened or decided on, and the lookups that are
+    /// needed before more can start.
     Done(Option<InterruptId>, Option<Missing>),
     /// There was nothing to write.
     Nothing,
-    /// Somebody else wrote first: read again and decide again.
+    /// Another writer was first: read again and decide again.
     Again,
     /// Another node drives the run.
     Driven,
-    /// Lookups come first.
+    /// Lookups are needed first.
     Misses(Missing),
 }
 
-/// An input, and who sends it.
+/// An input, and its sender.
 #[derive(Clone, Copy)]
 pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,
     pub(super) actor: &'a Actor,
     pub(super) by: By,
-    /// Goes into the append of the input.
+    /// Key that goes into the append of the input.
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
-/// Whose input it is.
+/// Origin of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// A person's or the clock's: any node may write it down, and whoever drives the run is told.
+    /// From a person or the clock. Any node may record it, and the node that drives the run is notified.
     Anybody,
-    /// That of the node that drives the run, such as what an action brought back: elsewhere it counts for nothing.
+    /// From the node that drives the run, such as the result of an action. Other nodes reject it.
     Driver,
 }
 
@@ -82,10 +82,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         SentInput { input, actor, by, key }: SentInput<'_>,
         lookups: &Lookups,
     ) -> Result<Step, Error> {
-        // A rejection, or nothing to do, must not come from what others have changed since: then it is read again.
-        // What is appended needs no look before, for the append compares.
+        // A rejection, or a step without effect, must not rely on stale state: then the run is read again. An append
+        // needs no earlier check, because it compares sequences.
         let mut is_new = by == By::Driver || !self.is_shared();
-        // Until the journal says that another node does.
+        // True until the journal reports another driver.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
             is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
@@ -118,10 +118,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         return Err(Error::Rejected(Rejection::Outdated));
                     }
                 }
-                // Adopted, or somebody else wrote first: again.
+                // After an adoption, or a conflict with another writer, the step is taken again.
                 Ok(Tried::Done(..) | Tried::Nothing | Tried::Again) => {}
                 Err(error) => {
-                    // What an append whose answer got lost had started is performed all the same.
+                    // Work started by an append whose answer was lost is performed all the same.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
                     if matches!(error, Error::Rejected(_)) && !loaded.stale && is_ours {
                         self.perform(loaded);
@@ -133,7 +133,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// The run as it is now, ready to be decided on: with an epoch under which this driver may start work.
+    /// Loads the present run, ready for a decision: with an epoch under which this driver may start work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,
@@ -141,7 +141,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<&'s mut LoadedRun, Error> {
         if slot.as_ref().is_none_or(|loaded| loaded.stale) {
             let replayed = self.replay(id).await;
-            // It was started in an append that was not answered, and not written.
+            // Its start was in an append that was not answered, and not written.
             if matches!(replayed, Err(Error::NotFound)) {
                 *slot = None;
             }
@@ -155,7 +155,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => *slot = Some(LoadedRun::new(run, chain, self.journal.epoch(), !self.is_shared())),
             }
             if let Some(loaded) = slot.as_mut().filter(|loaded| loaded.has_lost_work()) {
-                // Until this is done, it must be looked at again.
+                // Until this is done, the run must be read again.
                 loaded.stale = true;
                 self.take_new_epoch(loaded).await?;
                 loaded.stale = false;
@@ -164,8 +164,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Somebody else drove the run, or something that was started here got lost: what is still in flight counts
-    /// no longer, and a later epoch takes it over.
+    /// Takes a later epoch after another node drove the run, or work started here was lost. Work in flight under the
+    /// old epoch is given up.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -179,7 +179,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Another node drives the run: it knows better what is under way.
+    /// Gives up a run that another node drives: that node knows the work in flight.
     fn let_go(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
@@ -205,7 +205,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<Tried, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
-        // Or what another node has resumed would be held back here.
+        // Otherwise this node would hold back a session that another node has resumed.
         if session.state != session::State::Open && self.is_shared() {
             self.streams.forget(&StreamId::Session(session_id.clone()));
             (session, session_chain) = self.session_chain(&session_id).await?;
@@ -229,7 +229,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(Tried::Misses(missing));
         }
         self.reuse_answers(&mut decided, loaded, &system).await?;
-        // Held until what begins is under way: a process that stops waits for it.
+        // Held until the started work is running: a stopping process waits for it.
         let passage = if drives { self.beginnings.enter().await } else { None };
         let missing = match &passage {
             Some(_) => self.begin(&mut decided, loaded, &system, lookups),
@@ -239,8 +239,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if decided.events.is_empty() {
             return Ok(missing.map_or(Tried::Nothing, Tried::Misses));
         }
-        // What was written as its driver is performed, and what is no longer wanted stopped, also where that ends
-        // the lease.
+        // Events written as the driver are performed, and work that is no longer needed is stopped. This holds even if
+        // the append ends the lease.
         let performs = loaded.driven_here || drives;
         if asks {
             about = opened(&decided.events);
@@ -261,7 +261,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Tried::Done(about, missing))
     }
 
-    /// What is kept of the streams that the run is decided on.
+    /// Drops the cached streams that the decision on the run relied on.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -279,8 +279,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Lets everything begin that may: it goes into the same append as what released it. A call whose files are not looked
-    /// up yet begins in an append of its own. Returns the lookups that are missing.
+    /// Starts everything that may start, in the same append as the event that released it. A call whose files are not
+    /// looked up yet starts in an append of its own. Returns the lookups that are missing.
     pub(super) fn begin(
         &self,
         decided: &mut Decided,
@@ -288,8 +288,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         system: &System,
         lookups: &Lookups,
     ) -> Option<Missing> {
-        // Without a lease that stands nothing would be performed; the sweep comes again. What a suspension holds back
-        // goes on when the session is resumed.
+        // Without a valid lease nothing would be performed; the sweep comes again. Work held back by a suspension
+        // continues when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
             || !self.journal.holds()
@@ -347,8 +347,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Refuses an edit that no tool could carry out, before the interrupt closes. A lack that an earlier call may mend is no
-/// reason: the call is inspected again in its turn. Returns the checks that are missing.
+/// Rejects an edit that no tool could carry out, before the interrupt closes. A lack that an earlier call may repair is
+/// no reason to reject: the call is inspected again in its turn. Returns the checks that are missing.
 fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {
@@ -378,7 +378,7 @@ fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Erro
     Ok(missing)
 }
 
-/// The first interrupt that these events open.
+/// Returns the first interrupt that these events open.
 fn opened(events: &[Event]) -> Option<InterruptId> {
     events.iter().find_map(|event| match &event.fact {
         event::Fact::Run(Fact::InterruptOpened(opened)) => Some(opened.interrupt.clone()),

@@ -1,5 +1,5 @@
-//! Sessions and the system, as far as runs need them to decide. Read through, kept until somebody else
-//! wrote: then the journal's guard fails and they are read again.
+//! Cache of sessions and of the system, which runs need for decisions. It is valid until another writer changes a
+//! stream. Then the journal's guard fails and the stream is read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,17 +21,17 @@ use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
-/// Sessions kept; the map is emptied when it is full.
+/// Maximum number of cached sessions; the map is emptied when it is full.
 const SESSIONS: usize = 1_024;
 pub(super) const ATTEMPTS: usize = 10;
 
-/// What is kept of one stream.
+/// Cached state of one stream.
 struct Kept<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// There may be more: it is read on before it is used.
+    /// True if the stream may have more events: they are read before the next use.
     stale: bool,
-    /// The stream is known to have this event. Whoever read it, or wrote to it, before that may come later, and what
-    /// they have is not kept: nobody would ever read it again.
+    /// Sequence that the stream is known to have. A slower reader or writer may bring an older state. Such a state is
+    /// not cached, because it would never be refreshed.
     at_least: u64,
 }
 
@@ -50,7 +50,7 @@ impl<T> Kept<T> {
         }
     }
 
-    /// `false`: it was known.
+    /// Takes note of an event. Returns false if it was known.
     fn told(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
@@ -63,8 +63,8 @@ impl<T> Kept<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, Kept<Session>>>,
     system: Mutex<Kept<System>>,
-    /// Per stream: the sequence that pending appends build on, and how many are pending. A cached session that ends there
-    /// is read again.
+    /// For each stream, the sequence before its pending appends, and their number. A cached session that ends there is
+    /// read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -81,7 +81,7 @@ impl Streams {
         }
     }
 
-    /// The stream has this event: what is older here is forgotten. `false`: it was known.
+    /// Takes note of an event: an older cached state is refreshed. Returns false if the event was known.
     pub(super) fn told(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.kept_of(id, |kept| kept.told(seq)),
@@ -98,18 +98,18 @@ impl Streams {
         with(sessions.entry(id.clone()).or_default())
     }
 
-    /// An append to the stream is asked for, at its `end`.
+    /// Records that an append to the stream is requested after the sequence `end`.
     pub(super) fn appends(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
         if *at < end {
-            // Those before it were not written, and never will be.
+            // Appends after an earlier sequence were not written, and never will be.
             (*at, *many) = (end, 0);
         }
         *many += u32::from(*at == end);
     }
 
-    /// It is known what became of it.
+    /// Records that the outcome of the append is known.
     pub(super) fn answered(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
@@ -119,7 +119,7 @@ impl Streams {
         }
     }
 
-    /// Whether a stream that was read up to here may have more by now that nobody was told of.
+    /// Returns true if a stream that was read up to `end` may have more events without a notification.
     fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
         let mut unanswered = lock(&self.unanswered);
         let Some((at, _)) = unanswered.get(stream) else { return false };
@@ -136,7 +136,7 @@ impl Streams {
     }
 }
 
-/// What an input changed about the installation.
+/// Changes of the installation by an input.
 struct Written {
     before: Arc<System>,
     events: Vec<Event>,
@@ -174,8 +174,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// The same as far as this node knows: what another one has just written may be missing. What is written down on it
-    /// is guarded by the append.
+    /// Returns the system as far as this node knows: recent changes of other nodes may be missing. The append guards
+    /// decisions that rely on it.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -187,7 +187,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.system_chain().await?.0)
     }
 
-    /// Without the keys that have expired by now. Where one has just expired, what names it is looked at by `keep_up`.
+    /// Returns the system without expired keys. If a key has just expired, `keep_up` checks the interrupts that name
+    /// it.
     pub(super) fn system_chain(&self) -> BoxFuture<'_, Result<(Arc<System>, Chain), Error>> {
         Box::pin(async move {
             let (system, chain) = self.folded_system().await?;
@@ -222,7 +223,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((system, chain))
     }
 
-    /// Freezes, unfreezes, sets the policy. After an unfreeze, what waited goes on.
+    /// Freezes, unfreezes, or sets the policy. After an unfreeze, waiting runs continue.
     pub async fn change_system(
         self: &Arc<Self>,
         input: system::Input,
@@ -236,8 +237,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// These are all people that a source knows: those whom it named before and does not any more have left. So it is with the
-    /// hours of groups. Open asks are looked at later, by `keep_up`.
+    /// Sets all people of a source: people who are no longer in it have left. The hours of groups are replaced in the
+    /// same way. `keep_up` checks open interrupts later.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.look_later();
         let Roster { people, hours } = roster;
@@ -245,15 +246,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// These are the rules of the installation from now on. Open asks are looked at later, by `keep_up`: also where the rules
-    /// are those of before, for whoever set them may have stopped too early.
+    /// Sets the rules of the installation. `keep_up` checks open interrupts later. It does so even if the rules are
+    /// unchanged, because the process that set them may have stopped too early.
     pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
         self.revote_later();
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
-    /// Tells the channels that ask for it of a checkpoint, in the append that says so. Nothing is told within `every_ms` of the
-    /// last one, by whichever node.
+    /// Notifies channels of a checkpoint, in the append that records it. Skips it within `every_ms` of the last one,
+    /// from any node.
     pub async fn tell_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
         let tell = Tell { covered: notice.covered, every_ms };
         let deliveries = self.checkpoint_deliveries(notice);
@@ -267,7 +268,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_telling(input, actor, &[]).await
     }
 
-    /// The same, with what channels are told of its first event.
+    /// Changes the system, and notifies channels of the first event.
     async fn write_telling(
         &self,
         input: system::Input,
@@ -275,7 +276,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         deliveries: &[Delivery],
     ) -> Result<Written, Error> {
         let _one = self.changing_system.lock().await;
-        // What changes nothing must not be told from what others have changed since: a freeze must not be taken for done because it was, before somebody else lifted it.
+        // An input without effect must be judged on current state. Otherwise a freeze could be skipped as done although
+        // another node has lifted it.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
@@ -295,8 +297,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Appends events of one session or of the system; where it ends then; `None`
-    /// when somebody else was faster.
+    /// Appends events of one session or of the system. Returns the new end of the stream; `None` after a conflict with
+    /// another writer.
     pub(super) async fn append_plain(
         &self,
         events: &[Event],
@@ -307,7 +309,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// The same, with whatever else belongs to that append.
+    /// Appends events with the other content of that append.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -325,7 +327,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.streams.appends(&stream, expected);
         let appended = self.journal.append(append).await;
         self.streams.answered(&stream, expected);
-        // Read again, also where it is not known whether it was written.
+        // The stream is read again, even if it is unknown whether the append was written.
         self.streams.forget(&stream);
         match appended {
             Ok(_) => {
@@ -340,7 +342,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// A fresh session id; one that a run makes has no event until something is granted in it or done to it.
+    /// Returns a new session id. A session that a run creates has no event until a grant or another change in it.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();
@@ -349,12 +351,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// The installation as a journal has it.
+/// Reads the system from a journal.
 pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Error> {
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }
 
-/// The state of a stream as it is now, from how it was where `chain` ended. The state is copied only if there is more.
+/// Reads the present state of a stream, starting from its state at `chain`. The state is copied only if there are more
+/// events.
 async fn fold<T: Clone>(
     journal: &impl Journal,
     stream: &StreamId,

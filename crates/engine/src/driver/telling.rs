@@ -1,4 +1,4 @@
-//! What an append tells people: the deliveries that go into it, one for each channel that is told of each notice.
+//! Notifications of an append: its deliveries, one for each channel that gets a notice.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,17 +19,17 @@ use crate::outbox::limits::RECIPIENTS;
 use crate::{Clock, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// These are the channels from here on: before anything is driven, and whenever one is registered or removed.
+    /// Sets the channels. Called before any run is driven, and whenever one is registered or removed.
     pub fn tell_channels(&self, channels: Vec<Channel>) {
         *self.channels.write().unwrap_or_else(PoisonError::into_inner) = Arc::from(channels);
     }
 
-    /// Where people are told.
+    /// Returns the channels that notify people.
     pub fn channels(&self) -> Arc<[Channel]> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The deliveries of the events that follow the run as it was `before`.
+    /// Returns the deliveries of the events that follow the state `before`.
     pub(super) fn deliveries(
         &self,
         before: &Run,
@@ -63,7 +63,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Those of a checkpoint, for the channels that ask for one. Each is of the event that is to be written.
+    /// Returns the deliveries of a checkpoint, for the channels that request them. Each belongs to the event that is to
+    /// be written.
     pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
         let now = self.clock.now();
         let mut draw = Draw::new(self.clock.seed(), now);
@@ -84,7 +85,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Recipients of a notice on a channel. Its end also goes to recipients who were asked earlier over this channel.
+/// Recipients of a notice on a channel. A resolution also goes to recipients who were asked earlier over this channel.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
@@ -109,7 +110,7 @@ fn all_recipients(
     all
 }
 
-/// One about an interrupt, due now.
+/// Returns a delivery about an interrupt, due now.
 fn about(notice: &Notice, channel: &str, now: Timestamp, draw: &mut Draw) -> Delivery {
     Delivery {
         run: notice.run.clone(),
@@ -119,7 +120,7 @@ fn about(notice: &Notice, channel: &str, now: Timestamp, draw: &mut Draw) -> Del
     }
 }
 
-/// One that is due now, and about nothing yet.
+/// Returns a delivery without a subject, due now.
 fn new(
     draw: &mut Draw,
     channel: &str,
@@ -147,7 +148,7 @@ fn new(
     }
 }
 
-/// Whom a channel has a delivery for; `None`: whoever reads it.
+/// Returns the recipients of a notice in a channel. `None` means all readers of the channel.
 fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],

@@ -1,4 +1,4 @@
-//! Gives checkpoints and receipts of a journal: the tree, and the key of this node.
+//! Issues checkpoints and receipts of a journal, from its tree and the key of this node.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub struct Evidence<J> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
     pub checkpoint: Checkpoint,
-    /// Its text, as it is kept and checked.
+    /// The signed note, as it is stored and verified.
     pub note: String,
-    /// The key that checks it, as tools for signed notes take it.
+    /// The key that verifies it, in the format of tools for signed notes.
     pub key: String,
     pub at: Timestamp,
 }
@@ -40,7 +40,7 @@ impl<J: Journal> Evidence<J> {
         Self { tree: Tree::new(journal.clone()), journal, signer }
     }
 
-    /// Signs how the journal stands. The first time that its key signs, the journal says so before.
+    /// Signs the present state of the journal. Before the key's first signature, an event records the key.
     pub async fn checkpoint<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -49,7 +49,7 @@ impl<J: Journal> Evidence<J> {
         if !driver.glance_system().await?.checkpoint_keys.contains(&public) {
             driver.change_system(Input::SetCheckpointKey { public }, Actor::engine()).await?;
         }
-        // The journal has an event at least: that of the key. In a database it may not have its final place yet.
+        // The journal has at least one event: that of the key. In a database its position may not be final yet.
         let standing = self.tree.standing().await?.ok_or(Error::Busy)?;
         let origin = Checkpoint::origin(&standing.first);
         let key = self.signer.key().vkey(&origin);
@@ -58,7 +58,7 @@ impl<J: Journal> Evidence<J> {
         Ok(Signed { note: checkpoint.sign(&standing.head, at, &self.signer), checkpoint, key, at })
     }
 
-    /// Every event that concerns an interrupt, proved to be in a checkpoint that is signed now.
+    /// Returns every event that concerns an interrupt, with the proof that a newly signed checkpoint contains it.
     pub async fn receipt<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -70,12 +70,12 @@ impl<J: Journal> Evidence<J> {
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
-    /// The roots of these ranges, as a proof has them.
+    /// Returns the roots of these ranges, as a proof needs them.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         Ok(self.tree.proof(ranges).await?)
     }
 
-    /// How many events have their final place.
+    /// Returns how many events have their final position.
     pub async fn size(&self) -> Result<u64, Error> {
         Ok(self.tree.standing().await?.map_or(0, |standing| standing.head.events))
     }

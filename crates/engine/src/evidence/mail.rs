@@ -1,11 +1,10 @@
-//! Mails as they are kept: what a checkpoint was told with is compared from the file of the mail, whatever it was encoded as
-//! for its way (RFC 2045).
+//! Reads stored mails. A checkpoint is compared from the file of its mail, in any transfer encoding (RFC 2045).
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use quoted_printable::ParseMode;
 
-/// The plain text of the mails that a file holds, with what stands outside of them; `None` where it holds none. What lies beside
-/// the text, such as the same as HTML, is left out.
+/// Returns the plain text of the mails in a file, with the text outside of them; `None` if the file contains no mail.
+/// Skips other parts, such as the same text as HTML.
 pub fn mail_text(file: &str) -> Option<String> {
     file.lines().find_map(|line| header(line, ENCODING))?;
     let mut text = String::new();
@@ -34,7 +33,7 @@ pub fn mail_text(file: &str) -> Option<String> {
 
 const ENCODING: &str = "content-transfer-encoding";
 
-/// The value of a header, where a line is this one.
+/// Returns the value of a header if the line is this header.
 fn header<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (named, value) = line.split_once(':')?;
     named.eq_ignore_ascii_case(name).then(|| value.trim())
@@ -50,7 +49,7 @@ struct Part {
 }
 
 impl Part {
-    /// Takes a line up as one of the headers, or as the empty one that ends them; `false`: it is no header.
+    /// Reads a line as a header, or as the empty line that ends the headers. Returns false if it is neither.
     fn takes(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
         if let Some(kind) = header(line, "content-type") {
             self.kind = kind.to_ascii_lowercase();
@@ -77,7 +76,7 @@ impl Part {
             || line.split_once(':').is_some_and(|(name, _)| is_name(name))
     }
 
-    /// Adds what it says, and makes room for the next one.
+    /// Appends the decoded text of the part, and resets it for the next one.
     fn end(&mut self, text: &mut String) {
         let Self { kind, encoding, body, .. } = std::mem::take(self);
         let is_text = kind.is_empty() || kind.starts_with("text/plain") || kind.starts_with("multipart/");
@@ -90,7 +89,7 @@ impl Part {
             _ => None,
         };
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-        // What can not be decoded holds no checkpoint, and whoever compares with it is told so.
+        // Text that cannot be decoded contains no checkpoint, and the comparison reports that.
         text.push_str(&decoded.unwrap_or(body).replace("\r\n", "\n"));
         text.push('\n');
     }

@@ -1,9 +1,9 @@
-//! Evidence for people outside: signed checkpoints of the journal, and receipts of what was decided.
+//! Evidence for outsiders: signed checkpoints of the journal, and receipts of decisions.
 //!
-//! A checkpoint says how many events there are and what the root of their Merkle tree is (`core/tree`), signed with a key of
-//! the installation. Whoever keeps one can tell any later journal that is not its continuation, and can check a receipt
-//! without the journal. `issuer` gives both; `tree` computes roots, `note` is the text of a checkpoint, `mail`
-//! finds it in a mail that was kept, `signer` is its signature, `receipt` what is said of an interrupt.
+//! A checkpoint states the number of events and the root of their Merkle tree (`core/tree`). It is signed with a key of
+//! the installation. Its owner can detect any later journal that does not continue it, and can verify a receipt without
+//! the journal. `issuer` issues both. `tree` computes roots, and `receipt` holds the events of an interrupt. `note` is
+//! the text of a checkpoint, `signer` its signature, and `mail` finds it in a stored mail.
 
 mod issuer;
 mod mail;

@@ -1,9 +1,15 @@
 //! The text of a checkpoint: the format of C2SP `tlog-checkpoint`, in a signed note of C2SP `signed-note`.
 //!
-//! Its lines: which journal (`holdshort/` and the beginning of the hash of its first event); the number of events; the root
-//! of the tree over them, in base64; `at` and when it was signed; `head` and the same journal as `audit head` tells it. An
-//! empty line follows, and the signature: an em dash, the journal's name, and the rest in base64. `docs/reference/receipts.md`
-//! shows one.
+//! Its lines are:
+//! - the journal: `holdshort/` and the beginning of the hash of its first event
+//! - the number of events
+//! - the root of the tree over them, in base64
+//! - `at` and the time of the signature
+//! - `head` and the journal's head as `audit head` prints it
+//! - an empty line
+//! - the signature: an em dash, the journal's name, and the rest in base64
+//!
+//! `docs/reference/receipts.md` shows one.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -16,14 +22,14 @@ use holdshort_core::time::Timestamp;
 
 use super::signer::{Signer, VerifyingKey};
 
-/// What was signed.
+/// The signed content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Which journal it is of.
+    /// Name of the journal.
     pub origin: String,
-    /// Events that it covers.
+    /// Number of events that it covers.
     pub size: u64,
-    /// Of the tree over them.
+    /// Root of the tree over these events.
     pub root: Digest,
 }
 
@@ -37,19 +43,19 @@ pub enum Malformed {
     Signature,
 }
 
-/// What begins the name of a journal, and with it each note.
+/// Prefix of the name of a journal, and so of each note.
 const ORIGIN: &str = "holdshort/";
 
-/// What begins the line of a signature: an em dash and a space.
+/// Prefix of the line of a signature: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
-    /// The name of a journal: its first event's hash tells it from every other.
+    /// Returns the name of a journal, from the hash of its first event, which is unique.
     pub fn origin(first: &Digest) -> String {
         format!("{ORIGIN}{}", &first.to_string()[..16])
     }
 
-    /// The signed note.
+    /// Returns the signed note.
     pub fn sign(&self, head: &Head, at: Timestamp, signer: &Signer) -> String {
         let Self { origin, size, root } = self;
         let root = BASE64.encode(root.as_bytes());
@@ -84,30 +90,30 @@ impl Checkpoint {
     }
 }
 
-/// Appends a note to a file of them, which is made where it is missing. It is on the disk then.
+/// Appends a note to a file, which is created if missing, and flushes it to disk.
 pub fn append(file: &Path, note: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;
-    // Whoever wrote last may have been cut off in the middle of a line.
+    // The last write may have been cut off in the middle of a line.
     file.write_all(format!("\n{note}").as_bytes())?;
     file.sync_data()
 }
 
-/// Whether a text holds notes.
+/// Returns true if a text contains notes.
 pub fn are_notes(text: &str) -> bool {
     text.contains(&format!("\n\n{SIGNATURE}"))
 }
 
-/// Where a line of a file of notes stands.
+/// Place of a line in a file of notes.
 #[derive(Clone, Copy)]
 enum Place {
     Outside,
     Text,
-    /// Behind the empty line that ends a text.
+    /// After the empty line that ends a text.
     Signatures,
 }
 
-/// The notes of a file that holds one after another, and the lines outside of them with their numbers. A note whose end was cut
-/// off is there as it is.
+/// Returns the notes of a file, and the lines outside of them with their numbers. A note whose end was cut off is
+/// returned as it is.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
     let mut place = Place::Outside;

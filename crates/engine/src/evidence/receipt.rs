@@ -12,29 +12,29 @@ use serde_json::Value;
 
 use super::tree::Tree;
 
-/// The events of an interrupt, and the tree that has them.
+/// The events of an interrupt, with their proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub events: Vec<Proved>,
 }
 
-/// An event, and the way from it to the root.
+/// An event, and the path from it to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proved {
     pub event: Sealed,
-    /// The hash of the event before it in its stream; zeros for the first.
+    /// Hash of the previous event in its stream; zeros for the first.
     pub previous: Digest,
-    /// Its place among all events, from 0.
+    /// Its index among all events, from 0.
     pub index: u64,
     /// From the leaf up (RFC 9162, 2.1.3).
     pub path: Vec<Digest>,
 }
 
-/// Events read at once.
+/// Number of events read at once.
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// The events of the tree of `size` leaves. `None`: not all events have their final place yet.
+    /// Returns the events, proved in the tree of `size` leaves. `None` if not all events have their final position yet.
     pub async fn of<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
@@ -46,7 +46,7 @@ impl Receipt {
         for (event, previous) in concerning(journal, run, interrupt).await? {
             let Some(position) = journal.position(&event.stream, event.seq).await? else { return Ok(None) };
             let Some(index) = tree.index(position).await? else { return Ok(None) };
-            // Written behind the checkpoint: of a later receipt.
+            // Written after the checkpoint: it belongs to a later receipt.
             let Some(ranges) = tree::inclusion(index, size) else { break };
             events.push(Proved { event, previous, index, path: tree.proof(&ranges).await? });
         }
@@ -54,8 +54,8 @@ impl Receipt {
     }
 }
 
-/// The events of the run that concern the interrupt, each with the hash before it: how the run began, what was asked, each
-/// decision, how it ended, and what was carried out.
+/// Returns the events of the run that concern the interrupt, each with the previous hash. They are the start of the
+/// run, the request, each decision, the resolution, and the execution.
 async fn concerning<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -91,7 +91,7 @@ fn damaged(event: &Sealed, why: &dyn std::fmt::Display) -> Error {
     Error::Corrupt(format!("the event {}/{} can not be read: {why}", event.stream, event.seq))
 }
 
-/// The call that an interrupt is about, where this event opened it about one.
+/// Returns the call that an interrupt is about, if this event opened an interrupt about a call.
 fn asked_about(event: &Sealed) -> Result<Option<String>, Error> {
     let read = event::decode(event).map_err(|error| damaged(event, &error))?;
     let Fact::Run(run::Fact::InterruptOpened(opened)) = read.fact else { return Ok(None) };

@@ -8,10 +8,10 @@ use holdshort_core::digest::Digest;
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
-/// What the format of signed notes calls Ed25519.
+/// Number of Ed25519 in the format of signed notes.
 const ALGORITHM: u8 = 1;
 
-/// Holds the secret half. It is shown nowhere.
+/// Holds the secret key, which is never displayed.
 pub struct Signer(Ed25519KeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub struct Signer(Ed25519KeyPair);
 pub struct BadKey;
 
 impl Signer {
-    /// A new key, as PKCS #8.
+    /// Generates a new key, as PKCS #8.
     pub fn draw() -> Result<Vec<u8>, BadKey> {
         let drawn = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|_| BadKey)?;
         Ok(drawn.as_ref().to_vec())
@@ -46,26 +46,26 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// The public half. Written in base64.
+/// The public key. Written in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyingKey([u8; 32]);
 
 impl VerifyingKey {
-    /// As tools for signed notes take it: `NAME+HASH+KEY`.
+    /// Returns the key in the format of tools for signed notes: `NAME+HASH+KEY`.
     pub fn vkey(&self, name: &str) -> String {
         let hash = u32::from_be_bytes(self.hash(name));
         let key: Vec<u8> = [ALGORITHM].into_iter().chain(self.0).collect();
         format!("{name}+{hash:08x}+{}", BASE64.encode(&key))
     }
 
-    /// What of a signature names its key.
+    /// Returns the bytes of a signature that identify its key.
     fn hash(&self, name: &str) -> [u8; 4] {
         let digest = Digest::of_parts(&[name.as_bytes(), b"\n", &[ALGORITHM], &self.0]);
         let [a, b, c, d, ..] = *digest.as_bytes();
         [a, b, c, d]
     }
 
-    /// A signature with the name of its key before it.
+    /// Returns a signature after the identifier of its key.
     pub(super) fn signature_line(&self, name: &str, signature: &[u8]) -> Vec<u8> {
         [&self.hash(name), signature].concat()
     }
@@ -82,12 +82,12 @@ impl fmt::Display for VerifyingKey {
     }
 }
 
-/// From base64, or from `NAME+HASH+KEY`.
+/// Parses base64, or `NAME+HASH+KEY`.
 impl FromStr for VerifyingKey {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        // Base64 has a `+` of its own.
+        // Base64 may contain `+` too.
         let mut parts = text.splitn(3, '+').skip(1);
         let is_hash = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         let written = parts.next().filter(|part| is_hash(part)).and(parts.next()).unwrap_or(text);

@@ -1,5 +1,5 @@
-//! Roots of ranges of the journal's tree. The roots of whole blocks are kept, so a proof reads the blocks at the ends of
-//! its ranges, and not the journal.
+//! Roots of ranges of the journal's tree. The roots of full blocks are cached, so a proof reads only the blocks at the
+//! ends of its ranges, not the whole journal.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 use tokio::sync::Mutex;
 
-/// Events of a block. A journal of a million events has a thousand, and 40 kB of them are kept.
+/// Events of a block. A journal of a million events has a thousand blocks, whose roots take 40 kB of memory.
 const BLOCK: u64 = 1_024;
 const BLOCK_LINKS: usize = 1_024;
-/// Events read at once while the tree grows.
+/// Number of events read at once while the tree grows.
 const PAGE: usize = 4_096;
 
-/// A whole block.
+/// A full block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     root: Digest,
-    /// Of its last event.
+    /// Position of its last event.
     position: u64,
 }
 
-/// What is known of the tree so far.
+/// The part of the tree that is known so far.
 #[derive(Clone, Debug)]
 struct Known {
     blocks: Vec<Block>,
-    /// The events behind the whole blocks.
+    /// The events after the full blocks.
     rest: Vec<Digest>,
-    /// Of the last event.
+    /// Position of the last event.
     position: u64,
     first: Option<Digest>,
-    /// After the last event.
+    /// Head after the last event.
     head: Head,
 }
 
@@ -65,13 +65,13 @@ pub struct Tree<J> {
     known: Mutex<Known>,
 }
 
-/// A tree as it stood.
+/// A tree at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Its size is the number of events of this head.
+    /// The size of the tree is the number of events of this head.
     pub head: Head,
     pub root: Digest,
-    /// The first event's hash.
+    /// Hash of the first event.
     pub first: Digest,
 }
 
@@ -80,7 +80,7 @@ impl<J: Journal> Tree<J> {
         Self { journal, known: Mutex::new(Known::NOTHING) }
     }
 
-    /// The whole tree, as far as the order of events is final; `None` where there is no event.
+    /// Returns the whole tree, as far as the order of events is final; `None` if there is no event.
     pub async fn standing(&self) -> Result<Option<Standing>, Error> {
         let known = self.catch_up().await?;
         let Some(first) = known.first else { return Ok(None) };
@@ -90,13 +90,14 @@ impl<J: Journal> Tree<J> {
         Ok(Some(Standing { head: known.head, root: tree.root(), first }))
     }
 
-    /// The roots of these ranges, each below the size of the tree and as a proof has it.
+    /// Returns the roots of these ranges, each below the size of the tree, as a proof needs them.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let known = self.catch_up().await?;
         self.roots(&known, ranges).await
     }
 
-    /// The place of the event at this position, from 0. `None`: there is none, or its place is not final yet.
+    /// Returns the index of the event at this position, from 0. `None` if there is no such event, or its index is not
+    /// final yet.
     pub async fn index(&self, position: u64) -> Result<Option<u64>, Error> {
         let known = self.catch_up().await?;
         if position == 0 || position > known.position {
@@ -153,7 +154,7 @@ impl<J: Journal> Tree<J> {
         Ok(parts.iter().map(Growing::root).collect())
     }
 
-    /// The events of a block, or those behind the last one.
+    /// Returns the events of a block, or those after the last one.
     async fn links(&self, known: &Known, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block
             .checked_sub(1)

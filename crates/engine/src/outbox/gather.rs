@@ -1,5 +1,5 @@
-//! What a channel has held back, sorted: what is told together, and what is not told any more because it is decided, or because
-//! something later tells of it, too. Decides nothing of what is not held back.
+//! Sorts the held-back deliveries of a channel. Bundles what is sent together, and drops deliveries whose interrupt is
+//! resolved or that a later one replaces. Leaves other deliveries alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,20 @@ use holdshort_core::json;
 use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
-/// Why one of them is not sent.
+/// Reasons why a delivery is not sent.
 const DECIDED: &str = "it was resolved before";
 const NEVER_TOLD: &str = "it was decided before anybody was told of it";
 const LATER: &str = "a later one tells of it, too";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {
-    /// Each is one message, of one delivery or of several.
+    /// Each bundle is one message, of one delivery or of several.
     pub bundles: Vec<Vec<Delivery>>,
-    /// And why.
+    /// Dropped deliveries with the reason.
     pub dropped: Vec<(Delivery, &'static str)>,
 }
 
-/// Sorts what was claimed for a channel. `open`: those interrupts of it that are.
+/// Sorts the claimed deliveries of a channel. `open` contains those of their interrupts that are open.
 pub fn sort(
     claimed: Vec<Delivery>,
     channel: &Channel,
@@ -48,7 +48,7 @@ pub fn sort(
     sorted
 }
 
-/// What is left of what is for one recipient: of each interrupt one.
+/// Returns the remaining deliveries of one recipient: one for each interrupt.
 fn of_one(
     mut deliveries: Vec<Delivery>,
     open: &BTreeSet<InterruptId>,

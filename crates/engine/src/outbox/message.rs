@@ -1,5 +1,5 @@
-//! A delivery as a message: what is not in its notice is looked up when it is sent, so that nobody is told what was erased
-//! meanwhile, or over an address that somebody has no more.
+//! A delivery as a message. Data outside its notice is read when it is sent. Erased content is therefore not sent, and
+//! old addresses are not used.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
-/// A link of one person, and until when it counts.
+/// A link of one person, and the time at which it expires.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
 
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -35,70 +35,70 @@ pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallbac
 
 pub type PlaceOf<'a> = Pin<Box<dyn Future<Output = Result<Option<Place>, NoCallback>> + Send + 'a>>;
 
-/// What an agent shares with others that are told.
+/// Resources that an agent's callback shares with other callbacks.
 pub struct Place {
-    /// The host and the port.
+    /// Host and port of the callback.
     pub host: String,
-    /// Who asked.
+    /// The caller that opened the interrupt.
     pub asker: String,
 }
 
-/// Where an agent is told of the resolution of what it asked, and what it is told of it.
+/// Callback of an agent: its address, and the resolution to send.
 pub struct Callback {
-    /// The one of all of them, with the URL and the secret of this one.
+    /// The common channel of callbacks, with this agent's URL and secret.
     pub channel: Channel,
-    /// As the agent reads it.
+    /// The resolution as the agent reads it.
     pub resolution: Value,
 }
 
-/// Why an agent is not told.
+/// Reason why an agent is not called back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCallback {
-    /// Nothing is told there by now; and why.
+    /// The callback is permanently dropped, for this reason.
     Never(&'static str),
-    /// Where, or what, can not be read at the moment.
+    /// Its address or its content cannot be read at the moment.
     NotNow,
 }
 
-/// The pages that messages lead to.
+/// The pages that messages link to.
 pub trait Pages: Send + Sync + 'static {
-    /// Where everything is that waits.
+    /// Returns the page with all open interrupts.
     fn all(&self) -> String;
 
-    /// Where an interrupt is decided after a sign-in.
+    /// Returns the page on which an interrupt is decided after a sign-in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 
-    /// The same without scripts, where there is a page of this kind.
+    /// Returns the page without scripts, if the server has one.
     fn plain(&self, interrupt: &InterruptId) -> Option<String>;
 
-    /// Alerts admins, once of all nodes, that nobody is told over a channel any more; and why.
+    /// Alerts admins, once for all nodes, that a channel is disabled, with the reason.
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
 
-    /// What people press where they are told; nothing where they have to sign in.
+    /// Returns the buttons of a message; none if people must sign in.
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
-    /// Where a browser is and what encrypts for it; `None`: it is not known here any more.
+    /// Returns the address and the encryption keys of a browser; `None` if they are not known any more.
     fn browser<'a>(&'a self, push: &'a PushId) -> BrowserOf<'a>;
 
-    /// Nothing can be brought to a browser any more.
+    /// Forgets a browser that cannot be reached any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Where an agent is told this, and who it is; `None`: nowhere. What it is told is not read.
+    /// Returns the place of an agent's callback; `None` if it has no address. Does not read the content.
     fn place<'a>(&'a self, delivery: &'a Delivery) -> PlaceOf<'a>;
 
-    /// Where this is told, and how what it tells of was resolved.
+    /// Returns the callback's address, and the resolution that it reports.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a>;
 
-    /// It was told there, so nothing more is.
+    /// Forgets the address of a callback that was delivered.
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
 
-    /// Where a person decides without one, by a link that this delivery brings them; `None`: they sign in.
+    /// Returns a link for one person to decide without a sign-in, for this delivery; `None` if they must sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
 }
 
 pub(super) enum Composed {
     Ready(Box<Message>),
-    /// There is nobody to send it to, or nothing to say; and why.
+    /// The message has no recipient or no content; with the reason.
     Dropped(String),
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             Some(Reader { address: address.clone(), ..reader })
         }
         Some(Recipient::Browser { person, push }) => {
-            // As it is now: another node may have been told of the browser a moment ago.
+            // Read now: another node may have changed the subscription of the browser a moment ago.
             let system = driver.system().await?;
             if system.push.get(push).is_none_or(|known| known.is.person != *person) {
                 return dropped("the browser is told no more");
@@ -177,10 +177,10 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Somebody who is here; otherwise why they are told nothing. Where they are reached is for the caller to say.
+/// Returns the recipient, or the reason why they are not notified. The caller adds their address.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
-    // Of the operator of this machine no source says anything.
+    // The local operator is in no source of people.
     if person.is_none() && id != LOCAL_OPERATOR {
         return Err("they are not here any more");
     }
@@ -195,7 +195,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// What this channel was told of the interrupt before, to the same readers, as far as it is known where that stands.
+/// Returns the earlier messages of this channel about the interrupt to the same recipient, as far as their places are
+/// known.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -220,8 +221,8 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     Ok(posted)
 }
 
-/// Read when it is sent: where it was erased meanwhile, nobody is told it any more. Where something is withheld from
-/// reviewers it may hold that, and who reads a message is not known well enough.
+/// Returns the title, read at the time of sending: an erased title is not sent. It is omitted if content is withheld
+/// from reviewers: it may contain that content, and the reader of a message is not authenticated.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,

@@ -1,9 +1,9 @@
-//! The outbox: sends what appends have written down for channels, and writes down what came of it.
+//! The outbox: sends the deliveries that appends have written for channels, and records the results.
 //!
-//! The journal is the truth: a delivery is claimed, sent, settled. A process that dies in between leaves a claim behind that
-//! the next one takes, and the receiver tells the repeat by its id. Nothing is sent while everything is frozen, so a folder
-//! that was restored tells nobody anything. Read [`keep_sending`] first; `post.rs` is the way out,
-//! `verdict.rs` says what follows from an attempt.
+//! The journal is the truth: a delivery is claimed, sent, settled. If a process dies in between, the next one takes its
+//! claim, and the receiver recognises the repeat by its id. While everything is frozen, the outbox sends nothing, so a
+//! restored folder notifies no one. Read [`keep_sending`] first; `post.rs` sends over the network, `verdict.rs` decides
+//! the consequences of an attempt.
 
 pub mod gather;
 pub mod limits;
@@ -41,22 +41,23 @@ pub use post::{Letter, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// The longest sleep: clocks jump, other nodes go away, and a freeze is lifted.
+/// Longest sleep: clocks jump, other nodes stop, and a freeze is lifted.
 const LONGEST: Duration = Duration::from_secs(5);
-/// After a failure.
+/// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What the worker has of whoever runs it.
+/// Services that the caller of the worker provides.
 #[derive(Clone, Copy)]
 struct Around<'a> {
-    /// Where links lead.
+    /// Targets of links.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
-    /// Of agents that are called back.
+    /// Turns of callbacks to agents.
     turns: &'a Turns,
 }
 
-/// Sends for as long as it is not dropped. `pages`: where links lead. `kept`: how long what runs said is kept; `None`: for ever.
+/// Sends until it is dropped. `pages` has the targets of links. `kept` is the retention time of runs' content; `None`
+/// is unlimited.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
@@ -77,7 +78,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
-        // As they are now: one may have been registered.
+        // The present channels: one may have been registered.
         let channels = channels.borrow().clone();
         let (claimed, over) = while_sending(&mut under_way, claim_all(&driver, &channels, &sending)).await;
         let has_room_again = !over.is_empty();
@@ -114,8 +115,8 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// What comes of a claim, and what was over meanwhile. All that is under way goes on: it may have its turn at the store
-/// that the claim waits for.
+/// Waits for a claim while sends continue. Returns the claim, and the deliveries completed in that time. A running send
+/// may hold the store's turn that the claim waits for.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -130,7 +131,7 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// What is due and has room, as it is sent together, and how long to wait where nothing else happens.
+/// Claims due deliveries as far as there is room, grouped by message. Returns how long to wait if no send ends earlier.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,
@@ -144,9 +145,9 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     for channel in channels.all() {
         let name = &channel.definition().name;
         let busy = sending.values().filter(|of| *of == name).count();
-        // What is gathered is claimed as a whole, so that one node tells all of it.
+        // A digest is claimed as a whole, so that one node sends all of it.
         let gathers = channel.definition().gathers();
-        // Agents are told at many places, and at each of them they wait for their turn.
+        // Callbacks go to many hosts, and wait for their turn at each of them.
         let most = if name == CALLBACKS { CALLED_AT_ONCE } else { SENT_AT_ONCE };
         let room = match gathers {
             true if busy > 0 => 0,
@@ -170,11 +171,11 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
-    // What has just become due is looked at in a moment, not at once: another node may be at it.
+    // Deliveries that became due just now are claimed after a moment, not at once: another node may be claiming them.
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends what this node has claimed, and settles it. What can not be settled stays claimed, and is claimed again.
+/// Sends claimed deliveries and settles them. A delivery that cannot be settled stays claimed, and is claimed again.
 async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
@@ -232,7 +233,7 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
     Ok(gather::sort(claimed, channel.definition(), &system.people, &open))
 }
 
-/// Several of them are one message.
+/// Sends a bundle; several deliveries are one message.
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -254,7 +255,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
-        // Nobody is asked to decide what is decided. A program hears of everything that happened.
+        // People are not asked to decide a resolved interrupt. A program gets every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
             Composed::Dropped("it was resolved before".to_owned())
         } else {
@@ -271,7 +272,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             }
         }
     }
-    // Its lease ran out since the claim: another node may have it by now.
+    // The node's lease expired since the claim: another node may have the delivery now.
     if messages.is_empty() || !driver.journal().holds() {
         return Ok(());
     }
@@ -287,7 +288,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             around.pages.browser_left(&push).await;
         }
     }
-    // One chance for all: what was told together is told together when it is tried again.
+    // One random value for all: deliveries sent together are retried together.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
@@ -296,7 +297,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// It is never told together with others: nobody is disturbed by a program that keeps it.
+/// Sends a checkpoint. It is never gathered into a digest: its receiver is a program, which no message disturbs.
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -308,7 +309,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
         let dropped = verdict::dropped(delivery, "its notice can not be read", began);
         return settle(driver, channel, around, dropped).await.map(drop);
     };
-    // Its lease ran out since the claim: another node may have it by now.
+    // The node's lease expired since the claim: another node may have the delivery now.
     if !driver.journal().holds() {
         return Ok(());
     }
@@ -317,8 +318,8 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
-/// Nothing is sent. Where that is for now alone it is an attempt that failed: one that was only left would be claimed before
-/// all others, again and again.
+/// Settles a delivery without sending it. For a temporary reason this is a failed attempt. Otherwise the delivery would
+/// be claimed before all others, again and again.
 async fn not_told<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -334,15 +335,15 @@ async fn not_told<J: Journal, C: Clock, E: Executor>(
     written.map(drop)
 }
 
-/// It goes where the agent said that asked, signed with the secret that it gave.
+/// Sends a callback to the URL that the agent gave with its request, signed with the agent's secret.
 async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
     around: Around<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    // A host takes a few at once, and a few more wait here. Others are given back, so that all that wait for a host that does
-    // not answer are in nobody's way.
+    // A host gets a few callbacks at once, and a few more wait here. Further ones are returned to the store, so that an
+    // unresponsive host blocks no other callback.
     let _turn = match around.pages.place(&delivery).await {
         Err(why) => return not_told(driver, channel, around, delivery, why).await,
         Ok(Some(Place { host, asker })) => {
@@ -355,7 +356,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
         Ok(None) => None,
     };
-    // What is told, and where, is read once it is its turn: it may have been forgotten while others were told there.
+    // Content and address are read at the callback's turn: they may have been erased while others were sent to the
+    // host.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
@@ -368,8 +370,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
             return settle(driver, channel, around, dropped).await.map(drop);
         }
     };
-    // Its lease ran out since the claim: another node may have it by now. Or everything was frozen meanwhile: it is claimed
-    // again.
+    // The node's lease expired since the claim, so another node may have the delivery. Or everything was frozen: then
+    // it is claimed again.
     let began = driver.clock().now();
     if !driver.journal().holds() || driver.system().await?.freezes.all.is_some() {
         return Ok(());
@@ -384,7 +386,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Writes down what an attempt at one delivery came to. Whether it arrived, and that was written.
+/// Records the result of an attempt at one delivery. Returns true if it was delivered, and that was recorded.
 async fn conclude<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -399,7 +401,7 @@ async fn conclude<J: Journal, C: Clock, E: Executor>(
     Ok(settle(driver, channel, around, settled).await? && has_arrived)
 }
 
-/// What an attempt came to before anything was sent.
+/// Returns the result of an attempt that failed before anything was sent.
 fn unread() -> Sent {
     Sent {
         verdict: Verdict::Again(None),
@@ -413,7 +415,7 @@ fn unread() -> Sent {
     }
 }
 
-/// Whether it was written down: another node may have it by now.
+/// Settles a delivery. Returns false if another node has it now.
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -434,7 +436,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
     }
-    // Each agent is told elsewhere: one that can not be reached, or wants nothing more, keeps nothing from the others.
+    // Each agent has its own address: an unreachable one does not disable the callbacks of others.
     if name != CALLBACKS
         && let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await?
     {

@@ -1,4 +1,4 @@
-//! How a message leaves: over the network, or through what stands in its place where whole systems are simulated.
+//! Sends a message over the network, or through its replacement in a simulation of whole systems.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,12 +7,12 @@ use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channel, Message, Sent};
 
-/// What one attempt sends.
+/// Content of one attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum Letter<'a> {
-    /// One message, or several to the same readers as one. `inbox`: where everything is that waits.
+    /// One message, or several to the same recipients as one. `inbox` is the page with all open interrupts.
     Messages { messages: &'a [Message], inbox: &'a str },
-    /// `id`: what repeats are told by.
+    /// `id` identifies repeated attempts.
     Checkpoint { id: &'a str, notice: &'a CheckpointNotice },
 }
 
@@ -23,7 +23,7 @@ pub trait Post: Send + Sync + 'static {
     fn send<'a>(&'a self, channel: &'a Channel, letter: Letter<'a>, now: Timestamp) -> Sending<'a>;
 }
 
-/// The real one.
+/// Sends over the real network.
 #[derive(Clone, Copy, Debug)]
 pub struct Network;
 

@@ -1,4 +1,4 @@
-//! What waited too long has failed, and what is old is forgotten. Also where no channel is configured any more.
+//! Fails deliveries that waited too long, and forgets old ones, even if no channel is configured any more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use holdshort_store::{DeliveryChange, Journal};
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
 use crate::{Clock, Driver, Error, Executor};
 
-/// Before the first look: nothing is so old that the start has to wait for it.
+/// Delay of the first sweep: no delivery is so urgent that the start has to wait for it.
 const FIRST: Duration = Duration::from_mins(1);
-/// Between two looks.
+/// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "it waited too long: its channel is disabled, or not configured any more";
 
-/// `kept`: how long what runs said is kept, where that is not for ever.
+/// Sweeps until it is dropped. `kept` is the retention time of runs' content; `None` is unlimited.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     kept: Option<Duration>,
@@ -33,9 +33,10 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Fails what waited too long, and forgets what is old enough. How many of each. While everything is frozen nothing is
-    /// sent, so nothing waits too long. Who was told is kept as long as what runs said (`kept`), and never less than
-    /// [`DELIVERY_ATTEMPTS`] (contract E19): for so long where what runs said is kept for ever.
+    /// Fails deliveries that waited too long, and forgets old ones. Returns how many of each. While everything is
+    /// frozen none fails, because nothing is sent. Recipients are kept as long as runs' content (`kept`), and at least
+    /// for [`DELIVERY_ATTEMPTS`] (contract E19). If content is kept without limit, they are kept for
+    /// [`DELIVERY_ATTEMPTS`].
     pub async fn forget_deliveries(&self, kept: Option<Duration>) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
         let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -47,7 +48,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((failed, self.all_of(forget).await?))
     }
 
-    /// The store does some at a time.
+    /// Applies the change in batches until the store has no more to do.
     async fn all_of(&self, change: DeliveryChange) -> Result<usize, Error> {
         let mut changed = 0;
         loop {

@@ -1,5 +1,5 @@
-//! Whose turn it is: of the agents that are told at one place, few are told at a time. One that is slow has its own wait, and keeps
-//! nothing from the others: neither a place nor an asker takes more than a part of what is told at a time.
+//! Turns of callbacks to agents: few are sent to one place at a time. A slow agent delays only its own callbacks.
+//! Neither a place nor an asker takes more than a part of the concurrent callbacks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,22 +25,22 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Room for one more of this asker that is told at this place, or waits for that; `None`: they have as much as they may.
-    /// It is taken until this is dropped.
+    /// Reserves room for one more callback of this asker at this place, sent or waiting, until the permits are dropped.
+    /// `None` if the asker or the place has reached its limit.
     pub(super) fn room(&self, asker: &str, place: &str) -> Option<[OwnedSemaphorePermit; 2]> {
         let at_place = self.places.at(place).try_acquire_owned().ok()?;
         let of_asker = self.askers.at(asker).try_acquire_owned().ok()?;
         Some([at_place, of_asker])
     }
 
-    /// Waits until one more may be told there. It is being told until this is dropped.
+    /// Waits for a turn at this place. The turn ends when the permit is dropped.
     pub(super) async fn at(&self, place: &str) -> Option<OwnedSemaphorePermit> {
-        // Nobody closes it.
+        // The semaphore is never closed.
         self.told.at(place).acquire_owned().await.ok()
     }
 }
 
-/// So much for each, by name. One that nobody has a share of, or waits for, is forgotten.
+/// Equal shares by name. A share that is neither used nor awaited is forgotten.
 struct Shares {
     each: usize,
     taken: Mutex<BTreeMap<String, Arc<Semaphore>>>,

@@ -1,4 +1,4 @@
-//! What follows from an attempt: it is over, or tried again later; and a channel that fails for too long is disabled.
+//! Consequences of an attempt: the delivery ends, or is retried later. A channel that fails for too long is disabled.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ const NO_ROOM: &str = "it waited too long: whoever is told there has not answere
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
-    /// The receiver wants nothing more.
+    /// True if the receiver has unsubscribed.
     pub(super) is_gone: bool,
 }
 
-/// How long to wait after so many attempts: four times as long each time, and up to a quarter more by `chance`, so that what
-/// failed together does not come back together.
+/// Returns the wait after this number of attempts. It grows fourfold each time, plus up to a quarter by `chance`, so
+/// that deliveries that failed together are not retried together.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
     let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(retries));
@@ -28,7 +28,7 @@ pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
 
-/// One that is not sent at all.
+/// Settles a delivery that is not sent at all.
 pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling {
     let delivery = Delivery {
         state: DeliveryState::Dropped,
@@ -41,8 +41,8 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// One for which there is no room at the moment: any node may have it in a while. It was not tried. One that has waited as
-/// long as any delivery may has failed.
+/// Puts off a delivery without room, so that any node may send it later. It was not attempted. A delivery that exceeded
+/// the maximum wait has failed.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {
@@ -87,7 +87,7 @@ pub(super) fn settled(
             let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             (DeliveryState::Waiting, Some(now.plus_ms(ms)))
         }
-        // The channel is none the worse for it.
+        // The channel itself still works.
         Verdict::Left => (DeliveryState::Dropped, None),
         Verdict::Again(_) | Verdict::Refused | Verdict::Gone => (DeliveryState::Failed, None),
     };
@@ -105,7 +105,7 @@ pub(super) fn settled(
     Settling { settled: Settled { delivery, attempt: Some(attempt) }, is_gone }
 }
 
-/// What it counts as in `/metrics`.
+/// Returns the label of the outcome in `/metrics`.
 pub(super) fn outcome(settled: &Settled) -> &'static str {
     match settled.delivery.state {
         DeliveryState::Waiting => "retried",
@@ -115,8 +115,8 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel for which there is a reason, which is returned where it was not disabled before. Told as an error: a
-/// person has to look.
+/// Disables a channel if there is a reason. Returns the reason unless it was disabled before. Logged as an error,
+/// because a person has to act.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
@@ -138,7 +138,7 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     Ok(Some(why))
 }
 
-/// `failing`: by the last attempt, where it failed.
+/// Returns the reason to disable the channel. `failing` is set if the last attempt failed.
 fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
     if is_gone {
         return Some("it answered 410: it wants nothing more".to_owned());
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// What it is stays as it is: only when it is tried next is another time, the later the older it is.
+    /// A delivery that is put off keeps its state. Only its next time changes: the older it is, the later.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::of_nothing();
@@ -187,7 +187,8 @@ mod tests {
         assert_eq!(put_off(due(week), now).delivery.state, DeliveryState::Waiting);
     }
 
-    /// How long it fails is counted from attempt to attempt: what it was long ago disables nothing.
+    /// A channel is disabled when its receiver is gone or it has failed for too long. The time is counted from attempt
+    /// to attempt, so an old failure alone disables nothing.
     #[test]
     fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
         let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! The bytes of files that changesets name, in the journal: there for every node, and for as long as they are needed
+//! Contents of files that changesets name, in the journal: available to every node, and kept while they are needed
 //! (`upkeep::bodies`).
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use holdshort_store::{Blob, Bodies as _, Error, Log, Store};
 
 use crate::{Clock, SystemClock};
 
-/// Where bodies are kept. Cheap to clone.
+/// Store of file contents. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Bodies(Arc<Store>);
 
@@ -25,12 +25,13 @@ impl Bodies {
     pub(super) async fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, Error> {
         match self.0.body(&digest).await? {
             Some(body) => Ok(Some(body)),
-            // A version before this one kept them with what is never dropped.
+            // An earlier version stored them as blobs, which are never dropped.
             None => self.0.blob(&digest).await,
         }
     }
 
-    /// Returns the digests whose bytes the journal has dropped. Marks the other ones as needed, so that they stay for a while.
+    /// Returns the digests whose bytes the journal has dropped. Marks the other ones as needed, so that they stay for a
+    /// while.
     pub(super) async fn missing(&self, digests: Vec<Digest>) -> Result<BTreeSet<Digest>, Error> {
         let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();
         for kept in self.0.need_bodies(digests, SystemClock.now()).await? {

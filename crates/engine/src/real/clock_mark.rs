@@ -1,8 +1,8 @@
-//! How far the clock of the installation has come, across restarts: the newest events of the journal, and a file of the
-//! data folder for the time since.
+//! Latest time of the installation's clock, kept across restarts. It comes from the newest events of the journal, and
+//! from a file of the data folder for the time since.
 //!
-//! A deadline that passes writes no event. Without the file it would come back if the wall clock were set back while no
-//! server runs. After a crash the file is at most [`INTERVAL`] old.
+//! A passing deadline writes no event. Without the file a passed deadline could become open again if the wall clock
+//! were set back while no server runs. After a crash the file is at most [`INTERVAL`] old.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,12 +20,12 @@ use crate::{Clock, DeadlineClock};
 const NAME: &str = "clock";
 /// Time between two marks.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Newest events that are read at start. Nodes whose clocks differ write them out of order.
+/// Number of newest events that are read at start. Nodes whose clocks differ write them out of order.
 const NEWEST: usize = 500;
-/// How far the wall clock may be behind without a warning.
+/// Milliseconds that the wall clock may be behind without a warning.
 pub const BEHIND_MS: u64 = 60_000;
 
-/// Brings a clock to where the installation has come.
+/// Advances a clock to the latest known time of the installation.
 pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
@@ -33,12 +33,12 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     let last = *journal.watch().borrow();
     match journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await {
         Ok(newest) => {
-            // A damaged event is an error where its stream is read.
+            // A damaged event is reported when its stream is read.
             for event in newest.iter().filter_map(|positioned| event::decode(&positioned.event).ok()) {
                 clock.observe(event.at);
             }
         }
-        // Damage in one run must not keep the others from going on.
+        // Damage in one run must not stop the other runs.
         Err(error) => tracing::warn!(%error, "the time of the newest events can not be read"),
     }
     warn(clock);
@@ -63,7 +63,7 @@ pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
     }
 }
 
-/// Notes how far the clock has come. Less than the file, never half of it.
+/// Writes the clock's time. The file is replaced as a whole, never half written.
 pub(super) fn write(clock: &DeadlineClock, data: &Path) -> std::io::Result<()> {
     let next = data.join(format!("{NAME}.next"));
     fs::write(&next, format!("{}\n", clock.now()))?;

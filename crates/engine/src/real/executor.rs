@@ -1,4 +1,4 @@
-//! The executor that touches the world: tools in the workspace, models on the network.
+//! The executor with real effects: tools in the workspace, models on the network.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -28,20 +28,21 @@ use super::preview::{Kind, Preview, Previews};
 use super::{layers, merge, trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
-/// The name of the model that plays the script beside the workflow.
+/// Name of the model that plays the script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// How long a stopping process waits for running tools before it kills them. Container runtimes kill a process ten
-/// seconds after they asked it to stop; a command that is cut off is a question at the next start.
+/// Time that a stopping process waits for running tools before it kills them. Container runtimes kill a process ten
+/// seconds after the request to stop. A killed command becomes a question at the next start.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
-/// Between two tries to write down an answer that the store refused.
+/// Pause between two attempts to record an answer that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Codes of refusals that speak of what the workspace holds, and not of the arguments alone; what would mend each.
+/// Codes of refusals that depend on the workspace, not on the arguments alone, with the call that would remove the
+/// cause.
 const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
     ("not_a_directory", Mending::Command),
     ("not_a_file", Mending::Command),
-    // A folder is made with the first file below it.
+    // A folder is created with the first file in it.
     ("not_found", Mending::WritingBelow),
     ("not_readable", Mending::Command),
     ("not_utf8", Mending::WritingIt),
@@ -50,7 +51,7 @@ const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
     ("symlink", Mending::Command),
 ];
 
-/// Spawns one task per job.
+/// Spawns one task for each job.
 pub struct RealExecutor {
     pub(super) data: PathBuf,
     pub(super) library: Arc<Library>,
@@ -64,19 +65,19 @@ pub struct RealExecutor {
 
 pub(super) struct Task {
     handle: AbortHandle,
-    /// Turns to true when a person stops it.
+    /// Set to true when a person stops the task.
     stop: watch::Sender<bool>,
-    /// A tool: worth waiting for when the process stops.
+    /// True for a tool: a stopping process waits for it.
     is_tool: bool,
 }
 
 impl RealExecutor {
-    /// What answers where a run names no model.
+    /// Returns the model for runs that name no model.
     pub fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
     }
 
-    /// Gives running tools their time. Model requests are dropped at once: the next start asks again.
+    /// Waits for running tools. Model requests are dropped at once: the next start sends them again.
     pub(super) async fn drain(&self) {
         self.tasks().retain(|_, task| {
             if !task.is_tool {
@@ -98,7 +99,7 @@ impl RealExecutor {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What answers for a run of this workflow that names this model.
+    /// Returns the model for a run of this workflow that names this model.
     fn model_for(&self, workflow: &str, name: Option<&str>) -> Option<Arc<dyn Model>> {
         if name == Some(REHEARSAL) {
             self.library
@@ -122,7 +123,7 @@ impl RealExecutor {
         }
     }
 
-    /// The tools of a run, to look with.
+    /// Returns the tools of a run, for reading.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
@@ -219,7 +220,7 @@ impl Executor for RealExecutor {
             async move {
                 let working = AssertUnwindSafe(worker.work(&job)).catch_unwind();
                 let answer = working.await.unwrap_or_else(|_| broken_off(&job));
-                // The answer of a side effect must not be lost to a store that is full for a while.
+                // The answer of a side effect must not be lost because the store is full for a while.
                 while let Err(error) = deliver(answer.clone()).await {
                     tracing::error!(run = %job.run, action = %job.action, %error, "an answer was not written down");
                     if !matches!(error, Error::Store(_) | Error::Busy) {
@@ -250,12 +251,13 @@ impl Executor for RealExecutor {
     }
 }
 
-/// Whether the path of this tool is that of a file.
+/// Returns true if the `path` of this tool names a file.
 fn is_of_a_file(tool: &str) -> bool {
     matches!(tool, "read_file" | "write_file" | "edit_file")
 }
 
-/// The answer of a task that panicked: nobody waits for ever, and what may have happened is said.
+/// Returns the answer for a task that panicked, so that its run does not wait forever. It reports a possible side
+/// effect.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "the work on an action panicked");
     let message = "Holdshort made a mistake in the middle of this".to_owned();
@@ -283,7 +285,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Places of this node that the tools of a run need, and tools of its packs.
+/// Paths of this node that the tools of a run need, and tools of its packs.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
@@ -291,7 +293,7 @@ struct Node<'a> {
     toolsets: &'a [&'static dyn Toolset],
 }
 
-/// The tools of a run: in its workspace, with what its workflow lets them reach.
+/// Returns the tools of a run: in its workspace, with the access that its workflow allows.
 fn tools(
     Node { data, sandbox_program, toolsets }: Node<'_>,
     run: &RunId,
@@ -313,7 +315,7 @@ fn tools(
     Ok(Tools::new(workspace, settings))
 }
 
-/// What one task needs.
+/// Data that one task needs.
 struct Worker {
     stop: watch::Receiver<bool>,
     data: PathBuf,
@@ -411,7 +413,7 @@ impl Worker {
         let said = Mutex::new(String::new());
         let show = |text: &str| {
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            // A reply that is longer than any may be is kept as far as that.
+            // A reply beyond the maximum length is cut there.
             let room = TEXT_BYTES.saturating_sub(said.len());
             said.push_str(&text[..text.floor_char_boundary(room)]);
             drop(said);
@@ -423,10 +425,10 @@ impl Worker {
         }
         let mut stop = self.stop.clone();
         let answer = tokio::select! {
-            // What came at the same moment is whole, and counts.
+            // An answer that arrives at the same moment is complete, and wins.
             biased;
             answer = model.call(&request, &show) => answer,
-            // Without a sender nobody stops it any more.
+            // Without a sender no person can stop it any more.
             Ok(_) = stop.wait_for(|stopped| *stopped) => {
                 let text = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
                 return Input::Stopped { step: job.step.clone(), turn, text };
@@ -438,7 +440,7 @@ impl Worker {
         }
     }
 
-    /// Brings the bytes that a look found into the journal. A store that is full for a while is waited for.
+    /// Stores the bytes that an inspection found in the journal. Retries while the store is full.
     async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) {
         let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
         while !blobs.is_empty() {

@@ -1,4 +1,4 @@
-//! Layers of runs, below the data folder of this node: where each lies, and how long it is kept.
+//! Layers of runs, below the data folder of this node: their paths and their retention.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::RealDriver;
 use crate::{Clock, Error};
 
 const FOLDER: &str = "layers";
-/// Wait between two looks.
+/// Wait between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Layer of a run on this node, which need not be there.
+/// Returns the layer of a run on this node, which may not exist.
 pub(super) fn of_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
@@ -49,7 +49,7 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
 }
 
 /// Removes the layers of runs that ended before the limit, whose content is erased, or that the journal does not know.
-/// Returns how many. An erasure on another node is found here.
+/// Returns how many. Erasures on other nodes take effect here.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
@@ -60,7 +60,7 @@ async fn remove_old(driver: &RealDriver) -> usize {
                 remove(layer).await;
                 removed += 1;
             }
-            // A damaged run keeps no other layer.
+            // A damaged run does not keep the layers of others.
             Err(error) => tracing::warn!(%run, %error, "the layer of a run was not removed"),
         }
     }
@@ -87,14 +87,14 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the paths of a merge from the layer that they came from, off the threads that wait.
+/// Removes the paths of a merge from the layer that they came from, on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still holds what was merged");
     }
 }
 
-/// Removes a layer, off the threads that wait.
+/// Removes a layer, on a blocking thread.
 pub(super) async fn remove(layer: RunLayer) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.remove()).await {
         tracing::warn!(%error, "the layer of a run was not removed");

@@ -1,4 +1,4 @@
-//! Working out a merge: the layer of a run on this node, against its workspace.
+//! Computes a merge: the layer of a run on this node, compared with its workspace.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::bodies::Bodies;
 use super::layers;
 use super::trial::{NotKept, keep};
 
-/// Works out what a merge would do to the workspace as it is now.
+/// Computes the changes that a merge would make to the workspace as it is now.
 pub(super) async fn try_merge(tools: Tools, bodies: Bodies, data: PathBuf, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,

@@ -1,4 +1,4 @@
-//! The real thing: a store that lasts, the wall clock, real tools and models.
+//! The real engine: a persistent store, the wall clock, real tools and models.
 
 mod bodies;
 pub mod clock_mark;
@@ -36,24 +36,24 @@ use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 /// The driver that the binary runs.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
-/// What an engine is made of. `L` reads the workflows for those who may decide here.
+/// Parts of an engine. `L` reads the workflows with the people who may decide here.
 pub struct Setup<L> {
     pub data: PathBuf,
-    /// All whom the people file names; `None`: nothing is said, and they are as they were.
+    /// All people of the people file; `None` leaves the people unchanged.
     pub people: Option<Roster>,
-    /// The rules of the installation; `None`: they are as they were.
+    /// Rules of the installation; `None` leaves them unchanged.
     pub rules: Option<Vec<Rule>>,
-    /// Where people are told.
+    /// Channels that notify people.
     pub channels: Vec<Channel>,
     pub library: L,
     /// Tools of packs.
     pub toolsets: Vec<&'static dyn Toolset>,
-    /// `None`: rehearsals only.
+    /// `None` allows rehearsals only.
     pub model: Option<Arc<dyn Model>>,
     /// The program that has the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     pub store: Location,
-    /// Where runs that end are put; `None`: no traces are exported.
+    /// Queue for the traces of ended runs; `None` exports no traces.
     pub traces: Option<Arc<TraceQueue>>,
 }
 
@@ -61,12 +61,12 @@ pub struct Engine {
     pub driver: Arc<RealDriver>,
     pub previews: Previews,
     pub library: Arc<Library>,
-    /// What commands are confined to on this machine, without network.
+    /// Confinement of commands without network on this machine.
     pub sandbox: SandboxLevel,
     upkeep: JoinHandle<()>,
 }
 
-/// Opens the store, goes on with what a stop or a crash left behind, and starts to keep time.
+/// Opens the store, continues the runs that a stop or a crash interrupted, and starts the background tasks.
 pub async fn open<L, E>(setup: Setup<L>) -> Result<Engine, E>
 where
     L: FnOnce(&People) -> Result<Library, E>,
@@ -80,7 +80,7 @@ where
     };
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     let clock = DeadlineClock::default();
-    // Before anything goes on: a workflow that does not load, or a person who can not be, stops the start.
+    // Checked before any run continues: an invalid workflow or person stops the start.
     let begun = async {
         clock_mark::take_up(&clock, &journal, &data).await;
         let people = people_of(&journal, people.as_ref(), clock.now()).await?;
@@ -116,10 +116,10 @@ where
     if let Some(traces) = traces {
         driver.queue_traces(traces);
     }
-    // Those that were registered, too: what goes on may have something to tell them.
+    // Registered channels are included: a run that continues may have to notify them.
     let registered = Channel::registered(&*driver.system().await?).collect::<Vec<_>>();
     driver.tell_channels(channels.into_iter().chain(registered).collect());
-    // Before any run goes on: who has left the file has no say in it.
+    // Done before any run continues: a person removed from the file must not decide in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
     }
@@ -134,7 +134,7 @@ where
         freeze_copy(&driver, "a dump of a database").await?;
         driver.journal().take_up().await.map_err(Error::from)?;
     }
-    // And what is forbidden from now on does not begin.
+    // Set before any run continues, so that forbidden calls do not start.
     if let Some(rules) = rules {
         driver.set_rules(rules).await?;
     }
@@ -152,23 +152,24 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// What the agents did since a backup was made is not in it, and would be done again: a person looks first.
+/// Freezes a restored copy until a person has checked it. The agents' actions after the backup are not in it, and would
+/// be repeated.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason =
         format!("restored from {from}: what was done since is not known here, and may be done again");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
-        // It was frozen when it was copied, and stays so for its own reason.
+        // It was already frozen when it was copied, and keeps its own reason.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
-    // The original goes on telling, or has told.
+    // The original sends these deliveries, or has sent them.
     let (now, why) = (driver.clock().now(), format!("a copy: {from}"));
     driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts it");
     Ok(())
 }
 
-/// Everybody, once the people of the file are taken up.
+/// Returns all people after the people of the file are applied.
 async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
     let source = PeopleSource::File;
@@ -184,8 +185,8 @@ async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp
 }
 
 impl Engine {
-    /// Begins nothing more, drops model requests, and gives running tools their time. What still runs after that
-    /// is cut off; the next start settles it. Decisions are taken until `stop`.
+    /// Starts nothing more, drops model requests, and waits for running tools. Tools that still run after that are
+    /// killed; the next start settles them. Decisions are accepted until `stop`.
     pub async fn drain(&self) {
         self.upkeep.abort();
         self.driver.close().await;

@@ -1,17 +1,17 @@
-//! Streamed text and live output: previews. No id, no replay, superseded by the event; a slow listener
-//! loses some and nothing else.
+//! Streamed text and live output: previews. They have no id, no replay, and are superseded by the event. A slow
+//! listener loses some previews, and nothing else.
 
 use holdshort_core::id::RunId;
 use tokio::sync::broadcast;
 
-/// Previews that a listener may lag behind before it loses the oldest.
+/// Number of previews that a listener may lag behind before it loses the oldest.
 const BUFFER: usize = 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     pub run: RunId,
     pub step: String,
-    /// Of tool output.
+    /// Call whose tool output this is.
     pub call: Option<String>,
     pub kind: Kind,
     pub text: String,
@@ -21,7 +21,7 @@ pub struct Preview {
 pub enum Kind {
     /// Text of a model while it arrives.
     Text,
-    /// What a command prints while it runs.
+    /// Output of a command while it runs.
     Output,
 }
 
@@ -40,7 +40,7 @@ impl Previews {
     }
 
     pub(super) fn send(&self, preview: Preview) {
-        // No listener is no error.
+        // A missing listener is not an error.
         let _ = self.0.send(preview);
     }
 }

@@ -1,4 +1,4 @@
-//! Trying a command, and committing what it did: between the tools, which touch files, and the journal, which keeps their
+//! Tries a command, and commits its changes. Connects the tools, which touch files, with the journal, which keeps their
 //! bytes until a person has decided.
 
 use std::io;
@@ -14,10 +14,10 @@ use tokio::runtime::Handle;
 
 use super::bodies::Bodies;
 
-/// Bytes that are put into the journal at once, about.
+/// Approximate number of bytes that are put into the journal at once.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Tries a command. What it yields is in the journal when this returns, but for the event that tells of it.
+/// Tries a command. When this returns, its changes are in the journal, but not yet the event that reports them.
 pub(super) async fn try_command(
     tools: &Tools,
     bodies: &Bodies,
@@ -44,7 +44,7 @@ pub(super) async fn try_command(
     }
 }
 
-/// A command that was stopped: what it did until then is dropped.
+/// Returns the result of a command that was stopped: its changes are dropped.
 fn nothing(text: String, data: Value) -> Tried {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
@@ -60,9 +60,9 @@ fn nothing(text: String, data: Value) -> Tried {
     })
 }
 
-/// Why what a trial did is not in the journal.
+/// Reason why the changes of a trial are not in the journal.
 pub(super) enum NotKept {
-    /// A file is no longer as the trial found it.
+    /// A file changed since the trial.
     Changed,
     Store(String),
 }
@@ -89,7 +89,7 @@ pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<Yielded, NotKept> {
     Ok(Yielded { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
 }
 
-/// Commits what a trial did: to the workspace, and then to the run's layer.
+/// Commits the changes of a trial: to the workspace, and then to the run's layer.
 pub(super) async fn commit(
     tools: Tools,
     bodies: Bodies,
@@ -97,12 +97,12 @@ pub(super) async fn commit(
     layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
 ) -> Outcome {
-    // What was begun is carried on, and says itself what it lacks.
+    // A commit that had begun continues, and reports missing bytes itself.
     if !is_resumed {
         let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
         match missing(&bodies, &[&changeset, layer]).await {
             Ok(paths) if paths.is_empty() => {}
-            // Looked at or tried again, it has them again.
+            // The next inspection or trial stores them again.
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
@@ -145,13 +145,13 @@ pub(super) async fn commit(
     }
 }
 
-/// The paths whose new bytes are kept no more.
+/// Returns the paths whose new bytes are no longer stored.
 pub(super) async fn missing(
     bodies: &Bodies,
     changesets: &[&Changeset],
 ) -> Result<Vec<String>, holdshort_store::Error> {
     let wanted = |change: &Change| match (&change.before, &change.after) {
-        // Its mode changes alone.
+        // Only its mode changes.
         (Some(Entry::File { digest: before, .. }), Some(Entry::File { digest, .. })) if before == digest => {
             None
         }
@@ -175,7 +175,7 @@ fn so_far(done: &[String]) -> String {
     }
 }
 
-/// The first few of them.
+/// Names the first few paths.
 fn named(paths: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();

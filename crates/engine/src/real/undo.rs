@@ -1,4 +1,4 @@
-//! Working out an undo: what a run has changed and what of it still stands, between the journal, which keeps both, and the
+//! Computes an undo: the changes of a run that are still in place, from the journal, which keeps both versions, and the
 //! workspace.
 
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ use tokio::runtime::Handle;
 
 use super::bodies::Bodies;
 
-/// Somebody else changed it between two commits of the run.
+/// Another program changed the file between two commits of the run.
 const MIXED: &str = "changed_in_between";
-/// The journal has its earlier bytes no more.
+/// The journal no longer stores its earlier bytes.
 const NOT_KEPT: &str = "not_kept";
 
-/// What an undo would do to the workspace as it is now.
+/// Computes the changes that an undo would make to the workspace as it is now.
 pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
@@ -78,7 +78,7 @@ fn work_out(
     }))
 }
 
-/// What an undo leaves, in sentences; at most the first few by name.
+/// Describes in sentences what an undo leaves; names at most the first few.
 fn told(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();

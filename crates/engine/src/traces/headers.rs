@@ -1,12 +1,12 @@
-//! Headers that a collector wants, as `OTEL_EXPORTER_OTLP_HEADERS` writes them: `name=value`, with commas between, values
-//! percent-encoded. In a file they may stand on lines of their own.
+//! Headers that a collector requires, in the format of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by commas,
+//! values percent-encoded. In a file each may be on its own line.
 //!
-//! They let somebody in: what does not fit is refused without showing it.
+//! They are credentials: a malformed header is rejected without showing it.
 
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// Which of them can not be read, from 1.
+/// Number of the malformed header, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("header {0} is not `name=value`")]
 pub struct Malformed(pub usize);

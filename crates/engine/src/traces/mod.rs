@@ -1,9 +1,8 @@
-//! Traces for OpenTelemetry, told from the journal: a run that has ended is a trace.
+//! Traces for OpenTelemetry, computed from the journal: a run that has ended is a trace.
 //!
-//! `spans` turns the events of a run into spans: pure, without content, the same whenever it is asked. `otlp` puts them
-//! into the messages of OTLP. `queue` lists the runs whose traces are not exported yet; `waiting` keeps that list over a
-//! restart.
-//! [`Traces`] sends traces, and retries. No run waits for a collector that is down.
+//! `spans` turns the events of a run into spans: pure, without content, and always with the same result. `otlp` puts
+//! them into the messages of OTLP. `queue` lists the runs whose traces are not exported yet; `waiting` keeps that list
+//! over a restart. [`Traces`] sends traces, and retries. No run waits for a collector that is down.
 
 mod headers;
 mod limits;
@@ -40,21 +39,21 @@ use send::{Failure, send};
 use spans::{Builder, Trace};
 use waiting::Ended;
 
-/// Events read at once.
+/// Number of events read at once.
 const PAGE: usize = 500;
 
-/// Where traces go.
+/// Collector that gets the traces.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The base, such as `http://localhost:4318`.
+    /// The base URL, such as `http://localhost:4318`.
     pub endpoint: Url,
-    /// Marked as sensitive: what lets this server in there.
+    /// Credentials for the collector, marked as sensitive.
     pub headers: HeaderMap,
-    /// What this server is called among others.
+    /// Name of this server among others.
     pub node: Option<String>,
 }
 
-/// Why there are no traces. The server does not start.
+/// Reason why traces cannot be exported. The server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the file of traces that wait can not be opened in the data folder: {0}")]
@@ -65,11 +64,11 @@ pub enum Error {
 
 pub struct Traces {
     http: Client,
-    /// Where they are posted.
+    /// URL that they are posted to.
     endpoint: Url,
     node: Option<String>,
     queue: Arc<TraceQueue>,
-    /// The last request failed.
+    /// True if the last request failed.
     is_down: AtomicBool,
     registry: Registry,
     told: Counter,
@@ -104,17 +103,17 @@ impl Traces {
         Ok(Arc::new(Self { http, endpoint, node, queue, is_down, registry, told, failed, left }))
     }
 
-    /// The queue that a driver fills.
+    /// Returns the queue that a driver fills.
     pub fn queue(&self) -> &Arc<TraceQueue> {
         &self.queue
     }
 
-    /// The data folder holds what waits, from here on: once it is this server's alone.
+    /// Keeps waiting traces in the data folder from now on. Called once the folder is locked by this server.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
         Ok(self.queue.keep_in(folder)?)
     }
 
-    /// What is counted of them.
+    /// Returns the metrics of traces.
     pub fn registry(&self) -> &Registry {
         self.left.set(i64::try_from(self.queue.len()).unwrap_or(i64::MAX));
         &self.registry
@@ -148,7 +147,7 @@ impl Traces {
                 }
                 Err(Failure::Later { why, after }) => {
                     self.failed.inc();
-                    // Longer than what a collector asks for is not waited: it is asked again, and says so again.
+                    // A longer wait that a collector requests is cut: the next request gets the same answer.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
                     tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for their collector");
                     driver.clock().sleep(jittered(wait)).await;
@@ -158,7 +157,8 @@ impl Traces {
         }
     }
 
-    /// Waits until nothing is left to tell, for a moment, and not at all for a collector that is down. What is left then is told after the next start.
+    /// Waits for a moment until all traces are exported, and not at all if the collector is down. The rest is exported
+    /// after the next start.
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
@@ -169,7 +169,7 @@ impl Traces {
         let _ = tokio::time::timeout(EXPORT_LAST_TIME, drained).await;
     }
 
-    /// How many traces were told of.
+    /// Exports traces. Returns how many.
     async fn tell<J: Journal, C: Clock, E: Executor>(
         &self,
         driver: &Driver<J, C, E>,
@@ -200,7 +200,7 @@ impl Traces {
     }
 }
 
-/// `None`: it has not ended.
+/// Returns the trace of a run; `None` if the run has not ended.
 async fn read<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     run: &RunId,
@@ -221,7 +221,7 @@ async fn read<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// The path of traces below the base (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
+/// Returns the URL of traces below the base (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
 fn posted_to(mut endpoint: Url) -> Url {
     const PATH: &str = "/v1/traces";
     let base = endpoint.path().trim_end_matches('/').to_owned();
@@ -231,7 +231,7 @@ fn posted_to(mut endpoint: Url) -> Url {
     endpoint
 }
 
-/// Up to a quarter less, so that nodes that lost the same collector do not all come back at once.
+/// Shortens a wait by up to a quarter, so that nodes that lost the same collector do not return all at once.
 fn jittered(wait: Duration) -> Duration {
     let spread = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

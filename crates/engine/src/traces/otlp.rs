@@ -1,4 +1,4 @@
-//! A trace as OTLP has it: the messages of `opentelemetry-proto`, encoded as protobuf.
+//! A trace in OTLP: the messages of `opentelemetry-proto`, encoded as protobuf.
 
 use holdshort_core::time::Timestamp;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -11,16 +11,16 @@ use prost::Message;
 
 use super::spans::{self, Trace, TraceId, Value};
 
-/// Sampled (W3C Trace Context, 3.2.2.5): whoever tells it has decided that it is kept.
+/// Sampled (W3C Trace Context, 3.2.2.5): the exporter has decided to keep the trace.
 const SAMPLED: u32 = 1;
 
-/// The spans of traces, as OTLP has them.
+/// Converts traces to the spans of OTLP.
 pub(crate) fn spans(traces: Vec<Trace>) -> Vec<Span> {
     let of = |trace: Trace| trace.spans.into_iter().map(move |each| span(trace.id, each));
     traces.into_iter().flat_map(of).collect()
 }
 
-/// The body of a request. `node`: what this server is called among others.
+/// Returns the body of a request. `node` is the name of this server among others.
 pub(crate) fn request(spans: &[Span], node: Option<&str>) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let mut attributes = vec![text("service.name", "holdshort"), text("service.version", version)];

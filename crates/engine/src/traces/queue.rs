@@ -1,6 +1,6 @@
 //! Runs whose traces are still to be exported: filled by the driver whose append ends a run, emptied by the exporter.
 //!
-//! Never in the driver's way: each call returns at once, and none of them fails.
+//! Never blocks the driver: each call returns at once, and none of them fails.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::waiting::{Ended, Waiting};
 
-/// Traces that no collector gets, by reason.
+/// Number of traces that were not exported, by reason.
 pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
 
 /// The runs of one node that wait for the exporter.
@@ -30,7 +30,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// Keeps the queue in this folder from here on.
+    /// Keeps the queue in this folder from now on.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -38,26 +38,26 @@ impl TraceQueue {
         Ok(())
     }
 
-    /// The append that would end the run is about to be written.
+    /// Records a run before the append that ends it.
     pub(crate) fn run_ending(&self, run: &RunId) {
         if let Err(error) = self.waiting().ending(run) {
             tracing::warn!(%error, "a trace that is to be told is not written down: a crash would forget it");
         }
     }
 
-    /// The append wrote nothing.
+    /// Removes the run: its append wrote nothing.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// The append is written, or perhaps: if its answer got lost, the exporter looks in the journal.
+    /// Queues the run after the append. If the answer was lost, the exporter checks the journal.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
         self.changed.notify_one();
     }
 
-    /// Resolves when there is something to export.
+    /// Waits until there is something to export.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -87,7 +87,7 @@ impl TraceQueue {
         self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
     }
 
-    /// A poisoned lock guards plain lists: what they hold is still right.
+    /// Locks the lists, even if the lock is poisoned: the lists stay valid.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! One request to a collector, and what its answer means (OTLP 1.9, "OTLP/HTTP Response").
+//! One request to a collector, and the meaning of its response (OTLP 1.9, "OTLP/HTTP Response").
 
 use std::time::{Duration, SystemTime};
 
@@ -10,16 +10,16 @@ use reqwest::{Client, Response, StatusCode, Url};
 
 use super::limits::EXPORT_ANSWER_BYTES;
 
-/// Why a request brought nothing.
+/// Reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It may go through later; `after`: not before that.
+    /// A later attempt may succeed, after the time `after` at the earliest.
     Later { why: String, after: Option<Duration> },
-    /// The collector wants no such request.
+    /// The collector rejects this request permanently.
     Never(String),
 }
 
-/// Answers with how many spans the collector did not take.
+/// Sends a request. Returns how many spans the collector rejected.
 pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result<u64, Failure> {
     let request = http.post(endpoint.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
     let later = |error: reqwest::Error| Failure::Later { why: innermost(&error), after: None };
@@ -46,7 +46,7 @@ pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result
     Err(Failure::Later { why, after })
 }
 
-/// As much as is looked at.
+/// Reads the response up to the limit.
 async fn answer(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

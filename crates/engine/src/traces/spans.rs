@@ -1,8 +1,8 @@
 //! From the events of a run to the spans of its trace.
 //!
-//! Facts alone are told, and of these no text that a model or an agent elsewhere chose: ids are digests, a tool is named
-//! once the runtime knows it. Ids follow from the run and the sequence of the event that began a span, so a run that is
-//! told twice has the same.
+//! Spans contain only facts, and no text of facts that a model or an external agent chose. Ids are digests, and a tool
+//! is named once the runtime knows it. Ids follow from the run and the sequence of the event that starts a span, so a
+//! repeated export has the same ids.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Span {
     pub id: SpanId,
     pub parent: Option<SpanId>,
     pub name: String,
-    /// A call to somebody else.
+    /// True for a call to another service.
     pub is_client: bool,
     pub start: Timestamp,
     pub end: Timestamp,
@@ -64,12 +64,12 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// What is open of a run, by what its events call it.
+/// An open span of a run, by its name in the events.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),
     Step(String),
-    /// The request of a step that is out.
+    /// The pending model request of a step.
     Model(String),
     Call(String),
     Interrupt(InterruptId),
@@ -80,17 +80,17 @@ pub(crate) struct Builder {
     run: RunId,
     spans: Vec<Span>,
     open: BTreeMap<Key, usize>,
-    /// Calls that are at work, and since when.
+    /// Running calls, and the start of each.
     at_work: BTreeMap<String, Timestamp>,
-    /// Tools as calls name them, until the runtime knows them.
+    /// Tool names from calls, until the runtime knows the tools.
     unnamed: BTreeMap<String, String>,
-    /// Phases that calls begin, and which call.
+    /// Phases started by calls, and the call of each.
     called: BTreeMap<String, String>,
-    /// Spans beyond the limit.
+    /// Number of spans beyond the limit.
     left_out: u64,
     taken_over: u64,
     has_ended: bool,
-    /// The trace of whoever asked for the run.
+    /// The caller's trace context.
     joined: Option<TraceParent>,
 }
 
@@ -110,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// The next event; `seq` is its place in the run. What follows the end changes nothing.
+    /// Applies the next event; `seq` is its sequence in the run. Events after the end change nothing.
     pub(crate) fn apply(&mut self, seq: u64, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if self.has_ended {
@@ -135,7 +135,7 @@ impl Builder {
 
             Fact::PhaseStarted { phase } => {
                 let call = self.called.remove(phase);
-                // Such a phase is called by the id of its call, which a model chose.
+                // Such a phase is named by the id of its call, which a model chose.
                 let name =
                     if call.is_some() { "phase of a call".to_owned() } else { format!("phase {phase}") };
                 let parent = call.map(Key::Call);
@@ -240,7 +240,7 @@ impl Builder {
                 ];
                 self.end(&key, at, &resolved);
             }
-            // Neither a span nor an attribute of one.
+            // Events that are neither a span nor an attribute of one.
             Fact::RunPaused
             | Fact::RunResumed
             | Fact::RunInterrupted
@@ -300,7 +300,7 @@ impl Builder {
         }
     }
 
-    /// `None`: the run has not ended.
+    /// Returns the trace; `None` if the run has not ended.
     pub(crate) fn trace(mut self) -> Option<Trace> {
         if !self.has_ended {
             return None;
@@ -323,7 +323,7 @@ impl Builder {
         self.unnamed.insert(call.to_owned(), tool.to_owned());
     }
 
-    /// The runtime knows the tool of this call: until then its name is what a model said.
+    /// Names the tool of a call once the runtime knows it. Before that, its name is only the model's text.
     fn name(&mut self, call: &str) {
         let Some(tool) = self.unnamed.remove(call) else { return };
         let span = self.open.get(&Key::Call(call.to_owned())).and_then(|n| self.spans.get_mut(*n));
@@ -357,7 +357,7 @@ impl Builder {
         self.begin(seq, at, Some(key), &format!("interrupt {kind}"), parent, of_interrupt);
     }
 
-    /// Below what is open of `parent`, or below the run.
+    /// Starts a span below the open span of `parent`, or below the run.
     fn begin(
         &mut self,
         seq: u64,
@@ -374,7 +374,7 @@ impl Builder {
         let above = parent.and_then(|parent| self.open.get(&parent)).and_then(|n| self.spans.get(*n));
         let callers = || self.joined.map(|joined| joined.span.to_be_bytes());
         let parent = above.or(self.spans.first()).map(|span| span.id).or_else(callers);
-        // Several may begin with one event, such as the calls of a reply.
+        // Several spans may start with one event, such as the calls of a reply.
         let n = self.spans.len();
         let span = Span {
             id: span_id(&self.run, seq, n),
@@ -405,7 +405,7 @@ impl Builder {
         for n in std::mem::take(&mut self.open).into_values() {
             if let Some(span) = self.spans.get_mut(n) {
                 span.end = at;
-                // Of the run, not of itself.
+                // The status of the run, not of the span.
                 span.attributes.push(("holdshort.cut_off", status.into()));
             }
         }
@@ -427,7 +427,7 @@ fn mark(span: Option<&mut Span>, failed: bool) {
     }
 }
 
-/// The word that the journal has for it: of a variant with fields its name alone.
+/// Returns the journal's word for a value; for a variant with fields its name alone.
 fn word<T: Serialize>(of: &T) -> String {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word,
@@ -456,7 +456,7 @@ fn span_id(run: &RunId, seq: u64, n: usize) -> SpanId {
     first(&Digest::of_parts(&[b"holdshort span ", format!("{run} {seq} {n}").as_bytes()]))
 }
 
-/// The first bytes of a digest; an id that is all zeros is none, and no digest begins so.
+/// Returns the first bytes of a digest. An id of only zeros is invalid, and no digest begins like that.
 fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|n| digest.as_bytes()[n])
 }
@@ -476,7 +476,7 @@ mod tests {
         format!("run_{:026}", 1).parse().unwrap()
     }
 
-    /// Facts, a second after one another.
+    /// Builds a trace from facts, one second apart.
     fn built(facts: Vec<Fact>) -> Builder {
         let mut builder = Builder::new(&run());
         for (seq, fact) in (1_u64..).zip(facts) {

@@ -1,8 +1,8 @@
-//! Which runs are still to be told: in memory, and in a file of the data folder, so that a restart forgets none.
+//! Runs that wait for their export: in memory, and in a file of the data folder, so that a restart forgets none.
 //!
-//! A run is written down before the append that ends it, so one that ended is there whenever the process dies. One that
-//! did not end after all is dropped when it is read. What was told is taken away after the answer: a crash in between
-//! tells it once more, with the same ids.
+//! A run is recorded before the append that ends it, so an ended run is recorded whenever the process dies. If the run
+//! did not end after all, the exporter drops it. Exported runs are removed after the response: a crash in between
+//! exports them again, with the same ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -16,32 +16,32 @@ use super::limits::TRACES_WAITING;
 
 /// Its name in the data folder.
 const NAME: &str = "traces.waiting";
-/// Lines beyond those that count, before the file is written anew.
+/// Number of outdated lines before the file is rewritten.
 const STALE: usize = 1_000;
 
-/// One that has ended. The same run may be here twice: what was told of the first says nothing of the second.
+/// A run that has ended. A run may be listed twice: the export of the first entry does not settle the second.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) run: RunId,
-    /// Of no other one.
+    /// Unique number of the entry.
     number: u64,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    /// `None`: in memory alone.
+    /// `None` keeps the list in memory alone.
     file: Option<File>,
     lines: usize,
-    /// About to end.
+    /// Runs about to end.
     ending: BTreeSet<RunId>,
-    /// The oldest first, by their numbers too.
+    /// Ended runs, oldest first, and so by ascending number.
     ended: VecDeque<Ended>,
     next: u64,
 }
 
 impl Waiting {
-    /// From here on it is kept in this folder, which nobody else uses. What a process before this one left there is told
-    /// first. How many of the oldest are forgotten.
+    /// Keeps the list in this folder from now on, which no other process uses. Runs left by an earlier process are
+    /// exported first. Returns how many of the oldest are forgotten.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -49,7 +49,7 @@ impl Waiting {
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         let mut seen = BTreeSet::new();
-        // A line that was cut off is no id.
+        // A line that was cut off is not a valid id.
         let before = text.lines().filter_map(|line| line.parse::<RunId>().ok());
         let here: Vec<RunId> = self.ended.drain(..).map(|ended| ended.run).collect();
         let mut forgotten = 0;
@@ -61,12 +61,12 @@ impl Waiting {
         Ok(forgotten)
     }
 
-    /// Before the append that ends it.
+    /// Records a run before the append that ends it.
     pub(crate) fn ending(&mut self, run: &RunId) -> io::Result<()> {
         if !self.ending.insert(run.clone()) {
             return Ok(());
         }
-        // Ids sort by their time: of this one nobody said what became of its append.
+        // Ids sort by time: the outcome of this oldest append was never reported.
         if self.ending.len() > TRACES_WAITING {
             self.ending.pop_first();
         }
@@ -77,12 +77,12 @@ impl Waiting {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// That append wrote nothing.
+    /// Removes the run: its append wrote nothing.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
 
-    /// After that append; how many of the oldest are forgotten for it.
+    /// Queues the run after its append. Returns how many of the oldest are forgotten because of it.
     pub(crate) fn ended(&mut self, run: &RunId) -> usize {
         self.ending.remove(run);
         self.add(run.clone())
@@ -104,7 +104,7 @@ impl Waiting {
         self.ended.len()
     }
 
-    /// These are told, or never will be. A run that ended while they were read is another entry, and stays.
+    /// Removes entries that are exported, or never will be. A run that ended in between is another entry, and stays.
     pub(crate) fn settled(&mut self, told: &[Ended]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
@@ -112,13 +112,13 @@ impl Waiting {
         if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// The lines that the file needs.
+    /// Returns the number of lines that the file needs.
     fn counting(&self) -> usize {
         self.ended.len() + self.ending.len()
     }
 
-    /// Those that perhaps never ended are the first that a restart forgets. Written in place: the worst that a crash in between
-    /// does is to forget traces.
+    /// Rewrites the file. Runs that may not have ended come first, because a restart forgets the first ones first.
+    /// Written in place: a crash in between can only lose traces.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -159,14 +159,14 @@ mod tests {
         for n in 1..=3 {
             waiting.ending(&run(n)).unwrap();
         }
-        // The third is cut off by a crash: whether it ended is for the journal to say.
+        // The process crashed before the third: the journal shows whether it ended.
         assert_eq!((waiting.ended(&run(2)), waiting.ended(&run(1))), (0, 0));
         let first = waiting.first(9);
         assert_eq!(runs(&first), [run(2), run(1)]);
         waiting.settled(&first[..1]).unwrap();
         drop(waiting);
         let mut waiting = open(folder.path());
-        // One that was told already is told once more, as its line was still there.
+        // The exported run is exported once more, because its line was still in the file.
         assert_eq!(runs(&waiting.first(9)), [run(1), run(2), run(3)]);
         let all = waiting.first(9);
         waiting.settled(&all).unwrap();
@@ -175,7 +175,8 @@ mod tests {
         assert_eq!(open(folder.path()).len(), 0);
     }
 
-    /// A crash left a run that had not ended. It is read, and ends before what was read is settled.
+    /// A run that ends while it is read is exported. A crash left it before its end, and it ends before the read is
+    /// settled.
     #[test]
     fn one_that_ends_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -197,7 +198,8 @@ mod tests {
         assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
     }
 
-    /// A collector is down for long, and runs end, or do not after all, or nobody says what became of them.
+    /// The file holds little more than the waiting runs while the collector is down. Runs end, do not end after all, or
+    /// their outcome is never reported.
     #[test]
     fn the_file_holds_little_more_than_what_waits() {
         let folder = tempfile::tempdir().unwrap();

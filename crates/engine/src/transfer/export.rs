@@ -1,4 +1,4 @@
-//! From a store to a file.
+//! Exports a store to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -33,7 +33,7 @@ pub async fn export<J: Journal>(journal: &J, runs: &[RunId], to: &mut impl Write
 struct Exporting<'w, W> {
     to: &'w mut W,
     chains: BTreeMap<StreamId, Chain>,
-    /// Definitions that stand in the file.
+    /// Definitions that are already in the file.
     blobs: BTreeSet<Digest>,
     moved: Moved,
 }
@@ -61,7 +61,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// A run whose last events were taken away has an intact chain, and a row that knows better.
+    /// Returns an error if last events of the run are missing. Its chain stays valid without them, but its row names a
+    /// higher sequence.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
@@ -72,7 +73,7 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Reads by position can lag behind in a database that others use too; an export must not.
+    /// Returns an error if events are missing. Reads by position may lag in a shared database; an export must not.
     async fn assert_complete<J: Journal>(&self, journal: &J) -> Result<(), Error> {
         let mut after = None;
         loop {
@@ -114,7 +115,7 @@ impl<W: Write> Exporting<'_, W> {
         rows.iter().try_for_each(|row| self.assert_whole(row))
     }
 
-    /// What can not be verified is not passed on.
+    /// Writes one event. An event that cannot be verified is not exported.
     async fn event<J: Journal>(&mut self, journal: &J, sealed: Sealed) -> Result<(), Error> {
         let chain = self.chains.entry(sealed.stream.clone()).or_insert(Chain::START);
         let event = event::open(&sealed, chain)?;
@@ -158,7 +159,7 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Whether the key made one of these runs, or an interrupt of one.
+    /// Returns true if the key created one of these runs, or an interrupt of one.
     async fn belongs<J: Journal>(&self, journal: &J, key: &Key, runs: &[RunId]) -> Result<bool, Error> {
         if let Ok(run) = key.reference.parse::<RunId>() {
             return Ok(runs.contains(&run));

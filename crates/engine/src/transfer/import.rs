@@ -1,4 +1,4 @@
-//! From a file to a store.
+//! Imports a file into a store.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Seek};
@@ -10,12 +10,12 @@ use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 
 use super::{Error, FORMAT, Line, Moved, PAGE, VERSION};
 
-/// What a line after the header brings.
+/// Content of a line after the header.
 enum Item {
     Blob(Blob),
     Event(Sealed),
     Key(Key),
-    /// The last one: how much there was.
+    /// The last line: the numbers of items.
     End(Moved),
 }
 
@@ -44,9 +44,8 @@ pub fn check(from: impl BufRead) -> Result<Moved, Error> {
     }
 }
 
-/// Writes what a file holds that was [checked](check). What is there already is left alone; if something differs
-/// from what is there, nothing is written. Rows have to be made new afterwards: until then no node drives a run of
-/// which a part is missing.
+/// Writes the content of a [checked](check) file. Existing items are left alone; if one differs, nothing is written.
+/// Rows have to be rebuilt afterwards. Until then no node drives a run that was imported in part.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<Moved, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -59,9 +58,9 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
     Ok(importing.new)
 }
 
-/// Where each stream of the file ends in the store, if all that both have is the same.
+/// Returns the end of each stream of the file in the store. Returns an error if a common event differs.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
-    // The last event of each stream that both have: it is the same, or something before it is not.
+    // The last event of each stream that both have. If it is the same, so are all events before it.
     let mut common: BTreeMap<StreamId, (Chain, Option<Chain>)> = BTreeMap::new();
     for next in read(from)? {
         match next?.1 {
@@ -103,7 +102,7 @@ async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap
 
 struct Importing<'j, J> {
     journal: &'j J,
-    /// Where each stream ended before.
+    /// End of each stream before the import.
     there: BTreeMap<StreamId, u64>,
     next: Append,
     size: usize,
@@ -132,8 +131,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Events stay in the order of the file: an append writes stream after stream, so it ends before an event of a
-    /// stream that is not its last.
+    /// Adds an event in the order of the file. An append writes one stream after the other. It therefore ends before an
+    /// event of a stream that is not its last.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
@@ -167,7 +166,7 @@ impl<J: Journal> Importing<'_, J> {
     }
 }
 
-/// Every item after the header with the number of its line. The last is the end, or an error.
+/// Returns every item after the header with the number of its line. The last is the end, or an error.
 fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item), Error>>, Error> {
     let mut lines = (1..).zip(from.lines());
     let Some((line, text)) = lines.next() else { return Err(Error::CutOff("it is empty".to_owned())) };

@@ -1,6 +1,6 @@
-//! The bytes of files that changesets name: dropped once nobody has needed them for a while, and the oldest of them where
-//! there are too many. A change that is released after that is tried again, and one that can not be taken back any more is
-//! told as such.
+//! Contents of files that changesets name. They are dropped when they were not used for a while, and the oldest if
+//! there are too many. A change approved after that is tried again, and an undo reports that it is not possible any
+//! more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Before the first look.
+/// Delay of the first sweep.
 const FIRST: Duration = Duration::from_mins(1);
-/// Between two looks.
+/// Time between two sweeps.
 const SWEEP: Duration = Duration::from_mins(10);
 
 /// Runs until it is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
-    // Nothing is so old that the start has to wait for it.
+    // The start does not wait for the first sweep: it is never urgent.
     driver.clock().sleep(FIRST).await;
     loop {
         match driver.drop_bodies().await {
@@ -30,7 +30,7 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Drops what was not needed for long enough, and what is too much. How many files that were.
+    /// Drops files that were not used for long enough, and those beyond the size limit. Returns how many.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
         let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;

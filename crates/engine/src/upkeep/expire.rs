@@ -1,5 +1,5 @@
-//! Sessions in which nothing happened for as long as they were opened for. The journal is the truth: what became
-//! due while no server ran is closed when one starts.
+//! Closes idle sessions when their idle period has passed. The journal is the truth: sessions that became due while no
+//! server ran are closed at the next start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Between two looks (contract A30).
+/// Time between two sweeps (contract A30).
 const SWEEP: Duration = Duration::from_mins(1);
 
 /// Runs until it is dropped.
 pub(super) async fn keep_expiring<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
-        // On the heap for as long as it lasts: most of the time this only waits.
+        // Boxed only while it runs: most of the time this task only waits.
         match Box::pin(driver.expire_sessions()).await {
             Ok(0) => {}
             Ok(closed) => tracing::info!(closed, "sessions expired: nothing happened in them"),

@@ -1,5 +1,5 @@
-//! Reads what other nodes write as it becomes visible: notifies the followers of a run on this node, and reads again
-//! what is kept in memory. A sweep (`sweep.rs`) finds what this misses, so only speed depends on it.
+//! Reads what other nodes write as it becomes visible: notifies the followers of a run on this node, and refreshes
+//! cached state. A sweep (`sweep.rs`) finds what this misses, so only speed depends on it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,10 +11,10 @@ use holdshort_store::Journal;
 use crate::{Clock, Driver, Executor};
 
 const PAGE: usize = 1_000;
-/// After a failure.
+/// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs until it is dropped, or the store goes away. Does nothing where there are no other nodes.
+/// Runs until it is dropped, or the store is closed. Does nothing if there are no other nodes.
 pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     if driver.journal().poll().is_none() {
         return;

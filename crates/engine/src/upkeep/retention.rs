@@ -1,4 +1,4 @@
-//! What runs said is kept for a while and no longer: their events stay, and what they were chained by.
+//! Content of runs is kept for a limited time. Their events and hashes stay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use holdshort_store::{Journal, RunFilter};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Before the first look.
+/// Delay of the first sweep.
 const FIRST: Duration = Duration::from_mins(1);
-/// Between two looks.
+/// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
-/// Runs that are looked at together.
+/// Number of runs that are read at once.
 const PAGE: usize = 100;
 
-/// What came of erasing the runs about a subject.
+/// Result of erasing the runs about a subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRuns {
     pub erased: Vec<RunId>,
-    /// They have not ended.
+    /// Runs that have not ended.
     pub at_work: Vec<RunId>,
-    /// Somebody holds them.
+    /// Runs under legal hold.
     pub held: Vec<RunId>,
-    /// They can not be read or changed: the log says why.
+    /// Runs that cannot be read or changed: the log says why.
     pub failed: Vec<RunId>,
 }
 
-/// Erases what was said longer ago than `kept`, until it is dropped.
+/// Erases content older than `kept`, until it is dropped.
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {
@@ -49,7 +49,7 @@ pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Erases what a run said. Whether there was something to erase.
+    /// Erases the content of a run. Returns true if there was something to erase.
     pub async fn erase_run(
         self: &Arc<Self>,
         run: &RunId,
@@ -60,12 +60,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
-        // Also if all is erased already: by a request that came before, or on another node.
+        // Called even if everything is erased already: by an earlier request, or on another node.
         self.executor().forget(run);
         Ok(wrote)
     }
 
-    /// Erases what the runs about a subject said: those whose input names it.
+    /// Erases the content of the runs about a subject: those whose input names it.
     pub async fn erase_subject(self: &Arc<Self>, subject: &str, actor: &Actor) -> Result<ErasedRuns, Error> {
         let mut told = ErasedRuns::default();
         let mut after = None;
@@ -92,7 +92,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
                     Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
                     Err(Error::Store(error)) => return Err(Error::Store(error)),
-                    // One that fails keeps no other.
+                    // A failure does not stop the erasure of other runs.
                     Err(error) => {
                         tracing::error!(run = %row.run, %error, "what a run said can not be erased");
                         told.failed.push(row.run);
@@ -106,8 +106,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Erases what runs said that ended before then and of which nobody said anything since. How many runs that were.
-    /// While everything is frozen none.
+    /// Erases the content of runs that ended before this time and have no later event. Returns how many runs. Erases
+    /// none while everything is frozen.
     pub async fn erase_old(self: &Arc<Self>, before: Timestamp) -> Result<usize, Error> {
         let mut runs = 0;
         let mut after = None;
@@ -122,7 +122,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
                         Err(Error::Store(error)) => return Err(Error::Store(error)),
-                        // One that fails keeps no other.
+                        // A failure does not stop the erasure of other runs.
                         Err(error) => {
                             tracing::warn!(run = %row.run, %error, "what a run said can not be erased");
                         }
@@ -136,11 +136,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Whether the last event of a run is that old, and does not say that all before it is erased.
+    /// Returns true if the last event of a run is old enough, and does not record a complete erasure.
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
-        // One that can not be read is told where the run is.
+        // An unreadable event is reported when its run is erased.
         let Some(last) = last.first().and_then(|sealed| event::decode(sealed).ok()) else { return Ok(true) };
         Ok(last.at < before && !says_all_is_erased(&last.fact))
     }

@@ -1,5 +1,5 @@
-//! Runs that should be driven and are not: left behind by a node that is gone, changed by another node, or begun
-//! in an append whose answer got lost. And work that should be stopped and is not.
+//! Finds runs that should be driven and are not, and running work that should be stopped. Such a run was left by a node
+//! that is gone, changed by another node, or started in an append whose answer was lost.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Between two looks at all runs that this node should drive.
+/// Time between two sweeps over all runs that this node should drive.
 const SWEEP: Duration = Duration::from_secs(10);
 
 /// Runs until it is dropped.

@@ -1,5 +1,5 @@
-//! Deadlines: one task that sleeps until the journal's next one. The journal is the truth, so a server that
-//! was down still lets everything expire that should have.
+//! Deadlines: one task that sleeps until the journal's next one. The journal is the truth, so a server that was down
+//! still expires everything due.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// The longest sleep: clocks jump, and other processes write deadlines too.
+/// Longest sleep: clocks jump, and other processes write deadlines too.
 const LONGEST: Duration = Duration::from_secs(5);
-/// After a failure, or when what is due stays due (a frozen installation).
+/// Pause after a failure, or when due deadlines stay due (a frozen installation).
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs until it is dropped.

@@ -186,7 +186,7 @@ async fn a_guard_holds_until_the_commit<S: Subject>() {
                         Err(other) => panic!("{other:?}"),
                     }
                     if expected.is_multiple_of(4) {
-                        // Of concurrent writers one succeeds.
+                        // Only one of the concurrent writers succeeds.
                         let _lost = journal.append(to(&session, seq, 1)).await;
                     }
                 }

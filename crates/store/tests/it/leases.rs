@@ -172,7 +172,7 @@ async fn the_nodes_are_listed_with_what_they_drive<S: Cluster>() {
     assert_eq!((listed[0].alive, listed[0].runs), (false, 3));
 }
 
-/// Whatever nodes do, there is exactly one lease for each runnable row.
+/// After any operation of the nodes, there is exactly one lease for each runnable row.
 async fn there_is_a_lease_for_each_runnable_run<S: Cluster>() {
     let store = S::open().await;
     let mut nodes = [Arc::clone(store.journal()), store.join().await, store.join().await];

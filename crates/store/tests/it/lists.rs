@@ -151,7 +151,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         front_run: None,
         idle_since: at(100),
     };
-    // The start and the end of a run count as activity in its session.
+    // The start and the end of a run are activity in its session.
     let active = |n, last_at| SessionRow::of_run(id(n), at(100), at(last_at));
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
