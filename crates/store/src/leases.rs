@@ -42,7 +42,7 @@ pub trait Leases: Send + Sync + 'static {
     /// changed since the last call. Returns nothing if there is only one node.
     fn claim(&self, limit: usize) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
-    /// Returns the lease of a run that this node cannot read: a node of a newer version may take it. This node never
+    /// Releases the lease of a run that this node cannot read: a node of a newer version may take it. This node never
     /// claims that run again. Does nothing if there is only one node.
     fn give_back(&self, run: &RunId) -> impl Future<Output = Result<(), Error>> + Send {
         let _ = run;

@@ -81,7 +81,8 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// Scans the runs of a filter that needs one scan only. The indexes of the store decide which filters these are.
+/// Returns the scan for a filter of runs that needs one scan only. The indexes of the store decide which filters these
+/// are.
 pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> Stretch<'a> {
     let index = match filter {
         RunFilter { session: Some(_), .. } => Some("runs_by_session"),
@@ -95,7 +96,7 @@ pub(crate) fn runs<'a>(filter: &'a RunFilter, after: Option<&'a RunSortKey>) -> 
         .older("run < ?", after.map(|RunSortKey(Reverse(run))| run))
 }
 
-/// Scans the sessions of a filter: one scan for each state that it names.
+/// Returns the scans for a filter of sessions: one for each state that it names.
 pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionSortKey>) -> Vec<Stretch<'a>> {
     let rest = |mut stretch: Stretch<'a>| {
         if let Some(workflow) = &filter.workflow {
@@ -114,7 +115,8 @@ pub(crate) fn sessions<'a>(filter: &'a SessionFilter, after: Option<&'a SessionS
     filter.states.iter().map(of).collect()
 }
 
-/// Scans open interrupts, then resolved ones. Without a narrower filter each half has one scan for each kind.
+/// Returns the scans of open interrupts, then of resolved ones. Without a narrower filter each half has one scan for
+/// each kind.
 pub(crate) fn interrupts<'a>(
     filter: &'a InterruptFilter,
     after: Option<&'a InterruptSortKey>,
@@ -165,7 +167,7 @@ pub(crate) fn interrupts<'a>(
     [open, resolved]
 }
 
-/// Scans the grants: one scan for the valid ones, one for the revoked ones.
+/// Returns the scans for a filter of grants: one for the valid ones, one for the revoked ones.
 pub(crate) fn grants<'a>(filter: &GrantFilter, after: Option<&'a GrantSortKey>) -> Vec<Stretch<'a>> {
     let of = |revoked| {
         Stretch::of::<GrantRow>(Some("grants_by_state"), "grant_id DESC")

@@ -54,7 +54,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Reuses an earlier answer for a new question if the workflow allows it. It goes into the append that opens the
-    /// question. No person is asked, and a crash leaves both events or neither.
+    /// question. The question reaches no person, and a crash leaves both events or neither.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut Decided,

@@ -27,7 +27,7 @@ pub(super) enum Lookup {
     Files(Vec<String>),
     /// Check of the arguments of a call that a person edited.
     Check { tool: String, arguments: Value },
-    /// Recipients that a channel notified of an interrupt.
+    /// Recipients that a channel asked to decide on an interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 
@@ -107,7 +107,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns the recipients that a channel notified of an interrupt.
+    /// Returns the recipients that a channel asked to decide on an interrupt.
     async fn recipients_of(
         &self,
         channel: &str,

@@ -204,7 +204,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
-            // The same request succeeded in between, so its repeat is rejected. The first result is the answer.
+            // A repeat of the request is rejected, because the first one succeeded in between. Its result is the
+            // answer.
             Err(error @ Error::Rejected(_)) => self.known(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }

@@ -15,7 +15,7 @@ const NO_ROOM: &str = "it waited too long: whoever is told there has not answere
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
-    /// True if the receiver has unsubscribed.
+    /// True if the receiver rejects all further deliveries.
     pub(super) is_gone: bool,
 }
 

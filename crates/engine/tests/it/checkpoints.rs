@@ -1,4 +1,5 @@
-//! The tree over a journal as it grows, against the tree over all its events; proofs from kept blocks; signed notes.
+//! The tree over a growing journal equals the tree over all its events. Also proofs from cached blocks, and signed
+//! notes.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_includ
 use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, append, notes};
 use holdshort_store::{Append, Log, Memory, StreamAppend};
 
-/// Appends so many events of the installation; their hashes.
+/// Appends `count` events of the installation. Returns their hashes.
 async fn grow(journal: &Memory, chain: &mut Chain, count: u64) -> Vec<Digest> {
     let at = Timestamp::from_millis(1_780_000_000_000);
     let mut draw = Draw::new(Seed([7; 16]), at);
@@ -40,7 +41,7 @@ async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
     assert_eq!(tree.standing().await.unwrap(), None);
     let (mut chain, mut all, mut roots) = (Chain::START, Vec::new(), vec![Digest::ZERO]);
     let mut whole = Growing::default();
-    // Also where a block is just full, and one event more.
+    // The sizes include a block that is just full, and one event more.
     for more in [1, 6, 1_016, 1, 1, 1_023, 300] {
         for hash in grow(&journal, &mut chain, more).await {
             whole.event(&hash);
@@ -81,7 +82,7 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     let note = checkpoint.sign(&head, at, &signer);
     let vkey = signer.key().vkey(&checkpoint.origin);
     let keys: [VerifyingKey; 1] = [vkey.parse().unwrap()];
-    // Some of these have signs in their base64 that stand between the parts of a key, too.
+    // Some of these keys contain `+` in their base64, which also separates the parts of a key.
     for _ in 0..200 {
         let key = Signer::of(&Signer::draw().unwrap()).unwrap().key();
         assert_eq!((key.vkey("a/b").parse(), key.to_string().parse()), (Ok(key), Ok(key)));
@@ -99,12 +100,12 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     for text in ["", "a\n1\nb\n\n", "a\n-1\nAAAA\n\nx", "a\n1\n\n\u{2014} a b"] {
         assert_eq!(Checkpoint::open(text, &keys), Err(Malformed::Text), "{text}");
     }
-    // A file holds one after another, with empty lines between them or without.
+    // A file contains several notes, with empty lines between them or without.
     let file = format!("{note}\n{note}{note}\n");
     let (found, outside) = notes(&file);
     assert_eq!(found, [note.clone(), note.clone(), note.clone()]);
     assert!(outside.iter().all(|(_, line)| line.is_empty()), "{outside:?}");
-    // One that was cut off takes none of those behind it along.
+    // A note that was cut off does not damage the notes after it.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.txt");
     std::fs::write(&path, &note[..40]).unwrap();

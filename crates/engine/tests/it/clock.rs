@@ -1,4 +1,4 @@
-//! A clock that is set back: events stay in order, deadlines come and come no later than they said, ids stay unique.
+//! A clock that is set back: events stay in order, deadlines pass and never later than announced, ids stay unique.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ async fn a_deadline_stays_where_it_was_and_comes() {
     }
 }
 
-/// What is opened after the clock went back expires that long after the run's last event, as its reader sees it.
+/// An interrupt opened after the clock went back expires that long after the run's last event, as its reader sees it.
 #[tokio::test]
 async fn what_is_opened_later_expires_later() {
     let stage = Stage::solo(script());
@@ -81,7 +81,7 @@ async fn ids_stay_unique_and_lists_whole() {
         let session = stage.run(&run).await.session().unwrap().to_string();
         ids.extend([run.to_string(), interrupt.to_string(), session]);
         started += 1;
-        // The same milliseconds again and again.
+        // Goes back, so that milliseconds repeat.
         stage.clock.advance_ms(-1);
         if started % 10 == 0 {
             stage.clock.set(START);

@@ -1,5 +1,5 @@
-//! A crash after every single commit of a whole story, with what was under way done or not done: nothing
-//! side-effecting is begun twice unless a person said so, and every run ends as it would have.
+//! A crash after every single commit of a whole story, with the jobs in flight done or not done. No side effect starts
+//! twice unless a person decided so, and every run ends as it would have without the crash.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn world() -> World {
     world
 }
 
-/// One life of the process: until the journal fails, or the run waits for nobody. Counts its appends.
+/// Runs one life of the process, until the journal fails or the run has ended.
 async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
     stage.driver.sweep().await.map_err(drop)?;
     loop {
@@ -41,7 +41,7 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
             let answer = stage.world.work(&job);
             deliver(answer).await.map_err(drop)?;
         }
-        // Upkeep does so: a sweep every ten seconds, and deadlines.
+        // Does the work of upkeep: a sweep every ten seconds, and deadlines.
         stage.clock.advance_ms(60_000);
         stage.driver.sweep().await.map_err(drop)?;
         stage.driver.due().await.map_err(drop)?;
@@ -50,7 +50,7 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
         }
         let runs = stage.driver.journal().runs_all().await;
         let Some(run) = runs.first().cloned() else {
-            // Nothing was written before the crash: the client asks again.
+            // The crash came before the first write: the client repeats its request.
             let key = Some(holdshort_engine::IdempotencyKey {
                 scope: "test".into(),
                 key: "the run".into(),
@@ -79,7 +79,7 @@ impl<J: holdshort_store::Journal> AllRuns for J {
     }
 }
 
-/// Crashes at append `n` of the first life: before it is written, or after. Jobs under way are done or not.
+/// Crashes at append `n` of the first life: before it is written, or after. Jobs in flight are done or not.
 async fn crash_at(n: usize, written: bool, done: bool) -> bool {
     let (world, clock) = (world(), SimClock::new(n as u64));
     let memory = Memory::new();
@@ -101,7 +101,7 @@ async fn crash_at(n: usize, written: bool, done: bool) -> bool {
     effects.sort();
     let expected = ["run:touch c", "write:a.txt=changed", "write:b.txt=beta"];
     assert_eq!(effects, expected, "crash at {n}, written {written}, done {done}");
-    // The chain holds, and no sequence number is missing.
+    // The chain is valid, and no sequence number is missing.
     stage.events(&run).await;
     assert_eq!(holdshort_engine::audit::verify(&**stage.driver.journal()).await.unwrap().problems, []);
     crashed

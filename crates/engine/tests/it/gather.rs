@@ -1,4 +1,4 @@
-//! What a channel tells together, and what it tells nobody any more: a table of stories.
+//! A table of stories: notices that a channel gathers into one message, and notices that it drops.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn channel() -> Channel {
     }
 }
 
-/// One that holds nothing back, told as a whole.
+/// Returns a channel without quiet hours or digests that notifies all its readers.
 pub(crate) fn at_once() -> Channel {
     Channel {
         name: "at_once".to_owned(),
@@ -38,7 +38,7 @@ fn id(n: u64) -> InterruptId {
     format!("int_01k6f0000000000000000000{n:02}").parse().unwrap()
 }
 
-/// The `seq`th event, about the `n`th interrupt.
+/// Returns the delivery of the `seq`th event, about the `n`th interrupt.
 fn told(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery {
     let notice = Notice {
         occasion,
@@ -82,7 +82,7 @@ fn low(seq: u64, n: u64, occasion: Occasion) -> Delivery {
     told(seq, n, occasion, "anna", Level::Low)
 }
 
-/// The sequences of each message, and of what is dropped.
+/// Returns the sequences of each message, and of the dropped deliveries.
 fn sorted(claimed: Vec<Delivery>, open: &[u64]) -> (Vec<Vec<u64>>, Vec<u64>) {
     let open: BTreeSet<InterruptId> = open.iter().map(|n| id(*n)).collect();
     let Sorted { bundles, dropped } = sort(claimed, &channel(), &People::default(), &open);

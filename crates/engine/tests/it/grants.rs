@@ -1,4 +1,4 @@
-//! Grants, revokes, rules of the installation and the freeze: what holds from the next start on.
+//! Grants, revokes, rules of the installation and the freeze: their effect from the next start on.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -62,7 +62,8 @@ async fn a_revoke_holds_from_the_next_start_on() {
     assert_eq!(stage.world.effects(), ["run:git add a"]);
     assert_eq!(stage.only_open(&run).await.content_text("title"), "run_command: git add b");
 
-    // Again is the same; another grant is unknown; the row names where it was added.
+    // A repeated revoke changes nothing, and an unknown grant is rejected. The row names the event that added the
+    // grant.
     stage.driver.revoke(&session, &grant, operator()).await.unwrap();
     let row = stage.driver.journal().grant(&grant).await.unwrap().unwrap();
     assert_eq!((row.added_seq, row.revoked), (1, true));
@@ -94,7 +95,7 @@ async fn nothing_starts_while_frozen_and_everything_goes_on_after() {
     let stage = Stage::solo(vec![Say::Calls(vec![write("a.txt", "x")]), Say::Text("Done.")]);
     let run = stage.play().await;
     stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
-    // Decisions are taken, and wait.
+    // Decisions are accepted, and wait.
     stage.decide_only(&run, option("approve")).await;
     let fresh = stage.start().await;
     assert_eq!((stage.world.effects().len(), stage.world.waiting().len()), (0, 0));

@@ -1,4 +1,4 @@
-//! Idempotency keys: one request, one effect, however often it comes.
+//! Idempotency keys: one request has one effect, however often it is sent.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) fn ask(title: &str) -> Ask {
     }
 }
 
-/// A run of an agent that lives elsewhere.
+/// Returns the start of a run of an external agent.
 pub(crate) fn external(origin: Origin, ask: Option<Ask>, key: Option<IdempotencyKey>) -> StartRun {
     StartRun {
         definition: Arc::new(holdshort_workflow::external()),

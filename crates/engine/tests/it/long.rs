@@ -11,7 +11,7 @@ use holdshort_store::{Append, Journal, Rows, StreamAppend, Tables};
 use crate::stage::{Stage, command, operator, option};
 use crate::world::Say;
 
-/// Appends pauses until the run has this many events; behind the driver's back, as fast as the journal takes them.
+/// Appends pauses to the journal directly, without the driver, until the run has this many events.
 async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upto: u64) {
     let stream = StreamId::Run(run.clone());
     let mut chain = stage.driver.journal().chain(&stream).await.unwrap();
@@ -36,7 +36,7 @@ async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upt
     stage.driver.journal().append(Append { streams, rows, ..Append::default() }).await.unwrap();
 }
 
-/// One replay of nearly all the events that a run may have.
+/// A run near its limit of events resumes with one replay, and ends there with its reason.
 #[tokio::test]
 async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("make")]), Say::Text("Done.")]);
@@ -49,7 +49,7 @@ async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     fresh.world.settle().await;
     let ended = fresh.driver.current(&run).await.unwrap().ended.clone().unwrap();
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "limit_events"));
-    // What was approved before ran, once; nothing begins after it.
+    // The approved call ran, once; nothing starts after it.
     assert_eq!(fresh.world.effects(), ["run:make"]);
     let row = fresh.driver.journal().run(&run).await.unwrap().unwrap();
     assert!(row.seq >= EVENTS && row.seq < EVENTS + 10, "{}", row.seq);

@@ -1,4 +1,4 @@
-//! The driver over real journals, with a scripted world: nothing here waits for a clock or a network.
+//! The driver over real journals, with a scripted world: no test waits for a clock or a network.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

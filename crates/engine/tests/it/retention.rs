@@ -1,4 +1,5 @@
-//! What runs said is erased once it was kept long enough, and is held from that. Over memory, SQLite and PostgreSQL.
+//! Content of runs is erased after its retention time, unless a legal hold keeps it. Over memory, SQLite and
+//! PostgreSQL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,12 +24,12 @@ fn admin() -> Actor {
     Actor::admin("anna", "test")
 }
 
-/// What is kept of what a run said: the number of its events that still say something.
+/// Returns the number of the run's events that still have content.
 async fn said<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }
 
-/// The runs that have ended, and the others.
+/// Returns the runs that have ended, and the others.
 async fn ended_and_live<J: Journal>(stage: &Stage<J>) -> [Vec<RunId>; 2] {
     let runs = stage.driver.journal().runs(&RunFilter::default(), None, 100).await.unwrap().items;
     let (ended, live): (Vec<_>, Vec<_>) = runs.into_iter().partition(|row| row.status.is_terminal());
@@ -71,14 +72,14 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
     assert_eq!(said(&stage, held).await, 0, "also why it was held");
 
-    // The journal is whole, and its rows are those of a replay.
+    // The journal is valid, and its rows equal those of a replay.
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
     rebuild::rebuild(&stage.driver).await.unwrap();
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
 
-    // What waits goes on.
+    // Waiting runs continue.
     let open = stage.open(&live[0]).await;
     if let Some(shown) = open.first() {
         let chosen = if shown.opened.kind == Kind::Question { "skip" } else { "approve" };
@@ -107,7 +108,7 @@ async fn what_ended_long_ago_is_erased_in_postgres() {
     what_ended_long_ago_is_erased(node(&url, "a").await).await;
 }
 
-/// Nodes that share a database all look, and whoever is second finds it done.
+/// Nodes that share a database all search for old runs, and erase each of them once.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_that_look_at_once_erase_each_run_once() {
     let url = holdshort_testpg::shared().database();
@@ -134,7 +135,7 @@ async fn two_nodes_that_look_at_once_erase_each_run_once() {
     assert!(report.problems.is_empty(), "{report:#?}");
 }
 
-/// A delivery that somebody has answered, so many days later: whether it is there, and whether what it said is.
+/// Returns the state of an answered delivery after this many days: whether it exists, and whether its content does.
 async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![command("git add a")])]);
@@ -178,8 +179,8 @@ async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     (delivery.is_some(), said[0])
 }
 
-/// What was told over channels (contracts D1, E19): that it was for 90 days at least, and as long as what runs said where that is
-/// longer; what it said for 30 days, whatever else is kept.
+/// A delivery is kept for at least 90 days, and as long as runs' content if that is longer. Its content is kept for 30
+/// days in any case (contracts D1, E19).
 #[tokio::test]
 async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
     let for_days = |days: u64| Some(Duration::from_hours(days * 24));
@@ -193,7 +194,7 @@ async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
         (31, for_days(365), true, false),
         (364, for_days(365), true, false),
         (366, for_days(365), false, false),
-        // No shorter time comes from a configuration; it would change nothing.
+        // A configuration allows no shorter time; it would change nothing.
         (89, for_days(1), true, false),
     ] {
         assert_eq!(a_delivery_after(days, kept).await, (is_there, says), "after {days} days of {kept:?}");

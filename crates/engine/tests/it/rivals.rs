@@ -1,4 +1,4 @@
-//! Two drivers on one journal: whoever is late reads again and decides again; nothing begins twice.
+//! Two drivers on one journal: the later one reads again and decides again, and nothing starts twice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn rivals(script: Vec<Say>) -> (Stage<Memory>, Stage<Memory>) {
     (one, Stage::on(other, world, clock))
 }
 
-/// Every start in the journal, and whether it was performed exactly once.
+/// Checks that every start in the journal was performed exactly once.
 async fn assert_each_start_was_performed_once(stage: &Stage<Memory>, run: &RunId) {
     let told = stage.story(run).await;
     let starts = told.iter().filter(|event| event.starts_with("tool_started") || *event == "model_started");
@@ -44,7 +44,7 @@ async fn a_decision_taken_elsewhere_is_seen() {
     let (one, two) = rivals(vec![calls, Say::Text("Done.")]);
     let run = one.play().await;
     let [first, second] = one.open(&run).await.try_into().unwrap();
-    // Both have it loaded; each decides what the other does not know of.
+    // Both have the run loaded; each decides without knowing the other's decision.
     two.send(&run, Input::Tick).await.unwrap();
     two.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
@@ -64,11 +64,11 @@ async fn a_conflict_in_the_middle_of_a_call_does_not_run_it_again() {
     let [first, second] = one.open(&run).await.try_into().unwrap();
     one.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
-    // The other driver writes; the first one meets a conflict while its call is under way.
+    // The other driver writes; the first one meets a conflict while its call is in flight.
     two.send(&run, Input::Message { text: "hello".into() }).await.unwrap();
     one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
     assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
-    // And it still knows what to stop.
+    // It still knows which work to stop.
     one.send(&run, Input::Cancel { text: None }).await.unwrap();
     assert_eq!((one.world.waiting().len(), one.world.aborted()), (0, vec!["tool/call_1/1".to_owned()]));
 }
@@ -136,7 +136,7 @@ async fn everything_at_once_converges() {
             match (roll(4), one.world.take(), open.first()) {
                 (0 | 1, Some((job, deliver)), _) => deliver(stage.world.work(&job)).await.unwrap(),
                 (_, Some((job, deliver)), open) => {
-                    // Not now: it stays under way while a person acts.
+                    // The job stays in flight while a person acts.
                     if let Some(open) = open {
                         stage.decide(&run, &open.opened.interrupt, option("approve")).await.unwrap();
                     }
@@ -170,7 +170,8 @@ async fn what_others_wrote_is_read_before_anybody_is_refused() {
     assert_each_start_was_performed_once(&one, &run).await;
 }
 
-/// The append that ends a run takes its lease away: nothing is left that would name the run to the node at work.
+/// A sweep stops work of a run that another node cancelled. The append that ends a run also ends its lease, so the
+/// lease no longer names the run.
 #[tokio::test]
 async fn what_another_node_cancelled_is_stopped_by_a_sweep() {
     let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")])]);
@@ -223,7 +224,7 @@ async fn a_run_is_read_while_a_decision_on_it_is_written() {
     assert!(futures::poll!(&mut sent).is_pending(), "it is being written");
     let meanwhile = stage.driver.glance(&run).expect("nobody waits for who is at it");
     assert_eq!(meanwhile.seq, before.seq);
-    // Whoever asked goes away: what was being written may be there, so memory says nothing.
+    // The caller goes away: the append may be written, so the state in memory is uncertain.
     drop(sent);
     assert!(stage.driver.glance(&run).is_none());
     journal.write_held().await.remove(0).unwrap();
@@ -231,7 +232,7 @@ async fn a_run_is_read_while_a_decision_on_it_is_written() {
     assert_eq!(after.seq, before.seq + 1);
 }
 
-/// A row that the journal has already and a run that memory still has as it was before are two truths in one answer.
+/// A read never combines a row from the journal with an older state of the run in memory.
 #[tokio::test]
 async fn what_the_journal_has_is_not_told_as_it_was_before() {
     let (stage, journal, run) = waiting_on_a_faulty_journal().await;

@@ -1,4 +1,4 @@
-//! Sessions that are opened, suspended, resumed and closed, and what becomes of their runs.
+//! Sessions that are opened, suspended, resumed and closed, and the effect on their runs.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl<J: Journal> Stage<J> {
     }
 }
 
-/// Who waits for a session to be opened sleeps through everything else that is written.
+/// A caller that waits for the opening of a session is woken by no other event.
 #[tokio::test]
 async fn only_the_opening_of_a_session_wakes_who_waits_for_one() {
     let stage = on(Arc::new(Memory::new()));
@@ -143,7 +143,7 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
     let refused = stage.send(&runs[1], Input::Resume).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
-    // What people decide is taken, and waits.
+    // Decisions are accepted, and wait.
     stage.decide_only(&runs[1], option("approve")).await;
     assert_eq!(stage.world.effects().len(), 1);
 
@@ -154,7 +154,7 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     stage.try_start_in(&session).await.unwrap();
 }
 
-/// The answer to the suspension comes after the session was resumed: what it says is old by then.
+/// A late answer does not restore an old state: the answer to the suspension arrives after the session was resumed.
 #[tokio::test]
 async fn a_late_answer_leaves_no_session_as_it_was() {
     let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
@@ -179,7 +179,7 @@ async fn a_late_answer_leaves_no_session_as_it_was() {
 #[tokio::test]
 async fn a_closed_session_is_over() {
     let stage = Stage::solo(asks_once());
-    // A session that a run made is one like any other.
+    // A session that a run created behaves like any other.
     let run = stage.play().await;
     let session = stage.run(&run).await.session().unwrap().clone();
     for _ in 0..2 {
@@ -215,12 +215,12 @@ async fn whoever_repeats_a_request_that_broke_off_brings_it_to_its_end() {
     let session = stage.open_session().await;
     let runs = [stage.start_in(&session).await, stage.start_in(&session).await];
     stage.world.settle().await;
-    // The event is written, and that the first run rests is not.
+    // The session's event is written, but not the pause of the first run.
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
     assert_eq!(stage.state(&session).await, State::Suspended);
     assert_eq!(stage.statuses(&runs).await, [Status::Waiting; 2]);
-    // A run follows its session with whatever comes next: what is decided meanwhile waits.
+    // A run follows its session with its next input: a decision in between waits.
     stage.decide_only(&runs[0], option("approve")).await;
     assert_eq!(stage.statuses(&runs).await, [Status::Paused, Status::Waiting]);
     assert_eq!((stage.world.effects().len(), stage.driver.sweep().await.unwrap()), (0, 0));
@@ -238,7 +238,7 @@ async fn what_a_broken_off_suspension_held_back_goes_on_with_the_resume() {
     let run = stage.start_in(&session).await;
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
-    // The model's answer is written down, and with it the run rests; nobody has to repeat the request.
+    // The model's answer is recorded and pauses the run, without a repeated request.
     stage.world.settle().await;
     assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Paused, 0));
     stage.driver.resume_session(&session, operator()).await.unwrap();
@@ -259,14 +259,14 @@ async fn a_start_looks_at_the_session_as_others_left_it() {
     there.driver.suspend_session(&session, operator()).await.unwrap();
     let refused = here.try_start_in(&session).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
-    // And what it knows as suspended is open again by then.
+    // This node knows it as suspended, but it is open again.
     there.driver.resume_session(&session, operator()).await.unwrap();
     here.try_start_in(&session).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_suspension_that_nobody_told_of_is_found_by_the_guard() {
-    // A store of one node is not asked again before each start: the append itself compares.
+    // A store of one node is not read again before each start: the append itself compares.
     let stage = Stage::solo(asks_once());
     let session = stage.open_session().await;
     let run = stage.start_in(&session).await;
@@ -295,7 +295,7 @@ async fn a_session_in_which_nothing_happens_expires() {
         .unwrap()
         .unwrap();
     assert_eq!(closed.actor, Actor::engine());
-    // A run that waits keeps its session; it starts to be idle when the run has ended.
+    // A waiting run keeps its session; the idle period begins when the run has ended.
     stage.clock.advance_ms(10 * IDLE_MS);
     assert_eq!(stage.driver.expire_sessions().await.unwrap(), 0);
     stage.decide_only(&run, option("approve")).await;

@@ -1,4 +1,4 @@
-//! A driver on a journal with a world and a clock, and the shortest words for what tests do with it.
+//! A driver on a journal with a world and a clock, and helpers for tests.
 
 use std::sync::{Arc, LazyLock};
 
@@ -75,7 +75,7 @@ pub(crate) fn read(path: &str) -> (&'static str, Value) {
 }
 
 impl Stage<Memory> {
-    /// An agent `solo` with this script, on a journal in memory.
+    /// Returns an agent `solo` with this script, on a journal in memory.
     pub(crate) fn solo(script: Vec<Say>) -> Self {
         let world = World::default();
         world.script("solo", script);
@@ -88,7 +88,7 @@ impl<J: Journal> Stage<J> {
         Self { driver: Driver::new(journal, clock.clone(), world.clone()), world, clock }
     }
 
-    /// Starts a run; its jobs are under way.
+    /// Starts a run; its jobs are in flight.
     pub(crate) async fn start(&self) -> RunId {
         self.start_with(SOLO, None).await
     }
@@ -122,7 +122,7 @@ impl<J: Journal> Stage<J> {
         self.driver.start(start, operator()).await
     }
 
-    /// Starts a run and lets it go on until it waits for a person or ends.
+    /// Starts a run and continues it until it waits for a person or ends.
     pub(crate) async fn play(&self) -> RunId {
         let run = self.start().await;
         self.world.settle().await;
@@ -137,7 +137,7 @@ impl<J: Journal> Stage<J> {
         self.run(run).await.status()
     }
 
-    /// In the order in which they were opened.
+    /// Returns the open interrupts in the order in which they were opened.
     pub(crate) async fn open(&self, run: &RunId) -> Vec<Interrupt> {
         let run = self.run(run).await;
         let mut open: Vec<_> = run.open_interrupts().map(|(_, interrupt)| interrupt.clone()).collect();
@@ -145,7 +145,7 @@ impl<J: Journal> Stage<J> {
         open
     }
 
-    /// The one open interrupt.
+    /// Returns the only open interrupt.
     pub(crate) async fn only_open(&self, run: &RunId) -> Interrupt {
         let mut open = self.open(run).await;
         assert_eq!(open.len(), 1, "{open:#?}");
@@ -162,7 +162,7 @@ impl<J: Journal> Stage<J> {
         self.driver.send(run, input, operator()).await
     }
 
-    /// Decides on the one open interrupt and lets the run go on.
+    /// Decides on the only open interrupt and continues the run.
     pub(crate) async fn decide_only(&self, run: &RunId, decision: Decision) {
         let open = self.only_open(run).await;
         self.decide(run, &open.opened.interrupt, decision).await.unwrap();
@@ -174,7 +174,7 @@ impl<J: Journal> Stage<J> {
         self.driver.send(run, input, actor).await
     }
 
-    /// Says yes to everything until the run ends. Doubts are settled by looking at what was done.
+    /// Approves everything until the run ends. Unknown outcomes are settled by checking the side effects.
     pub(crate) async fn approve_all(&self, run: &RunId) {
         for _ in 0..50 {
             self.world.settle().await;
@@ -185,7 +185,7 @@ impl<J: Journal> Stage<J> {
         panic!("the run does not end");
     }
 
-    /// The decision that lets it go on.
+    /// Returns the decision that continues the run.
     pub(crate) fn yes(&self, interrupt: &Interrupt) -> Decision {
         match interrupt.opened.kind {
             Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => option("approve"),
@@ -205,14 +205,14 @@ impl<J: Journal> Stage<J> {
         }
     }
 
-    /// The run's events, verified from the first to the last.
+    /// Returns the run's events, verified from the first to the last.
     pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
         let sealed = self.driver.journal().read(&StreamId::Run(run.clone()), 0, usize::MAX >> 1).await;
         let mut chain = envelope::Chain::START;
         sealed.unwrap().iter().map(|sealed| event::open(sealed, &mut chain).unwrap()).collect()
     }
 
-    /// `type` of each event, with the call where it names one.
+    /// Returns the `type` of each event, with the call if it names one.
     pub(crate) async fn story(&self, run: &RunId) -> Vec<String> {
         let tell = |event: &Event| {
             let (kind, facts) = event.fact.encode();
@@ -224,7 +224,7 @@ impl<J: Journal> Stage<J> {
         self.events(run).await.iter().map(tell).collect()
     }
 
-    /// What the model was told with its last request.
+    /// Returns the model's last request.
     pub(crate) fn last_request(&self) -> String {
         serde_json::to_string(self.world.requests().last().unwrap()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! A journal from one store to another: all of what fits, or nothing.
+//! A journal from one store to another: everything is imported if it fits, otherwise nothing.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn position(journal: &Memory) -> u64 {
     *journal.watch().borrow()
 }
 
-/// More events than are written at once, and the last run started with a key.
+/// Returns a journal with more events than are written at once. Its last run started with a key.
 async fn many() -> (Stage<Memory>, RunId) {
     let stage = on(Arc::new(Memory::new()), 1);
     for _ in 0..120 {
@@ -51,7 +51,7 @@ async fn many() -> (Stage<Memory>, RunId) {
     (stage, run)
 }
 
-/// Two runs at the same time: their events stand between each other.
+/// A whole journal keeps its head, even if the events of two concurrent runs alternate.
 #[tokio::test]
 async fn a_whole_journal_keeps_its_head() {
     let stage = on(Arc::new(Memory::new()), 1);

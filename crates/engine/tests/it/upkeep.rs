@@ -1,4 +1,4 @@
-//! Rows from the journal, proof of the journal, and what waiting runs cost. Over memory and over SQLite.
+//! Rebuilt rows, audits, and the cost of waiting runs. Over memory and over SQLite.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn script() -> Vec<Say> {
     ]
 }
 
-/// Runs in every state, with a grant that holds and one that was revoked.
+/// Creates runs in every state, with a valid grant and a revoked one.
 pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", script());
@@ -48,7 +48,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage.send(&cancelled, Input::Cancel { text: None }).await.unwrap();
     let paused = stage.play().await;
     stage.send(&paused, Input::Pause).await.unwrap();
-    // Sessions of a run and of their own, in every state.
+    // Sessions created by a run, and sessions opened separately, in every state.
     stage.clock.advance_ms(1);
     let suspended = stage.run(&granted).await.session().unwrap().clone();
     stage.driver.suspend_session(&suspended, operator()).await.unwrap();
@@ -67,7 +67,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage
 }
 
-/// Everything that lists are made of.
+/// Returns all rows that lists are made of.
 async fn rows<J: Journal>(stage: &Stage<J>) -> String {
     let journal = stage.driver.journal();
     let runs = journal.runs(&RunFilter::default(), None, 100).await.unwrap();
@@ -90,7 +90,7 @@ async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {
     let rebuilt = rebuild::rebuild(&stage.driver).await.unwrap();
     assert_eq!(rows(&stage).await, before);
     assert_eq!((rebuilt.runs, rebuilt.sessions, rebuilt.grants), (5, 7, 2));
-    // And from nothing.
+    // Rebuilds once more from empty tables.
     stage.driver.journal().replace_rows(Vec::new()).await.unwrap();
     rebuild::rebuild(&stage.driver).await.unwrap();
     assert_eq!(rows(&stage).await, before);
@@ -149,7 +149,7 @@ async fn audit_finds_an_event_that_was_changed() {
         let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
         assert!(by_hand::change_events(&file, sql, &[]) > 0, "{what}");
         drop(file);
-        // Or the database would not open where its end is gone.
+        // Without its pin the database opens even if its last events are missing.
         std::fs::remove_file(folder.path().join("holdshort.head")).unwrap();
         let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
         let found = audit::verify(&*reopened).await.unwrap();
@@ -160,7 +160,7 @@ async fn audit_finds_an_event_that_was_changed() {
     }
 }
 
-/// Its chain is intact, and its row knows better.
+/// The session's chain stays valid; its row shows the loss.
 #[tokio::test]
 async fn audit_finds_a_session_whose_last_event_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +176,8 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     assert_eq!(told, ["the session had at least 2 events and has 1"]);
 }
 
-/// Much is wrong with each stream, and one row is missed by the events of its session and by those of several runs.
+/// An audit reports one finding for each stream, even if a stream has many faults. The events of a session and of
+/// several runs all imply the same missing row.
 #[tokio::test]
 async fn audit_tells_one_finding_of_each_stream() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,7 +207,7 @@ async fn runs_that_wait_are_not_held_in_memory() {
         runs.push(stage.play().await);
     }
     assert!(stage.driver.loaded_runs() <= 256, "{}", stage.driver.loaded_runs());
-    // One that was let go is as good as any.
+    // A run that was dropped from memory can be continued.
     stage.approve_all(&runs[0]).await;
     assert_eq!(stage.status(&runs[0]).await, Status::Completed);
 }
@@ -225,7 +226,7 @@ async fn watchers_hear_of_commits() {
     assert_eq!(page.len(), 1);
 }
 
-/// A run at two calls: one runs, and the look at the other one is about to come back.
+/// Starts a run with two calls: one runs, and the inspection of the other one is about to return.
 async fn one_of_two<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);

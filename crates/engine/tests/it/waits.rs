@@ -1,4 +1,4 @@
-//! How long a delivery waits for its next attempt, as a table.
+//! Table of the waits of a delivery before its next attempt.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use holdshort_engine::outbox::wait;
 
 use crate::gather::at_once;
 
-/// What failed together does not come back together (lesson 59).
+/// Deliveries that failed together are not retried together (lesson 59).
 #[test]
 fn each_is_four_times_as_long_up_to_a_limit_and_up_to_a_quarter_more_by_chance() {
     let channel = Channel { retry_ms: 5_000, ..at_once() };

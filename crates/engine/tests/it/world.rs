@@ -1,5 +1,5 @@
-//! The world as a scripted executor: a workspace in memory, a model that answers by position, and a count of
-//! everything that was done. It survives "crashes": only the jobs under way are lost.
+//! The world as a scripted executor: a workspace in memory, a model that answers by position, and a count of all
+//! actions. It survives "crashes": only the jobs in flight are lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Propose
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
-/// What the model says to a request with so many replies in it.
+/// The model's answer to a request, chosen by the number of replies in the request.
 #[derive(Clone, Debug)]
 pub(crate) enum Say {
     Text(&'static str),
     Calls(Vec<(&'static str, Value)>),
-    /// Fails with this, each time.
+    /// Fails with this error each time.
     Fail(FailureKind),
-    /// Fails once with this, then says the other.
+    /// Fails once with this error, then gives the other answer.
     FailOnce(FailureKind, Box<Say>),
 }
 
@@ -38,11 +38,11 @@ struct Inner {
     failed: Vec<(String, usize)>,
     /// Side effects: `run:command` or `write:path=content`, in order.
     effects: Vec<String>,
-    /// Everything that was handed over, per run.
+    /// All actions that were handed over, with their runs.
     performed: Vec<(RunId, String)>,
     aborted: Vec<String>,
     stopped: BTreeSet<String>,
-    /// What files were to hold, by its digest.
+    /// Proposed contents of files by digest.
     texts: BTreeMap<Digest, String>,
     requests: Vec<Vec<Message>>,
 }
@@ -76,7 +76,7 @@ impl World {
         self.inner().requests.clone()
     }
 
-    /// The oldest job under way, taken out.
+    /// Takes out the oldest job in flight.
     pub(crate) fn take(&self) -> Option<(Job, Deliver)> {
         self.inner().jobs.pop_front()
     }
@@ -85,7 +85,7 @@ impl World {
         self.inner().jobs.iter().map(|(job, _)| job.action.to_string()).collect()
     }
 
-    /// Does every job and brings every answer back, until nothing is under way.
+    /// Does every job and delivers every answer, until no job is in flight.
     pub(crate) async fn settle(&self) {
         while let Some((job, deliver)) = self.take() {
             let answer = self.work(&job);
@@ -93,7 +93,7 @@ impl World {
         }
     }
 
-    /// What a process that dies leaves undone, or done and untold.
+    /// Drops all jobs like a dying process: not done, or done without an answer.
     pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Does the job and says what came of it.
+    /// Does the job and returns its result.
     pub(crate) fn work(&self, job: &Job) -> Input {
         let mut inner = self.inner();
         match &job.work {
@@ -186,7 +186,7 @@ impl Inner {
         Outcome::Done { text, data: Value::Null }
     }
 
-    /// The file that a call would leave, as a changeset.
+    /// Returns the changeset of the file that a call would write.
     fn propose(&mut self, path: &str, content: &str) -> Proposed {
         let mut entry = |text: &str| {
             let digest = Digest::of(text.as_bytes());
@@ -200,7 +200,7 @@ impl Inner {
         Proposed { changeset, text: "written".to_owned(), data: Value::Null }
     }
 
-    /// Carries a commit on: what is as it will be is left.
+    /// Continues a commit: a file that already has its new content is left alone.
     fn commit(&mut self, changeset: &Changeset) -> Outcome {
         for Change { path, before, after, .. } in changeset.changes() {
             let digest = |entry: &Option<Entry>| match entry {

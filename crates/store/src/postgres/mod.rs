@@ -61,7 +61,7 @@ pub struct Config {
     pub lease: Duration,
     /// True to refuse to open while another node is alive, and to keep other nodes out: for work on the journal itself.
     pub alone: bool,
-    /// Connections for appends and reads; five more are opened for upkeep.
+    /// Connections for appends and reads; five more are opened for upkeep and notifications.
     pub connections: usize,
     /// Migrations that this node knows. A node of another version knows others.
     pub schema: Schema,
@@ -180,7 +180,7 @@ impl Postgres {
         self.node.as_ref().ok_or(Error::Closed)
     }
 
-    /// Waits for the accepted appends, returns all leases and leaves: other nodes take over at once. Later calls get
+    /// Waits for the accepted appends, releases all leases and leaves: other nodes take over at once. Later calls get
     /// [`Error::Closed`].
     pub async fn close(&self) -> Result<(), Error> {
         let was_open = mem::replace(&mut *self.open.write().await, false);

@@ -118,7 +118,7 @@ impl Node {
         }
     }
 
-    /// Returns the lease of a run that this node cannot read, so that another node can take it.
+    /// Releases the lease of a run that this node cannot read, so that another node can take it.
     pub(super) async fn give_back(&self, pool: &Pool, run: &RunId) -> Result<(), Error> {
         self.unreadable().insert(run.clone());
         let sql = "UPDATE leases SET node = NULL, woken = true, since = clock_timestamp()
@@ -234,7 +234,7 @@ impl Node {
         Ok(())
     }
 
-    /// Returns all leases, so that other nodes need not wait until they expire.
+    /// Releases all leases, so that other nodes need not wait until they expire.
     pub(super) async fn leave(&self, pool: &Pool) -> Result<(), Error> {
         let sql = "WITH given AS (UPDATE leases SET node = NULL, since = clock_timestamp() WHERE node = $1)
                    DELETE FROM nodes WHERE node = $1";

@@ -183,7 +183,7 @@ pub(crate) async fn seen(journal: &impl Journal, position: u64) {
     wait.await.expect("reads by position see it in time").unwrap();
 }
 
-/// Converts an append's answer so that it can be compared: errors do not implement `Eq`.
+/// Converts an append's answer so that it can be compared: errors do not implement `PartialEq`.
 pub(crate) fn told(result: Result<Appended, AppendError>) -> Result<u64, String> {
     result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
 }

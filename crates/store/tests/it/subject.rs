@@ -26,7 +26,7 @@ pub(crate) trait Cluster: Subject {
     async fn lapse(&self, node: &Self::Journal);
     /// Renews the leases of a node after all.
     async fn revive(&self, node: &Self::Journal);
-    /// Stops a node. It returns its leases if it can.
+    /// Stops a node. It releases its leases if it can.
     async fn stop(&self, node: &Self::Journal);
 }
 

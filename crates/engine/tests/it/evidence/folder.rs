@@ -1,4 +1,4 @@
-//! A data folder that no server uses, and what somebody does to its files who knows how they are made.
+//! A data folder that no server uses, and manipulations of its files by an expert.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) const DATABASE: &str = "holdshort.db";
 pub(super) const LOG: &str = "holdshort.db-wal";
 pub(super) const PIN: &str = "holdshort.head";
 
-/// A run alone in its session, which its start made.
+/// A run alone in its session, which its start created.
 const LONELY: &str = "SELECT run FROM runs WHERE session IN (SELECT session FROM sessions WHERE seq = 0)
     AND session NOT IN (SELECT session FROM grants) ORDER BY run LIMIT 1";
 
@@ -28,7 +28,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// A copy of the story's.
+    /// Copies the files of the story.
     pub(super) fn copy(from: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         for name in [DATABASE, PIN] {
@@ -45,7 +45,7 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    /// Runs statements that change something; those that name `events` find a row there for each event.
+    /// Runs statements that must change something. Statements that name `events` find a row there for each event.
     pub(super) fn sql(&self, statements: &str) {
         let run = |file: &Connection| {
             let changes =
@@ -61,7 +61,7 @@ impl Files {
         }
     }
 
-    /// The rows of the journal as they stand there.
+    /// Returns the rows of the journal as they are stored.
     pub(super) fn appends(&self) -> Vec<Vec<Value>> {
         let file = self.database();
         let mut statement = file.prepare("SELECT * FROM appends ORDER BY position").unwrap();
@@ -79,7 +79,7 @@ impl Files {
         self.database().execute_batch(statements).unwrap();
     }
 
-    /// Makes an index anew with another condition, and has the schema say that it is as it was.
+    /// Rebuilds an index with another condition, and makes the schema show the original one.
     pub(super) fn make_anew(&self, index: &str, condition: &str, other: &str) {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let made: String = self.database().query_row(sql, [index], |row| row.get(0)).unwrap();
@@ -102,7 +102,7 @@ impl Files {
         fs::write(self.path(DATABASE), bytes).unwrap();
     }
 
-    /// Keeps the first commits of the log.
+    /// Keeps only the first `kept` commits of the log.
     pub(super) fn shorten_the_log(&self, kept: usize) {
         let log = fs::read(self.path(LOG)).unwrap();
         fs::write(self.path(LOG), &log[..commits(&log)[kept - 1]]).unwrap();
@@ -112,7 +112,7 @@ impl Files {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    /// The last event by another author, and its hash.
+    /// Rewrites the last event with another author, and computes its hash.
     pub(super) fn rewrite_the_last(&self) {
         self.with_events(|file| {
             let sql =
@@ -128,12 +128,12 @@ impl Files {
         });
     }
 
-    /// Puts one of the story's earlier files in place.
+    /// Replaces a file by an earlier one of the story.
     pub(super) fn go_back(&self, name: &str) {
         fs::copy(story().older.path().join(name), self.path(name)).unwrap();
     }
 
-    /// The folder of a server that was killed after the last events.
+    /// Copies the folder of a server that was killed after the last events.
     pub(super) fn be_killed(&self) {
         for name in [DATABASE, LOG, PIN] {
             fs::copy(story().killed.path().join(name), self.path(name)).unwrap();
@@ -155,7 +155,7 @@ impl Files {
         self.move_up();
     }
 
-    /// Positions run from 1 without a gap again.
+    /// Renumbers positions from 1 without a gap.
     pub(super) fn move_up(&self) {
         self.with_events(|file| {
             let mut statement = file.prepare("SELECT position FROM events ORDER BY position").unwrap();
@@ -167,7 +167,7 @@ impl Files {
         });
     }
 
-    /// Another event of the installation: everything is frozen once more.
+    /// Forges another event of the installation, which freezes everything once more.
     pub(super) fn forge_at_the_end(&self) {
         self.with_events(|file| {
             let sql = "SELECT seq, head, hash FROM events WHERE stream = x'03' ORDER BY seq DESC LIMIT 1";
@@ -188,7 +188,7 @@ impl Files {
         });
     }
 
-    /// As somebody would who knows how it is done.
+    /// Recomputes the chain, as an expert would.
     pub(super) fn compute_anew(&self) {
         let head = self.with_events(|file| {
             let mut statement = file.prepare("SELECT hash FROM events ORDER BY position").unwrap();
@@ -211,7 +211,7 @@ impl Files {
     }
 }
 
-/// Where the commits of a log end: frames that say how large the database is then.
+/// Returns where the commits of a log end: at frames that contain the size of the database.
 fn commits(log: &[u8]) -> Vec<usize> {
     let frame = 24 + 1024;
     let ends = (32..log.len()).step_by(frame).filter(|at| log[at + 4..at + 8] != [0; 4]);

@@ -1,4 +1,4 @@
-//! The table of `docs/journal.md`: what somebody does to a journal, and whether an audit finds it.
+//! The table of `docs/journal.md`: manipulations of a journal, and whether an audit finds them.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use super::folder::{DATABASE, Files, LOG, PIN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// By the journal alone.
+    /// Found in the journal alone.
     Alone,
-    /// Only against a head that was noted before.
+    /// Found only by a comparison with a noted head.
     Head,
     No,
 }
@@ -24,7 +24,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// How a data folder is changed that no server uses.
+/// Change to a data folder that no server uses.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     Sql(&'static str),
@@ -32,27 +32,27 @@ pub(super) enum Change {
 }
 use Change::{Code, Sql};
 
-/// Statements that name `events` find a row there for each event.
+/// A manipulation. Statements that name `events` find a row there for each event.
 pub(super) struct Manipulation {
-    /// As in the table.
+    /// Text of the table in the document.
     pub(super) what: &'static str,
     pub(super) folder: (Change, Found),
-    /// Statements in PostgreSQL. `None`: there is no such thing.
+    /// Statements for PostgreSQL; `None` if the manipulation is not possible there.
     pub(super) database: Option<(&'static str, Found)>,
 }
 
 impl Manipulation {
-    /// By the same statements in both.
+    /// Uses the same statements in both stores.
     const fn alike(what: &'static str, sql: &'static str) -> Self {
         Self { what, folder: (Sql(sql), Alone), database: Some((sql, Alone)) }
     }
 
-    /// By other statements in each.
+    /// Uses different statements in each store.
     const fn each(what: &'static str, folder: Change, database: &'static str) -> Self {
         Self { what, folder: (folder, Alone), database: Some((database, Alone)) }
     }
 
-    /// What is done to files.
+    /// Manipulates files, so it applies to SQLite only.
     const fn to_files(what: &'static str, code: fn(&Files)) -> Self {
         Self { what, folder: (Code(code), Alone), database: None }
     }
@@ -66,7 +66,7 @@ impl Manipulation {
     }
 }
 
-/// A run alone in its session, with its rows.
+/// Deletes a run that is alone in its session, with its rows.
 macro_rules! take_run_away {
     ($($then:literal)?) => {
         concat!(

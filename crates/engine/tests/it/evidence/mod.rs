@@ -1,7 +1,8 @@
-//! What an audit finds: each manipulation of the table in `docs/journal.md`, done to a real SQLite file and to a
-//! real PostgreSQL. The table there is compared with the one here.
+//! Findings of an audit: each manipulation of the table in `docs/journal.md`, done to a real SQLite file and to a real
+//! PostgreSQL. A test compares the table there with the one here.
 //!
-//! `manipulations` is the table, `story` what happened before, `folder` a data folder and what is done to its files.
+//! `manipulations` is the table, `story` the history of the journals, `folder` a data folder and the manipulations of
+//! its files.
 
 mod folder;
 mod manipulations;
@@ -23,7 +24,7 @@ use self::story::{ask_with_a_key, noted_in, story};
 use crate::stage::{operator, option};
 use crate::upkeep::play;
 
-/// An audit that could not read the journal has found something, too.
+/// Classifies two reports. An audit that could not read the journal has found something, too.
 fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Found {
     let is_found = |report: &Result<Report, String>| match report {
         Ok(report) => !report.problems.is_empty(),
@@ -49,7 +50,7 @@ async fn an_audit_of_a_data_folder_reads_and_nothing_else() {
     assert_eq!(fs::read(untouched.path(LOG)).unwrap(), fs::read(story().killed.path().join(LOG)).unwrap());
 }
 
-/// What is not changed by hand is what it was.
+/// Unpacking and packing events without a change restores the same rows.
 #[test]
 fn events_that_are_unpacked_are_packed_as_they_were() {
     let files = Files::copy(story().whole.path());
@@ -104,7 +105,7 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The URL of the nth copy of the database, after these statements.
+/// Returns the URL of the nth copy of the database, after these statements.
 fn changed(server: &Server, url: &str, n: usize, statements: &str) -> String {
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
     let copy = format!("{name}_{n}");
@@ -144,7 +145,7 @@ fn the_table_in_the_docs_is_this_one() {
     );
 }
 
-/// The same journal has the same head in every store.
+/// One journal has one head in every store.
 #[tokio::test]
 async fn a_head_is_a_function_of_the_events() {
     let folder = TempDir::new().unwrap();
@@ -155,7 +156,7 @@ async fn a_head_is_a_function_of_the_events() {
     assert_eq!(audit::verify(&**on_disk.driver.journal()).await.unwrap().head, head);
 }
 
-/// Rows are compared with streams that grow meanwhile, and nothing is called damaged that is not.
+/// An audit of a running server compares rows with growing streams, and reports no false damage.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_audit_beside_a_server_that_works_finds_nothing() {
     let folder = TempDir::new().unwrap();

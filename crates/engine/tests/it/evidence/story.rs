@@ -1,4 +1,4 @@
-//! What happened in the journals that are manipulated: data folders with one history, up to different points.
+//! History of the journals that are manipulated: data folders with one history, up to different points.
 
 use std::fs;
 use std::sync::{Arc, LazyLock};
@@ -16,19 +16,19 @@ use crate::upkeep::play;
 
 /// Data folders with the same history, up to different points.
 pub(super) struct Story {
-    /// Closed.
+    /// The folder after a close.
     pub(super) whole: TempDir,
-    /// The same folder, closed earlier.
+    /// An earlier copy of the same folder, after a close.
     pub(super) older: TempDir,
     /// The folder of a server that was killed with events in its log.
     pub(super) killed: TempDir,
-    /// Of `whole`, on the way and at its end.
+    /// Heads of `whole`, at earlier points and at its end.
     pub(super) heads: Vec<Noted>,
 }
 
 pub(super) fn story() -> &'static Story {
     static STORY: LazyLock<Story> = LazyLock::new(|| {
-        // Tests of one runtime each ask for it.
+        // Each test has its own runtime, so the story runs on its own thread.
         let thread = std::thread::spawn(|| {
             tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(tell())
         });
@@ -37,7 +37,7 @@ pub(super) fn story() -> &'static Story {
     &STORY
 }
 
-/// A request that can be repeated.
+/// Sends a request that can be repeated.
 pub(super) async fn ask_with_a_key<J: Journal>(stage: &Stage<J>) {
     let start = external(Origin::ExternalOnce, Some(ask("Which?")), Some(key("a")));
     stage.driver.start(start, operator()).await.unwrap();
@@ -70,7 +70,7 @@ async fn tell() -> Story {
     Story { whole: folder, older, killed, heads }
 }
 
-/// Some more events, and the heads before and after them.
+/// Writes more events. Returns the heads after them.
 pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<Noted> {
     let mut heads = Vec::new();
     for _ in 0..2 {

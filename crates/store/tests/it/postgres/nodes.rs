@@ -37,7 +37,7 @@ async fn a_node_keeps_its_leases_for_as_long_as_it_lives() {
     tokio::time::sleep(2 * LEASE).await;
     assert!(one.holds());
     assert!(other.claim(10).await.unwrap().is_empty());
-    // The node dies: its lease is not returned, and expires by itself.
+    // The node dies: its lease is not released, and expires by itself.
     drop(one);
     let taken = async {
         loop {
