@@ -1,11 +1,12 @@
 //! awk programs that only print: an allow-list of tokens.
 //!
-//! A program on the list writes no file, runs no command and reads no other program. Only as much of awk's grammar is
-//! read as is needed to find the tokens. A program that awk implementations may read differently is not on the list.
+//! A program on the list writes no file, runs no command and reads no other program. The reader parses only as much of
+//! awk's grammar as it needs to find the tokens. A program that awk implementations may read differently is not on the
+//! list.
 
 use crate::sed::until;
 
-/// Functions that compute. Without `system`, `close`, `fflush` and those of the program's own.
+/// Functions that only compute. `system`, `close`, `fflush` and functions that the program defines are absent.
 const FUNCTIONS: &[&str] = &[
     "length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "tolower", "toupper", "int",
     "sqrt", "exp", "log", "sin", "cos", "atan2", "rand", "srand", "gensub", "strftime", "systime", "mktime",
@@ -17,7 +18,7 @@ const KEYWORDS: &[&str] = &[
     "continue", "delete",
 ];
 
-/// Words of awk that are neither harmless nor names that a program may choose.
+/// Words of awk that are not harmless and that a program cannot choose as names.
 const RESERVED: &[&str] = &[
     "getline",
     "system",
@@ -37,7 +38,7 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk's own that only say how text is divided. `ARGV` and the tables of gawk are not among them.
+/// Variables of awk that only control how text is divided. `ARGV` and the tables of gawk are absent.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -59,8 +60,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Whether all that is given to awk are options about fields and variables, a program that only prints, and files. Each
-/// word comes with whether the shell expands it. Behind the program no word is an option any more.
+/// Returns true if the words of awk are harmless options, a program that only prints, and files. Harmless options set
+/// fields and variables. Each word comes with a flag: true if the shell expands it. Words behind the program are never
+/// options.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -79,7 +81,7 @@ pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) 
             return false;
         }
     };
-    // gawk takes names below `/inet` for connections.
+    // gawk opens connections for names below `/inet`.
     let is_file = |word: &str| !word.starts_with(['-', '+']) && !word.contains("/inet");
     words.all(|(word, _)| is_file(word)) && Reader::of(program).is_some()
 }
@@ -96,12 +98,12 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// What stands before a token: whether `/` divides there, or begins a pattern.
+/// Token before the current one. It decides whether `/` divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// An operator, or nothing: a value has to follow.
+    /// An operator, or the start: a value has to follow.
     Operator,
-    /// A name, a number, a `]`.
+    /// A name, a number or `]`.
     Value,
     /// Either, or implementations differ.
     Unsure,
@@ -115,7 +117,7 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Reads a program to its end; `None` where a token may do more than compute and print.
+    /// Reads a program to its end. None if a token may do more than compute and print.
     fn of(program: &'p str) -> Option<()> {
         let mut reader = Self { rest: program, before: Before::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {
@@ -167,7 +169,7 @@ impl<'p> Reader<'p> {
             '[' => Before::Operator,
             ']' => Before::Value,
             '$' => Before::Unsure,
-            // Outside of parentheses it may send what is printed into a file.
+            // Outside parentheses `>` may redirect the output of `print` into a file.
             '>' if self.before != Before::Operator && (self.parentheses > 0 || self.braces == 0) => {
                 Before::Operator
             }
@@ -175,7 +177,7 @@ impl<'p> Reader<'p> {
                 self.rest = &self.rest[1..];
                 Before::Unsure
             }
-            // No pipes: `|` and `|&` run a command.
+            // Rejects pipes: `|` and `|&` run a command.
             '|' | '&' => {
                 self.rest = self.rest.strip_prefix(c)?;
                 Before::Operator
@@ -194,7 +196,7 @@ impl<'p> Reader<'p> {
         self.rest = rest;
         let is_call = rest.trim_start_matches([' ', '\t']).starts_with('(');
         self.before = if KEYWORDS.contains(&word) {
-            // `for (print > "f";;)` writes, too.
+            // `for (print > "f";;)` writes a file, too.
             if word.starts_with("print") && self.parentheses > 0 {
                 return None;
             }

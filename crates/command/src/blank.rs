@@ -1,8 +1,8 @@
-//! Blank lines and comments: the lines of a command that hold nothing to run.
+//! Blank lines and comments: lines of a command without anything to run.
 
 use std::ops::RangeInclusive;
 
-/// Characters that show nothing: the default ignorable ones of Unicode, and two blanks that are letters to a shell.
+/// Invisible characters: the default ignorable ones of Unicode, and two blanks that a shell reads as letters.
 const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -24,7 +24,7 @@ const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Whether a line is nothing but blanks, comments and characters that show nothing. A NUL is no blank.
+/// Returns true if a line holds only blanks, comments and invisible characters. NUL is not blank.
 pub fn is_blank(line: &str) -> bool {
     let shows = |c: &char| {
         let is_unseen = c.is_whitespace() || c.is_control() || UNSEEN.iter().any(|range| range.contains(c));

@@ -1,5 +1,5 @@
-//! The class of a command: the gravest of what its parts do, from reading to installing software. Which programs do what
-//! is in `tables/classes.rs`.
+//! Class of a command: the most severe effect of its parts, from reading to installing software. The effects of
+//! programs are in `tables/classes.rs`.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,24 @@ use crate::reads::Known;
 use crate::tables::classes::{OPTIONS, ROWS, Row};
 use crate::{Command, Part, same};
 
-/// The gravest thing that a command is known to do, from the least to the most grave.
+/// Most severe known effect of a command. The variants are in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// It changes nothing.
+    /// Changes nothing.
     Reads,
-    /// It runs a program that is none of the others.
+    /// Runs a program of no other class.
     Runs,
-    /// It runs code: an interpreter, a file named by its path, or what nobody can tell.
+    /// Runs code: an interpreter, a file named by its path, or something unknown.
     RunsCode,
-    /// It reaches out over the network.
+    /// Connects to the network.
     ReachesOut,
-    /// It installs software.
+    /// Installs software.
     Installs,
 }
 
 impl Command {
-    /// The gravest among its parts; an opaque command may do anything, and counts as code.
+    /// Returns the most severe class of the parts. An opaque command may do anything, so it is [`Class::RunsCode`]
+    /// unless it is known to read.
     pub fn class(&self) -> Class {
         match self.opaque {
             Some(_) if self.computes_and_reads => Class::Reads,
@@ -33,7 +34,8 @@ impl Command {
         }
     }
 
-    /// All that it does, and may do: for rules that hold back. Reading is told where it does nothing else.
+    /// Returns all classes that the command has or may have, for rules that ask or forbid. Reading is included only if
+    /// the command does nothing else.
     pub fn classes(&self) -> BTreeSet<Class> {
         if self.computes_and_reads {
             return BTreeSet::from([Class::Reads]);
@@ -52,7 +54,7 @@ impl Part {
         if self.is_read_only() {
             return Class::Reads;
         }
-        // `pip3` is pip, and so is `python3 -m pip`; `git-push` is git.
+        // `pip3` and `python3 -m pip` are pip. `git-push` is git.
         let mut class = self.class_by_name();
         for words in same::as_well(self) {
             if let Some((program, arguments)) = words.split_first() {
@@ -88,7 +90,7 @@ impl Part {
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
     }
 
-    /// A script on the line that does more than print and edit, wherever its output goes.
+    /// Returns true if a script on the line does more than print and edit, regardless of redirections.
     fn gives_code(&self) -> bool {
         self.is_inline_code() && self.known() != Known::Reads && !self.only_edits()
     }
@@ -104,28 +106,29 @@ impl Part {
             ("-", _) => self.arguments.is_empty(),
             (_, Some((first, "*"))) => words.first() == Some(&first) && words.len() > 1,
             (_, Some((first, second))) => words.windows(2).any(|pair| pair == [first, second]),
-            // Behind an option that nobody knows, any word may be the subcommand.
+            // Behind an unknown option any word may be the subcommand.
             (wanted, None) => {
                 words.first() == Some(&wanted) || (wanted == "install" && words.contains(&"install"))
             }
         }) || (self.hides_its_subcommand() && row.words.split(' ').any(|wanted| words.contains(&wanted)))
     }
 
-    /// The words that are no options, from the subcommand on.
+    /// Returns the words from the subcommand on, without options.
     fn words_that_name(&self) -> Vec<&str> {
         let known = with_subcommands(&self.program).and_then(|known| known.after_options(&self.arguments));
         let words = known.unwrap_or(&self.arguments).iter().map(String::as_str);
         words.filter(|word| !word.starts_with('-')).collect()
     }
 
-    /// Whether an option before the subcommand may take the next word.
+    /// Returns true if an option before the subcommand may take the next word as its value.
     fn hides_its_subcommand(&self) -> bool {
         self.arguments.first().is_some_and(|word| word.starts_with('-'))
             && with_subcommands(&self.program)
                 .is_none_or(|known| known.after_options(&self.arguments).is_none())
     }
 
-    /// Whether a program that is given an address will go there. Those with subcommands have rows.
+    /// Returns true if the program is given an address that it may connect to. Programs with subcommands have rows
+    /// instead.
     fn names_an_address(&self) -> bool {
         const SCHEMES: [&str; 5] = ["http://", "https://", "ftp://", "ssh://", "ws://"];
         let goes = with_subcommands(&self.program).is_none() || self.program == "deno";

@@ -1,8 +1,8 @@
-//! Whether the words of a line tell what it runs.
+//! Clarity of a line: finds lines that may run another command than their words say.
 //!
-//! They do not where the line holds code, where its first word may be an alias, and where it has an option that the
-//! tables do not know: such a line may be a command that a rule forbids. Nothing here releases a command. The known
-//! programs are in `tables/subcommands.rs` and `tables/plain.rs`.
+//! A line is unclear if it holds code, if its first word may be an alias, or if the tables do not know an option. Such
+//! a line may be a command that a rule forbids. No function here allows a command. The known programs are in
+//! `tables/subcommands.rs` and `tables/plain.rs`.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_order, with_subcommands};
@@ -11,7 +11,7 @@ use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, Inner, Part, SYSTEM_FOLDERS, inner, is_assignment, options};
 
 impl Part {
-    /// Why nobody can tell what it does, where that matters: because a rule forbids commands, or nothing may be deployed.
+    /// Returns the reason why the effect is uncertain. It matters if a rule forbids commands or deploying.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
@@ -32,7 +32,8 @@ impl Part {
         }
     }
 
-    /// Whether its subcommand is none that the tables know: an alias, a program on `PATH`, a script, code.
+    /// Returns true if the tables do not know the subcommand: it may be an alias, a program on `PATH`, a script or
+    /// code.
     pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
@@ -50,14 +51,14 @@ impl Part {
             })
     }
 
-    /// Whether an option may name a program that it runs: of a program that no table calls harmless whatever its options
-    /// are, one that no row knows.
+    /// Returns true if an option may name a program to run. This is an option that no row knows, of a program that is
+    /// not harmless with all its options.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
         if self.known() == Known::Reads
             || plain::RUNS_NOTHING.contains(&program)
             || programs::is_build_tool(program)
-            // What is run is a part of its own.
+            // The executed command is a part of its own.
             || matches!(inner(self), Inner::Words(_) | Inner::Line)
             || matches!(launched(self), Launched::At(_))
             || self.only_edits()
@@ -66,7 +67,7 @@ impl Part {
         }
         if programs::is_interpreter(program) {
             return match self.arguments.as_slice() {
-                // The words behind a module are the module's, those behind a script the script's own.
+                // Words behind `-m MODULE` belong to the module, words behind a script to the script.
                 [flag, module, ..] if flag == "-m" => {
                     self.with(module.clone(), 2..self.arguments.len()).has_unknown_options()
                 }
@@ -88,7 +89,7 @@ impl Part {
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
     }
 
-    /// Whether no table speaks of its program, which is none of the workspace.
+    /// Returns true if no table has the program and it is not a file of the workspace.
     pub(crate) fn is_in_no_table(&self) -> bool {
         let program = self.program.as_str();
         let has_class =
@@ -115,7 +116,7 @@ impl Part {
             *first = format!("-{first}");
         }
         let rows = [plain::of(&self.program, &words), writes::of(&self.program, &words)];
-        // `yarn install` may be a script of that name: one row for both.
+        // `yarn install` may be a script of that name. Both readings use the same row.
         let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
         let as_script = script.and_then(|rest| plain::of(&self.program, rest));
         let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);
@@ -123,7 +124,7 @@ impl Part {
         rows.flatten().chain(reading).any(|(row, named)| {
             let expansions = expansions.get(named..).unwrap_or_default();
             options::read(row, &words[named..], expansions).is_some_and(|given| {
-                // `gcc @file` takes further options from a file.
+                // `gcc @file` reads further options from a file.
                 let is_list =
                     |(_, word): &(usize, &str)| row.parser == Parser::Names && word.starts_with('@');
                 // `tar -f host:file` runs a program to reach the host.

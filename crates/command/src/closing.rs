@@ -1,13 +1,15 @@
-//! What test runners say at their end, read from what a command printed: how many tests passed, failed and were skipped.
+//! Test counts from the last lines of test runners: reads the numbers of passed, failed and skipped tests from a
+//! command's output.
 //!
-//! PURE. The numbers are the command's own words: whoever writes the command can print the same line without a test.
-//! They are shown as such, and nothing may be decided by them. A row of [`RUNNERS`] is a runner; a line that is not
-//! wholly understood counts for nothing.
+//! PURE. The numbers are the command's own output: a command can print the same line without running a test. They are
+//! shown as such and must not decide anything. [`RUNNERS`] has a row for each runner. A line that is only partly
+//! understood is ignored.
 
-/// Reads one line, with the number of tests that an earlier line says ran; `None` where the runner does not end so.
+/// Reads one line, given the number of tests that an earlier line reports. None if the runner does not end with such a
+/// line.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
-/// Each by its name.
+/// Known test runners, by name.
 const RUNNERS: [(&str, Reader); 7] = [
     ("cargo test", cargo),
     ("pytest", pytest),
@@ -34,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds a number under the word that a runner has for it; `None` for a word that nobody knows.
+    /// Adds a number under a runner's word for it. None for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -50,8 +52,8 @@ impl Counts {
     }
 }
 
-/// `1 failed, 41 passed (cargo test)`, a line for each runner whose end is in the output, in the order of the table. What
-/// one runner says several times is added up.
+/// Returns a line such as `1 failed, 41 passed (cargo test)` for each runner whose end is in the output. Lines are in
+/// the order of the table. Several ends of one runner are added up.
 pub fn said_of_tests(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
@@ -63,14 +65,14 @@ pub fn said_of_tests(output: &str) -> Vec<String> {
                 *found = Some(found.unwrap_or_default().plus(counts));
             }
         }
-        // It counts for the first end after it.
+        // The reported number applies to the first end after it.
         all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
     }
     let told = found.into_iter().zip(RUNNERS);
     told.filter_map(|(counts, (runner, _))| Some(words(runner, counts?))).collect()
 }
 
-/// What failed comes first.
+/// Formats the counts, failures first.
 fn words(runner: &str, counts: Counts) -> String {
     let Counts { passed, failed, skipped } = counts;
     let told = [
@@ -81,7 +83,7 @@ fn words(runner: &str, counts: Counts) -> String {
     format!("{} ({runner})", told.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-/// Without the sequences that colour a terminal.
+/// Returns the line without terminal colour sequences.
 fn uncoloured(line: &str) -> String {
     let mut pieces = line.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -91,7 +93,7 @@ fn uncoloured(line: &str) -> String {
     })
 }
 
-/// `3 passed, 1 failed`: every item is a number and a word that is known.
+/// Reads `3 passed, 1 failed`. Every item is a number and a known word.
 fn counted(items: &str, between: &str) -> Option<Counts> {
     items.split(between).try_fold(Counts::default(), |counts, item| {
         let (number, word) = item.trim().split_once(' ')?;
@@ -99,14 +101,14 @@ fn counted(items: &str, between: &str) -> Option<Counts> {
     })
 }
 
-/// `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+/// Reads `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
 fn cargo(line: &str, _: Option<u64>) -> Option<Counts> {
     let said = line.strip_prefix("test result: ")?;
     let items = said.strip_prefix("ok. ").or_else(|| said.strip_prefix("FAILED. "))?;
     counted(items.split_once("; finished in ").map_or(items, |(items, _)| items), ";")
 }
 
-/// `===== 1 failed, 3 passed in 0.12s =====`; without the signs where it is told to be quiet.
+/// Reads `===== 1 failed, 3 passed in 0.12s =====`. In quiet mode there are no `=`.
 fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     let (items, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
     let seconds = time.split(' ').next()?.strip_suffix('s')?;
@@ -114,7 +116,7 @@ fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     if items == "no tests ran" { Some(Counts::default()) } else { counted(items, ",") }
 }
 
-/// `Ran 5 tests in 0.001s`, and in a later line `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
+/// Reads `Ran 5 tests in 0.001s`, and in a later line `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
 fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     let all = ran?;
     let said = line.strip_prefix("OK").or_else(|| line.strip_prefix("FAILED"))?;
@@ -131,13 +133,13 @@ fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     Some(Counts { passed, ..counts })
 }
 
-/// How many tests unittest says that it ran.
+/// Returns the number of tests that unittest ran.
 fn ran(line: &str) -> Option<u64> {
     let (number, rest) = line.strip_prefix("Ran ")?.split_once(" test")?;
     rest.strip_prefix('s').unwrap_or(rest).starts_with(" in ").then(|| number.parse().ok())?
 }
 
-/// `# pass 3` or `ℹ pass 3`, each number in a line of its own.
+/// Reads `# pass 3` or `ℹ pass 3`, with one number per line.
 fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
     let (word, number) = items.split_once(' ')?;
@@ -145,18 +147,18 @@ fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     is_one.then(|| Counts::default().count(number.parse().ok()?, word))?
 }
 
-/// `Tests:       1 failed, 4 passed, 5 total`.
+/// Reads `Tests:       1 failed, 4 passed, 5 total`.
 fn jest(line: &str, _: Option<u64>) -> Option<Counts> {
     counted(line.strip_prefix("Tests: ")?, ",")
 }
 
-/// `      Tests  1 failed | 4 passed (5)`.
+/// Reads `      Tests  1 failed | 4 passed (5)`.
 fn vitest(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.trim_start().strip_prefix("Tests  ")?;
     counted(items.rsplit_once(" (").filter(|(_, all)| all.ends_with(')'))?.0, "|")
 }
 
-/// `ok   example.org/x 0.012s` and `FAIL example.org/x 0.012s` or `[build failed]`: a line for each package.
+/// Reads `ok   example.org/x 0.012s` and `FAIL example.org/x 0.012s` or `[build failed]`, with one line per package.
 fn go(line: &str, _: Option<u64>) -> Option<Counts> {
     let mut parts = line.split('\t');
     let (said, package, time) = (parts.next()?.trim_end(), parts.next()?, parts.next());

@@ -1,7 +1,8 @@
-//! Coverage of commands by rules that allow.
+//! Coverage of commands by allowing rules.
 //!
-//! The words of the command match the pattern, and the tables know that its operands and options hold no code and write
-//! no further file. A pattern covers anything beyond that only where it spells it. No function here holds a command back.
+//! A rule covers a command whose words match the pattern and whose operands and options are harmless. The tables must
+//! know that they hold no code and write no further file. Other words are covered only if the pattern spells them out.
+//! No function here restricts a command.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -9,7 +10,7 @@ use crate::reads::Known;
 use crate::tables::{self, plain, runs, writes};
 use crate::{Expansion, Part};
 
-/// Variables of make that choose what runs each recipe.
+/// Variables of make that choose the program that runs each recipe.
 const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
 
 /// Values of a variable that name no program and no file.
@@ -32,9 +33,9 @@ impl Part {
             Known::Reads => true,
             _ if self.may_hold_code(pattern) => false,
             Known::No => self.keeps_to_its_row(pattern),
-            // To write is what these are for.
+            // Writing is the purpose of these programs.
             _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
-            // An operand beyond its row is a file that a reading program writes: `uniq a b`.
+            // An operand beyond the row is a file that a reading program writes: `uniq a b`.
             Known::Otherwise if tables::of_program(&self.program).is_some() => false,
             Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
         }
@@ -96,14 +97,14 @@ impl Part {
             && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
     }
 
-    /// Returns true if its subcommand takes code: `deno eval`.
+    /// Returns true if the subcommand takes code: `deno eval`.
     fn evaluates(&self) -> bool {
         self.subcommand().is_some_and(|sub| {
             matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
         })
     }
 
-    /// Returns true if a program that starts others may start one with code on the line: `npx sh -c x`.
+    /// Returns true if a program that starts other programs may start one with code on the line: `npx sh -c x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -127,7 +128,7 @@ impl Part {
         })
     }
 
-    /// Returns true if the pattern is the command word by word.
+    /// Returns true if the pattern equals the command, word by word.
     fn is_spelled_by(&self, pattern: &str) -> bool {
         let spelled = pattern.split_whitespace();
         let words = std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(String::as_str));
@@ -143,14 +144,14 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true if no row knows its options, all of the line are in the row, or the pattern names them.
+    /// Returns true if the command has no row, if its row knows all options of the line, or if the pattern names them.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.begins()..];
         let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if a pattern names each host that an archive may be on: `tar xf host:file` runs a program to reach it.
+    /// Returns true if the pattern names each host of an archive: `tar xf host:file` runs a program to reach the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

@@ -1,21 +1,21 @@
 //! Programs that only read and whose grammar does not fit a row of the tables, such as `find`.
 //!
-//! A form that is not listed here does not count as reading.
+//! A form that is not listed here is not treated as read-only.
 
 use crate::reads::Known;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
 use crate::{Inner, Part, awk, inner, limits, options, programs};
 
-/// Whether it reads, for a program with a grammar of its own; `None`: it has none.
+/// Returns true if a program with its own grammar only reads. None if the program has no grammar here.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let plain = part.expansion() == Expansion::None;
     Some(match part.program.as_str() {
         "test" | "[" => plain && tests(&part.program, &words),
-        // The format alone is looked at for options.
+        // Only the format is checked for options.
         "printf" => !part.expands(0) && !programs::changes_the_shell("printf", &part.arguments),
-        // It has no option that does more than print.
+        // `echo` has only options that print.
         "echo" => true,
         "awk" | "gawk" | "mawk" | "nawk" => awk::only_prints(part.words_and_expansions()),
         "set" => plain && !programs::changes_the_shell("set", &part.arguments),
@@ -33,7 +33,7 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
                 })
         }
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => true,
-        // What they run is a part of its own. Of `xargs` nobody knows with which words.
+        // The executed command is a part of its own. The arguments that `xargs` adds are unknown.
         "xargs" => {
             let options = xargs_options(&words).unwrap_or_default();
             (0..=options).all(|at| !part.expands(at))
@@ -49,12 +49,12 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
 
 const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
-/// The program behind the options of `xargs`, where all of them are known.
+/// Returns the program behind the options of `xargs`. None if an option is unknown.
 pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// How many words the options of `xargs` are.
+/// Returns the number of words of `xargs`'s own options. None if an option is unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -78,8 +78,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Tests of files and texts. Of a variable's name (`-v`, `-R`) bash runs what stands in its brackets, and some shells
-/// compute what they compare as numbers.
+/// Returns true if `test` checks only files and texts. bash runs code in the brackets of a variable name (`-v`, `-R`),
+/// and some shells evaluate operands of numeric comparisons.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
@@ -97,20 +97,20 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// A folder that the word names: not the one before, nor that of a person. To read there is to read its files by their
-/// full name.
+/// Returns true if the word names a folder, and not the previous folder (`-`) or a home folder. Reading in that folder
+/// is reading its files by their full names.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
 
-/// What a file pattern can not become: `find . -name *.rs` is told apart from an option, for no word of find's has a
-/// dot. Files that it becomes too many of are an error.
+/// Returns true if a file pattern cannot become a predicate: in `find . -name *.rs` the pattern contains a dot, and no
+/// predicate of find does. Several matching files are an error of find.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
 }
 
-/// `find PATHS EXPRESSION`, of tests and of actions that print.
+/// Returns true if `find PATHS EXPRESSION` has only tests, and actions that print.
 fn finds(part: &Part) -> bool {
     const ALONE: &str = "-H -L -P -a -and -o -or -not ! ( ) , -daystart -depth -d -follow -mount -xdev -noleaf -true \
          -false -empty -executable -readable -writable -nouser -nogroup -print -print0 -ls -prune -quit \
@@ -133,7 +133,7 @@ fn finds(part: &Part) -> bool {
             expression |= !matches!(*word, "-H" | "-L" | "-P");
         } else if has(VALUED, word) || newer {
             expression = true;
-            // A value that vanishes makes a value of the next word.
+            // If the computed value is empty, find takes the next word as the value.
             if words.next().is_some_and(|(_, value)| value.chars().all(|c| c == COMPUTED)) {
                 return false;
             }
@@ -153,7 +153,7 @@ fn finds(part: &Part) -> bool {
 
 const EXECUTES: [&str; 2] = ["-exec", "-execdir"];
 
-/// The `;` or the `+` behind a program that find executes.
+/// Returns the index of the `;` or `+` that ends a program executed by find.
 fn execution_end(words: &[String], from: usize) -> Option<usize> {
     let words = words.iter().map(String::as_str).enumerate().skip(from);
     let mut before = "";
@@ -166,8 +166,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find executes a program that reads, whatever `{}` is: a path that begins as the paths on the line do,
-/// so that it is no option.
+/// Returns true if find executes a program that reads for any path in `{}`. Such a path begins like the paths on the
+/// line, so it is not an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -182,13 +182,13 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     has_rows && !part.expands(from) && run.known() == Known::Reads && matches!(inner(&run), Inner::None)
 }
 
-/// Returns the places of the programs that find executes.
+/// Returns the indexes of the programs that find executes.
 pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
     starts.map(|(at, _)| at + 1).collect()
 }
 
-/// `tar xOf x f` prints a file and writes none.
+/// Returns true for `tar xOf x f`, which prints a file and writes none.
 fn shows_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -213,7 +213,7 @@ fn shows_archive(part: &Part) -> bool {
     })
 }
 
-/// `tar tf x`, `tar -tvzf x`. An archive with a colon in its name is one of another machine.
+/// Returns true for `tar tf x` and `tar -tvzf x`. An archive with a colon in its name is on another machine.
 fn lists_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -221,7 +221,7 @@ fn lists_archive(part: &Part) -> bool {
     );
     let mut words = part.arguments.clone();
     if let Some(first) = words.first_mut().filter(|first| !first.starts_with('-')) {
-        // The old form: `f` has to be the last letter, to mean the same in both.
+        // In the old form `f` must be the last letter, so that both forms mean the same.
         if !first.ends_with('f')
             || !first.chars().all(|c| "tvzjJf".contains(c))
             || first.matches('f').count() > 1

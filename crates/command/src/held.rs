@@ -1,12 +1,12 @@
-//! Whether a command is one that a rule holds back, written in another way.
+//! Other spellings of a command that a rule forbids or asks about.
 //!
-//! The options may come in another order, joined or separate, long or short, and between other words. In doubt the
-//! rule applies. Nothing here releases a command.
+//! Options may be in another order, joined or separate, long or short, and between other words. In doubt the rule
+//! applies. No function here allows a command.
 
 use crate::part::fixed;
 use crate::{Part, limits, normal, word_matches};
 
-/// Names of one option, as most programs have them.
+/// Short and long names of one option, as most programs use them.
 const SAME: [(char, &str); 12] = [
     ('f', "--force"),
     ('r', "--recursive"),
@@ -22,15 +22,15 @@ const SAME: [(char, &str); 12] = [
     ('y', "--yes"),
 ];
 
-/// Letters that programs take for each other.
+/// Letters that programs treat as the same option.
 const ALIKE: [(char, char); 1] = [('r', 'R')];
 
-/// Longer words with one dash are names, not letters: `-delete`, `-jar`.
+/// Maximum length of bundled letters. A longer word with one dash is a name: `-delete`, `-jar`.
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Whether the line has the program, the options and the operands of a pattern, the latter in order, and where the
-    /// pattern is not open no other operands. An option of the line may take the word behind it, or not.
+    /// Returns true if the line has the program, the options and the operands of a pattern, the operands in order.
+    /// Without a final `*` in the pattern the line has no other operands. An option may or may not take the next word.
     pub(crate) fn says_the_same(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -42,8 +42,8 @@ impl Part {
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
 
-    /// Whether it is a program that no table knows, and a word of it the program of a pattern, which it may run with what
-    /// stands behind.
+    /// Returns true if no table knows the program and one of its words is the program of a pattern. The unknown program
+    /// may run that word with the words behind it.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
         if !self.is_in_no_table() {
             return false;
@@ -56,7 +56,7 @@ impl Part {
                 continue;
             }
             starts += 1;
-            // Each takes the rest of the line: of more than so many the line is not read to its end.
+            // Each start reads the rest of the line, so the number of starts is limited.
             if starts > limits::GUESSED_STARTS {
                 return true;
             }
@@ -74,7 +74,7 @@ fn is_option(word: &str) -> bool {
 }
 
 fn says(said: &[&str], option: &str) -> bool {
-    // Some programs take `-auto-approve`, `--auto-approve` and `--auto-approve=true` for one.
+    // Some programs treat `-auto-approve`, `--auto-approve` and `--auto-approve=true` the same.
     let name = |word: &str| word.split('=').next().unwrap_or_default().trim_start_matches('-').to_owned();
     let is_long = !option.contains('=') && name(option).len() > MAX_LETTERS;
     let is_it = |word: &&str| {
@@ -95,7 +95,7 @@ fn says(said: &[&str], option: &str) -> bool {
         })
 }
 
-/// Long options may be shortened.
+/// Returns true if the option is present, possibly abbreviated.
 fn says_long(said: &[&str], option: &str) -> bool {
     said.iter().any(|word| {
         let name = word.split_once('=').map_or(*word, |(name, _)| name);
@@ -111,8 +111,8 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Whether the words begin with those of a pattern, when options are passed over, each with the next word or without;
-/// and where it is not open, whether they end with them, too.
+/// Returns true if the words begin with the words of a pattern, skipping options with or without their next word. If
+/// the pattern is not open, the words must also end there.
 fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
@@ -129,7 +129,7 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }
 
-/// The places, and those that may be reached from them over options.
+/// Returns the indexes, with those that can be reached from them by skipping options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
     let mut is_reached = vec![false; said.len() + 3];
     for here in &at {

@@ -1,23 +1,23 @@
-//! Reading a command line as the shell would: what it runs, reads, writes and reaches.
+//! Reads a command line as the shell would: the programs, files and hosts that it runs, reads, writes and reaches.
 //!
-//! PURE, and a reader of the shell's grammar, not a shell: it expands nothing, runs nothing and looks at no file. What it
-//! can not understand for certain is *opaque*, and an opaque command always asks, without a grant (fail closed). What
-//! gates make of a line is theirs to decide (`core/src/gate`). The files, in the order of the way that a line takes:
+//! PURE. Parses the shell's grammar but is not a shell: expands nothing, runs nothing and looks at no file. A line that
+//! it cannot understand for certain is *opaque*. An opaque command always asks, and no grant covers it (fail closed).
+//! The gates decide about a line (`core/src/gate`). The files, in the order in which a line passes through them:
 //!
 //! | question | file |
 //! |---|---|
-//! | which words and redirections does it hold? | `shell.rs`, `blank.rs` |
+//! | which words and redirections does the line hold? | `shell.rs`, `blank.rs` |
 //! | does a line in the shell's own grammar only read? | `script/` |
 //! | which words of a part does a rule compare? | `part.rs` |
-//! | which programs does it run, through others too? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
+//! | which programs does it run, also through other programs? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
 //! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
-//! | is it what it seems? | `clear.rs`, `written_and_run.rs` |
-//! | does a rule that allows cover it? | `covers.rs` |
-//! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for what file patterns may become |
-//! | does it write to what a person's own tools run? | `own_tools.rs`; the names are in `guarded/names.rs` |
-//! | what does a grant remember of it? | `shape.rs` |
-//! | what kind of thing does it do? | `class.rs`; the rows are in `tables/classes.rs` |
-//! | what did its tests say, by what it printed? | `closing.rs` |
+//! | may it be another command than its words say? | `clear.rs`, `written_and_run.rs` |
+//! | does an allowing rule cover it? | `covers.rs` |
+//! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
+//! | does it write files that the user's own tools run? | `own_tools.rs`; the names are in `guarded/names.rs` |
+//! | which of its words does a grant remember? | `shape.rs` |
+//! | what class of effect does it have? | `class.rs`; the rows are in `tables/classes.rs` |
+//! | which test results are in its output? | `closing.rs` |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -65,47 +65,47 @@ use self::place::Folders;
 use self::reads::Known;
 use self::shell::{Redirect, Token, Word};
 
-/// A command line as gates see it.
+/// Parsed command line, the input of the gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// Every simple command in it, in order, through `&&`, `|`, `sh -c` and the like.
+    /// All simple commands of the line, in order, also those behind `&&`, `|`, `sh -c` and the like.
     pub parts: Vec<Part>,
-    /// What it may run as well, where that is not certain. Rules that hold back look here too; nothing is
-    /// ever released by it.
+    /// Commands that the line may also run. Rules that ask or forbid look here too. A guess never allows anything.
     pub guesses: Vec<Part>,
-    /// Why the line can not be understood for certain.
+    /// Reason why the line cannot be understood for certain.
     pub opaque: Option<&'static str>,
-    /// True if the line is opaque because the shell computes its words, and every command in it is known to read all the
-    /// same. Rules and grants by words or paths do not see all of it.
+    /// True if the line is opaque because the shell computes its words, but every command in it is known to read. Rules
+    /// and grants on words or paths do not see all of such a line.
     pub computes_and_reads: bool,
-    /// Why it may be another command than it seems: an alias, code, an option that nobody knows. It asks where a rule
-    /// forbids commands, or deploying.
+    /// Reason why the line may be another command than its words say: an alias, code, or an unknown option. Such a line
+    /// asks if a rule forbids commands or deploying.
     pub unclear: Option<&'static str>,
-    /// Whether an option of it may name another program, of one that no table knows. It asks where a rule forbids
-    /// commands; a grant may cover it, for that holds the same words.
+    /// True if an unknown option of a program that no table knows may name another program. Such a line asks if a rule
+    /// forbids commands. A grant may cover it, because the granted line has the same words.
     pub unknown_option: bool,
-    /// Whether a word of it begins in a home folder (`~`, `~name`): where that lies only the shell knows.
+    /// True if a word begins in a home folder (`~`, `~name`). Only the shell knows the path of that folder.
     pub names_home: bool,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// The base name of a program of the system; any other path as it is written: `./test` is not `test`.
+    /// Base name of a system program. Any other program keeps its path as written: `./test` is not `test`.
     pub program: String,
-    /// The words after it.
+    /// Words after the program.
     pub arguments: Vec<String>,
-    /// Whether its output goes into a file.
+    /// True if the output goes into a file.
     pub redirected: bool,
-    /// The files that it is redirected to and from.
+    /// Files of redirections, for input and output.
     pub files: Vec<String>,
-    /// Those of them that it reads on its standard input.
+    /// Files among `files` that are read on standard input.
     pub inputs: Vec<String>,
-    /// Those of them that its output is added to.
+    /// Files among `files` that output is appended to.
     pub appended: Vec<String>,
-    /// What file patterns may make of each argument.
+    /// Possible result of file patterns in each argument.
     pub expansions: Vec<Expansion>,
-    /// Where it may run, from the working directory of the call; an empty text is that one itself. None: nobody can tell.
+    /// Folders in which the part may run, relative to the working directory of the call. The empty string is the
+    /// working directory. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ pub fn parse(line: &str) -> Command {
     command
 }
 
-/// Returns true if a command of these words, the shell's patterns and variables among them, only reads.
+/// Returns true if a command of these words only reads. The words may hold patterns and variables of the shell.
 pub(crate) fn reads_alone(words: Vec<Word>) -> bool {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
@@ -144,11 +144,11 @@ pub(crate) fn reads_alone(words: Vec<Word>) -> bool {
 const CONNECTS: &str = "it opens a connection";
 const TOO_DEEP: &str = "it is nested too deep";
 
-/// Programs of the system, which the agent can not have written.
+/// Folders of system programs. The agent cannot have written a program in them.
 const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
 
-/// Words of the shell's own that stand before a command.
+/// Keywords of the shell that may precede a command.
 const KEYWORDS: [&str; 18] = [
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "coproc", "!", "{", "}",
@@ -156,7 +156,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// What is read now may run, or may not.
+    /// True while reading a command that may or may not run.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -197,7 +197,7 @@ impl Reading {
                     let moved = self.command.parts.get(before).filter(|_| !self.guessing);
                     self.folders.after(moved, separator);
                 }
-                // What stands behind `<(` is a command of its own.
+                // A word behind `<(` begins a command of its own.
                 Token::Redirect(redirect) => match tokens.next_if(|next| matches!(next, Token::Word(_))) {
                     Some(Token::Word(target)) => {
                         if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
@@ -227,7 +227,7 @@ impl Reading {
         let mut words = simple.words.as_slice();
         while let Some((first, rest)) = words.split_first() {
             if is_assignment(&first.text) {
-                // `PATH=… git` or `LD_PRELOAD=… ls` runs something else than its name says.
+                // `PATH=… git` or `LD_PRELOAD=… ls` runs another program than its name says.
                 self.opaque("it sets variables for a program");
             } else if KEYWORDS.contains(&first.text.as_str()) {
                 self.opaque("it uses the shell's own grammar");
@@ -275,7 +275,7 @@ impl Reading {
             if depth >= limits::NESTED_LINES {
                 return self.opaque(TOO_DEEP);
             }
-            // A rule that forbids `sudo` means this one too.
+            // A rule that forbids `sudo` also forbids `./sudo`.
             let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
             let named = Simple { words, ..simple.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
@@ -300,7 +300,7 @@ impl Reading {
         if part.program == "time"
             && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
         {
-            // The keyword takes no quoted word for its option: bash runs a program of that name.
+            // The keyword `time` takes no quoted option: bash runs a program named `time` instead.
             self.opaque("a quoted word is no option of `time`");
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
@@ -322,7 +322,7 @@ impl Reading {
                 self.simple(Simple { words, ..simple }, depth + 1);
             }
             Inner::Line => {
-                // A shell of its own: where it goes is nothing to the one that started it.
+                // A nested shell does not change the folder of the shell that started it.
                 let folders = self.folders.clone();
                 self.folders.begin_anew();
                 self.line(&part.arguments[1], depth + 1);
@@ -358,7 +358,7 @@ impl Reading {
         }
     }
 
-    /// A command that may run. That it is only guessed makes nothing of the line itself unclear.
+    /// Adds a guessed command. A guess does not make the line itself opaque.
     fn guess_words(&mut self, words: Vec<Word>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
@@ -368,8 +368,8 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// Commands in the texts of a line that runs code: what it writes into a script, feeds to a program, or says in
-    /// quotes within code. They make nothing of the line itself unclear.
+    /// Guesses commands in the texts of a line that runs code: texts written into a script, fed to a program, or quoted
+    /// within code. Does not make the line itself opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -378,7 +378,7 @@ impl Reading {
         (self.command.opaque, self.lines) = (opaque, lines);
     }
 
-    /// What the shell is told to run later on: `trap 'rm x' EXIT`, `alias ls='rm x'`.
+    /// Guesses commands that the shell runs later: `trap 'rm x' EXIT`, `alias ls='rm x'`.
     fn guess_later(&mut self, part: &Part, depth: u8) {
         if programs::runs_later(&part.program) {
             for word in part.arguments.iter().take(limits::GUESSED_STARTS) {
@@ -390,7 +390,7 @@ impl Reading {
         }
     }
 
-    /// Any word may begin the command that is run, or hold all of it.
+    /// Guesses that any word begins the executed command, or holds all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it holds too many words");
@@ -424,7 +424,7 @@ impl Reading {
     }
 }
 
-/// The words of one simple command, and where its streams go.
+/// Words of one simple command, with its redirections.
 #[derive(Clone, Default)]
 struct Simple {
     words: Vec<Word>,
@@ -434,18 +434,18 @@ struct Simple {
     appended: Vec<String>,
 }
 
-/// The command that a command runs.
+/// Command that a command runs.
 enum Inner {
     None,
-    /// Its arguments from here on.
+    /// The arguments from this index on.
     Words(usize),
-    /// Commands that only read begin here, each with all that follows.
+    /// Commands that only read. Each begins at one of these indexes and takes all words that follow.
     Readers(Vec<usize>),
-    /// Perhaps its arguments from here on, or from somewhere: what it is asked to run may also be a package of that name.
+    /// Possibly the arguments from this index on, or from an unknown index. The requested name may also be a package.
     Perhaps(Option<usize>),
-    /// Its second argument is a line of its own.
+    /// The second argument is a command line.
     Line,
-    /// It can not be told apart for certain.
+    /// The executed command cannot be determined for certain.
     Unsure,
 }
 
@@ -462,7 +462,7 @@ fn inner(part: &Part) -> Inner {
         "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
         | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
             None => Inner::None,
-            // Options may take values: what comes after them can not be told apart for certain.
+            // Options may take values, so the start of the command is uncertain.
             Some(first) if is_option(first) || is_assignment(first) => Inner::Unsure,
             Some(_) => Inner::Words(0),
         },
@@ -470,7 +470,7 @@ fn inner(part: &Part) -> Inner {
             Some(first) if !is_option(first) && !part.expands(0) => Inner::Words(1),
             Some(_) | None => Inner::Unsure,
         },
-        // The arguments come from elsewhere; harmless where no argument does harm.
+        // The arguments come from standard input. This is harmless if the program reads with any argument.
         "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
             Some((at, Some(program))) if programs::only_reads(program) => Inner::Words(at),
             Some(_) | None => Inner::Unsure,
@@ -478,14 +478,14 @@ fn inner(part: &Part) -> Inner {
         program if tables::runs::WRAPS.contains(&program) => Inner::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
-            // Other shells have a grammar of their own.
+            // Other shells have different grammars.
             ["-c", _] if matches!(program, "sh" | "bash" | "dash") => Inner::Line,
             ["--version"] => Inner::None,
-            // A script by its name; without one, the shell reads what it is fed.
+            // A named script. Without one, the shell reads commands from standard input.
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
             [..] => Inner::Unsure,
         },
-        // Of what they can do only this runs nothing.
+        // Only these subcommands run nothing.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
@@ -498,7 +498,7 @@ fn inner(part: &Part) -> Inner {
         },
         _ if part.known() == Known::Reads => Inner::None,
         program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
-        // An option that nobody knows may name a program.
+        // An unknown option may name a program.
         _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
         _ if launch::may_become_a_launcher(part) => Inner::Unsure,
         _ => match launch::launched(part) {
@@ -509,12 +509,12 @@ fn inner(part: &Part) -> Inner {
     }
 }
 
-/// Whether a word may be a command of its own.
+/// Returns true if a word may be a command line of its own.
 fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Whether the next word is a name that is given: `function f {`, `coproc NAME {`.
+/// Returns true if the next word is a name that the line defines: `function f {`, `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[Word]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }
@@ -529,7 +529,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 impl Command {
-    /// Known to change nothing.
+    /// Returns true if the command is known to change nothing.
     pub fn is_read_only(&self) -> bool {
         match self.opaque {
             None => self.parts.iter().all(Part::is_read_only),

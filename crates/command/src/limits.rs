@@ -1,16 +1,16 @@
-//! How much of a command line is read. A line beyond that is opaque: it asks, without a grant.
+//! Limits on reading a command line. A line beyond a limit is opaque: it asks, and no grant covers it.
 
-/// Nobody reads a longer line before deciding.
+/// Maximum length of a line. No one reads a longer line before deciding.
 pub(crate) const LINE_BYTES: usize = 32 * 1024;
-/// How deep `sh -c 'sh -c …'` and `sudo env nice …` are followed.
+/// Maximum nesting of `sh -c 'sh -c …'` and `sudo env nice …`.
 pub(crate) const NESTED_LINES: u8 = 6;
-/// How many commands one line may hold.
+/// Maximum number of commands of a line.
 pub(crate) const PARTS: usize = 256;
-/// How many lines one line may hold: `sh -c`, and what is guessed to be one.
+/// Maximum number of lines within a line: `sh -c`, and texts that are guessed to be lines.
 pub(crate) const LINES: usize = 16;
-/// How many of a command's words are tried as the beginning of another command.
+/// Maximum number of a command's words that are tried as the start of another command.
 pub(crate) const GUESSED_STARTS: usize = 16;
-/// How many words of such a command are looked at. The rest is not.
+/// Maximum number of words that are read of such a command. The rest is ignored.
 pub(crate) const GUESSED_WORDS: usize = 32;
-/// How many `=` of one word are looked behind for a command.
+/// Maximum number of `=` in a word that may precede a command.
 pub(crate) const GUESSED_VALUES: usize = 2;

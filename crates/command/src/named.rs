@@ -1,44 +1,45 @@
-//! The words of each part of a line that may be paths, for the inspection that looks up which of them exist.
+//! Words of a line that may be paths. The inspection looks up which of them exist.
 //!
-//! Parts that run nothing that they name are an allow-list. Of every other part each word counts, because the tables
-//! do not know which of its words a program runs.
+//! An allow-list names the parts that run nothing that they name. Each word of every other part is listed, because the
+//! tables do not know which of its words a program runs.
 
 use crate::place::join;
 use crate::reads::Known;
 use crate::scripts::{looked_for, values};
 use crate::{Command, Part, programs};
 
-/// How many texts of one line are looked up.
+/// Maximum number of texts of a line that are looked up.
 const MAX_TEXTS: usize = 1024;
 
-/// How many `=` of one word, and how many dots of a module's name, are looked behind.
+/// Maximum number of `=` in a word, and of dots in a module name, that are split at.
 const MAX_ENDS: usize = 16;
 
-/// The longest path that the system takes.
+/// Maximum length of a path of the operating system.
 const MAX_PATH: usize = 4096;
 
-/// What one part of a line names.
+/// Paths that one part of a line may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Where it looks for what the texts name, from the working directory of the call; an empty text is that one itself. Empty: nobody can tell.
+    /// Folders in which the part looks for its texts, relative to the working directory of the call. The empty string
+    /// is the working directory. An empty list means that the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders that the line changes into: before the part, and by its options (`-C sub`).
+    /// Folders that the line changes into, before the part or by its options (`-C sub`).
     pub entered: Vec<String>,
-    /// Texts that may be files or folders; empty where it runs nothing that it names.
+    /// Texts that may be files or folders. Empty if the part runs nothing that it names.
     pub texts: Vec<String>,
-    /// Names of files that its program runs in the folders that the texts may be.
+    /// Names of files that the program runs in a folder that a text names.
     pub looked_for: &'static [&'static str],
 }
 
-/// Programs that run nothing that they are given, beside those that are known to read. An option by which one of
-/// them runs something all the same is in [`programs::runs_arguments`].
+/// Programs that run none of their arguments, in addition to those that are known to read. [`programs::runs_arguments`]
+/// lists options by which they do run something.
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
     "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
     "xz", "zstd", "zip", "unzip", "curl", "wget",
 ];
 
-/// Subcommands of git that run nothing that the line names.
+/// Subcommands of git that run nothing named on the line.
 const GIT_RUNS_NOTHING: [&str; 30] = [
     "add",
     "branch",
@@ -82,7 +83,7 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// What its parts name, one after the other; `None` where the line names more than anybody looks up.
+    /// Returns the texts of each part, in order. None if the line has more texts than are looked up.
     pub fn named(&self) -> Option<Vec<Named>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -99,8 +100,8 @@ impl Command {
 impl Part {
     fn named(&self) -> Named {
         let entered = self.entered();
-        // Make reads nothing before it is there. Of other programs an option of that name may be another one:
-        // `git apply -C1`.
+        // make reads nothing before it changes folder. In other programs an option of that name may mean something
+        // else: `git apply -C1`.
         let folders = match entered.last() {
             Some(last) if is_make(self.base()) => self.located(last),
             Some(_) | None => self.folders.clone(),
@@ -121,7 +122,7 @@ impl Part {
         }
     }
 
-    /// Whether it runs nothing of what its line names.
+    /// Returns true if the part runs nothing that its line names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();
@@ -134,7 +135,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// The folders that its options change into, one below the other.
+    /// Returns the folders that the options change into, each relative to the one before.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -145,7 +146,7 @@ impl Part {
         entered
     }
 
-    /// Whether a pattern of the shell says which folder its options change into.
+    /// Returns true if a file pattern names the folder that the options change into.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -162,13 +163,13 @@ impl Part {
             .map_or(&[], |(_, options)| options)
     }
 
-    /// The name of its program, without a path.
+    /// Returns the name of the program, without its folders.
     pub(crate) fn base(&self) -> &str {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Each text of it that may be a path: words, what stands behind each `=` and glued to an option, and each piece of
-    /// a word that is code or holds several names: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
+    /// Returns each text that may be a path: words, values behind `=` or joined to an option, and the pieces of a word.
+    /// A word that is code or holds several names has pieces: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -191,7 +192,7 @@ impl Part {
         texts
     }
 
-    /// Files that may be run where a word names a module of Python, or something in one: `tests.t.Case.test_a`.
+    /// Returns files that may run if a word names a Python module or an item in it: `tests.t.Case.test_a`.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
             return Vec::new();
@@ -208,7 +209,7 @@ fn is_make(base: &str) -> bool {
     matches!(base, "make" | "gmake" | "bmake")
 }
 
-/// What stands between two names in one word.
+/// Returns true for a separator between two names in one word.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
 }

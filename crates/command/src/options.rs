@@ -1,25 +1,25 @@
-//! Options of a line compared with a row of the tables: which are there, what values they take, what is left.
+//! Options of a line, read by a row of the tables: the options, their values and the operands.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
 
-/// The words of a line, divided as a row says.
+/// Words of a line, divided by a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given<'w> {
-    /// Each option by its name, with its value; `*` ends the name where the row says that the value says nothing.
+    /// Options by name, with their values. The name ends in `*` if the row says that the value does not matter.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
-    /// What is no option, and where it stands.
+    /// Operands, with their indexes.
     pub(crate) operands: Vec<(usize, &'w str)>,
 }
 
-/// How one option takes a value.
+/// Value that an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
-    /// In the same word, or none.
+    /// A value in the same word, or none.
     Perhaps,
     One,
-    /// One that says nothing about what the option does.
+    /// A value that does not change the effect of the option.
     Free,
     Two,
 }
@@ -38,8 +38,8 @@ fn takes(spec: &str) -> (&str, Takes) {
     }
 }
 
-/// Reads words as options and operands of a row; `None` where one of them is not in it. Options behind operands count
-/// as options too, as GNU programs read them.
+/// Reads words as options and operands of a row. None if an option is not in the row. Options behind operands are
+/// options too, as in GNU programs.
 pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion]) -> Option<Given<'w>> {
     let specs: Vec<(&str, Takes)> = row.options().map(takes).collect();
     let find = |name: &str| specs.iter().find(|(spec, _)| *spec == name).map(|(_, takes)| *takes);
@@ -53,7 +53,7 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
             given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
             break;
         }
-        // An option that a pattern is part of may become several words, or another option.
+        // An option that contains a file pattern may become several words, or another option.
         let is_plain = expansion == Expansion::None;
         if !word.starts_with('-') || word == "-" {
             if expansion == Expansion::Anything && !row.takes_any_name {
@@ -79,7 +79,7 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
                 }
                 (Takes::Two, _) => return None,
             };
-            // Not every program takes the next word, as above.
+            // Some programs do not take the next word as the value (see `may_be_an_option`).
             if value.is_some_and(may_be_an_option) {
                 return None;
             }
@@ -91,7 +91,7 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
             let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
                 && values.is_none_or(|values| !values.iter().any(|value| may_be_an_option(value)));
             at += many;
-            // A last option without its value is an error that does nothing.
+            // A last option without its value is an error without effect.
             (plain || row.takes_any_name)
                 .then(|| values.and_then(|values| values.first()).map(String::as_str))
         };
@@ -140,8 +140,8 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
     Some(given)
 }
 
-/// Not every program takes the next word as the value that the row speaks of: `git diff -U --output=x` writes `x`.
-/// What begins as a number or a sign does no harm as an option either: `date -d '-1 day'`.
+/// Returns true if a value may be an option: some programs do not take the next word. `git diff -U --output=x` writes
+/// `x`. A dash with a digit or sign behind it is harmless: `date -d '-1 day'`.
 fn may_be_an_option(value: &str) -> bool {
     let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
     first.is_some_and(|first| first.is_alphabetic() || first == '-')

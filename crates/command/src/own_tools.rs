@@ -1,7 +1,7 @@
-//! Whether a line may write what a person's own tools run by themselves: the names of [`crate::guarded`], and the git
-//! commands that write there.
+//! Lines that may write files which the user's own tools run: the names of [`crate::guarded`], and git commands that
+//! write such files.
 //!
-//! Reading such files is not held back.
+//! Reading such files is not restricted.
 
 use crate::guarded::{self, BELOW_GIT, Guarded};
 use crate::place::{join, normal};
@@ -11,7 +11,7 @@ const fn git(name: &'static str, why: &'static str) -> Guarded {
     guarded::guarded(name, why)
 }
 
-/// Subcommands of git that write configuration, hooks, or a repository that brings its own.
+/// Subcommands of git that write configuration or hooks, or fetch a repository that has its own.
 const GIT: [Guarded; 22] = [
     git("config", "it writes down what other git commands then run"),
     git("init", "it makes a repository, with a configuration and hooks of its own"),
@@ -38,15 +38,15 @@ const GIT: [Guarded; 22] = [
 ];
 
 impl Command {
-    /// What the line reaches for that the person's own tools run, or take orders from, where it may write there.
-    /// `cwd`: the working directory, from the workspace or the root. Where parts run is followed as far as it is known.
+    /// Returns the guarded name that the line may write. `cwd` is the working directory, relative to the workspace or
+    /// absolute. Folder changes of the line are followed as far as they are known.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
 }
 
 impl Command {
-    /// The folders that parts run in which may write, as far as they are known.
+    /// Returns the folders in which parts run that may write, as far as they are known.
     pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
         let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
         parts.flat_map(move |part| {
@@ -77,7 +77,7 @@ impl Part {
             guarded::guards(names()).copied().or_else(below_git)
         };
         if expands {
-            // Of what a pattern of the shell may become only the names are known that it may not become.
+            // The result of a file pattern is unknown, so each guarded name that it may match counts.
             return guarded::all().iter().find(|guarded| may_become(text, guarded)).copied();
         }
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
@@ -85,9 +85,9 @@ impl Part {
     }
 }
 
-/// Returns true if a name of the pattern may be the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern without a
-/// dot in front stands for no hidden file, and few of the others are guarded. Rows that stand for nearly every hidden
-/// name (`.*/hooks`) are left to the guard over changes.
+/// Returns true if a name of the pattern may be the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern without
+/// a leading dot matches no hidden file, and few other names are guarded. The inspection of changes guards rows that
+/// match nearly every hidden name (`.*/hooks`).
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

@@ -3,29 +3,29 @@
 use crate::{Expansion, Part, Pattern, programs, word_matches};
 
 impl Part {
-    /// Some of its arguments, behind a program.
+    /// Returns a part with another program and a range of the arguments.
     pub(crate) fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
         let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
         let folders = self.folders.clone();
         Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
-    /// The most that file patterns may make of any argument.
+    /// Returns the widest expansion of any argument.
     pub(crate) fn expansion(&self) -> Expansion {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
 
-    /// Each argument, and whether the shell expands it.
+    /// Returns each argument, with true if the shell expands it.
     pub(crate) fn words_and_expansions(&self) -> impl Iterator<Item = (&str, bool)> {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// Each argument, and what it may become where the shell expands it.
+    /// Returns each argument, with its pattern if the shell expands it.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
 
-    /// Returns true if the shell expands none of its words.
+    /// Returns true if the shell expands none of the words.
     pub(crate) fn is_plain(&self) -> bool {
         self.expansion() == Expansion::None
     }
@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the place of the subcommand, which is the first word that a pattern is compared with.
+    /// Returns the index of the subcommand, which is the first word that a pattern is compared with.
     pub(crate) fn begins(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -64,7 +64,8 @@ impl Part {
         let Some((program, fixed)) = fixed.split_first() else { return false };
         let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
         let words: Vec<_> = self.arguments_and_patterns().collect();
-        // Places of the words that the next word of the pattern may match: any, if an option is expanded.
+        // Indexes of the words that the next word of the pattern may match. Any word may match if an option is
+        // expanded.
         let begins = self.begins();
         let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
             && programs::with_subcommands(&self.program).is_some();
@@ -89,7 +90,7 @@ impl Part {
     }
 }
 
-/// The words of a pattern without a last `*`, and whether it has one.
+/// Returns the words of a pattern without a final `*`, and true if it has one.
 pub(crate) fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
     match pattern.split_last() {
         Some((&"*", fixed)) => (fixed, true),

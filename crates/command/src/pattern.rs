@@ -1,44 +1,45 @@
-//! File patterns (`*.rs`) as sets of names. The gates expand nothing, because files come and go: a rule that holds
-//! back applies to a pattern that may match what the rule names.
+//! File patterns (`*.rs`) as sets of names. This module expands no pattern, because files come and go. A rule that asks
+//! or forbids applies to a pattern that may match a name of the rule.
 
-/// A piece of a pattern.
+/// Piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     One(char),
     /// Any character of a name.
     Any,
-    /// The first one of a name that the shell finds: no dot.
+    /// First character of a file name that the shell finds: not a dot.
     First,
-    /// Any part of a name, none included.
+    /// Any part of a name, possibly empty.
     Some,
-    /// Any text, folders and all.
+    /// Any text, including folders.
     All,
 }
 
-/// A pattern that is compared with another one.
+/// Pattern that can be compared with another pattern.
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// The shell matches no file whose name begins with a dot.
+    /// True if the pattern matches no file whose name begins with a dot.
     skips_dots: bool,
 }
 
-/// Longer ones are taken for anything.
+/// Maximum number of pieces. A longer pattern matches anything.
 const MAX_PIECES: usize = 256;
 
-/// In how many ways a path may climb before it may be anywhere.
+/// Maximum number of readings of a path whose names may become `..`. Beyond it the path may lead anywhere.
 const MAX_WAYS: usize = 8;
 
-/// How many `**/` of a glob are tried as no folder.
+/// Maximum number of `**/` in a glob that are also tried as no folder.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
-    /// A word that the shell expands: `*`, `?` and `[…]` stay within a name.
+    /// Returns the pattern of a word that the shell expands. `*`, `?` and `[…]` stay within a name.
     pub fn of_shell(word: &str) -> Self {
         let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
         let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
         found.skips_dots = skips_dots;
-        // A name that is all of one star is not empty, and does not begin with a dot; nor does one that `?` begins.
+        // A name that is only `*` is not empty and does not begin with a dot. A name that begins with `?` does not
+        // either.
         let mut pieces = Vec::new();
         for (at, piece) in found.pieces.iter().copied().enumerate() {
             let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));
@@ -54,7 +55,7 @@ impl Pattern {
         Self { pieces, ..found }
     }
 
-    /// All that lies below a path of the workspace; an empty one is the workspace.
+    /// Returns the pattern of all paths below a path of the workspace. The empty path is the workspace.
     pub fn below(path: &str, expands: bool) -> Self {
         if path.is_empty() {
             return Self::bounded(vec![Piece::All]);
@@ -68,12 +69,13 @@ impl Pattern {
         found
     }
 
-    /// Whether a name may become `..`, which some shells find with `.*` and `.?`.
+    /// Returns true if a name may become `..`. Some shells match it with `.*` and `.?`.
     pub fn climbs(name: &str) -> bool {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// A path that the shell expands, and what it may be where names of it become `..`. `None`: it may be too many.
+    /// Returns a path that the shell expands, in each reading of names that may become `..`. None if there are too many
+    /// readings.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -93,17 +95,17 @@ impl Pattern {
         Some(ways)
     }
 
-    /// Whether a text may be one that the shell expands.
+    /// Returns true if the shell may expand a text.
     pub fn is_in(text: &str) -> bool {
         text.contains(['*', '?', '['])
     }
 
-    /// A word of a rule on commands: `*` is any text.
+    /// Returns the pattern of a word of a command rule. `*` is any text.
     pub fn of_word(word: &str) -> Self {
         Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
     }
 
-    /// A text that holds this one, in small letters.
+    /// Returns the pattern of all texts that contain this text in lower case.
     pub fn holding(text: &str) -> Self {
         Self::of_word(&format!("*{}*", text.to_lowercase()))
     }
@@ -117,7 +119,7 @@ impl Pattern {
         self
     }
 
-    /// A glob of a rule on paths: `**` is any text, and so is what stands in braces; `**/` is no folder, too.
+    /// Returns the patterns of a glob of a path rule. `**` and braces are any text. `**/` may also be no folder.
     pub fn of_glob(glob: &str) -> Vec<Self> {
         let read = |glob: &str| {
             Self::read(glob, |star, deep| match (star, deep) {
@@ -153,7 +155,7 @@ impl Pattern {
                     let end = name.rfind(']').map_or(0, |end| end + 1);
                     let is_plain = !name.contains('[') && name.matches(']').count() == 1;
                     rest = &rest[end..];
-                    // Of classes, of several brackets, and of one that is not closed, nobody has to know more.
+                    // Character classes and nested or unclosed brackets match any text.
                     if is_plain && end > 1 { wild(false, false) } else { Piece::All }
                 }
                 '{' => {
@@ -176,19 +178,19 @@ impl Pattern {
         self.pieces.first() == Some(&Piece::One('.'))
     }
 
-    /// Whether there is a text that both stand for.
+    /// Returns true if some text matches both patterns.
     pub fn meets(&self, other: &Self) -> bool {
         if (self.skips_dots && other.begins_with_a_dot()) || (other.skips_dots && self.begins_with_a_dot()) {
             return false;
         }
         let (ours, theirs) = (&self.pieces, &other.pieces);
-        // `meet[j]`: what is left of ours from here on and of theirs from `j` on have a text in common.
+        // `meet[j]` is true if the rest of ours from here on and the rest of theirs from `j` on have a text in common.
         let mut meet: Vec<bool> = Vec::new();
         for i in (0..=ours.len()).rev() {
             let mut row = vec![false; theirs.len() + 1];
             for j in (0..=theirs.len()).rev() {
                 let (our, their) = (ours.get(i).copied(), theirs.get(j).copied());
-                // The rest of one side from its next piece on, or of both.
+                // Result with the next piece of ours, of theirs, or of both skipped.
                 let skip_ours = || meet.get(j).copied().unwrap_or_default();
                 let skip_theirs = || row.get(j + 1).copied().unwrap_or_default();
                 let skip_both = || meet.get(j + 1).copied().unwrap_or_default();
@@ -215,7 +217,7 @@ impl Piece {
         matches!(self, Self::Some | Self::All)
     }
 
-    /// Whether a run may hold what the other piece stands for.
+    /// Returns true if this run may contain a text of the other piece.
     fn takes(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }
@@ -230,7 +232,7 @@ impl Piece {
     }
 }
 
-/// `*` in the pattern stands for any characters.
+/// Returns true if a word matches a pattern in which `*` stands for any characters.
 pub fn word_matches(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,27 +1,27 @@
-//! The folder in which each part of a line runs, and the paths that it names.
+//! Folder in which each part of a line runs, and the paths that the part names.
 //!
 //! Paths are compared as text. The inspection resolves links.
 
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// How many folders one line may run in before nobody can tell any more.
+/// Maximum number of folders that one line may run in. Beyond it the folder is unknown.
 const MAX_FOLDERS: usize = 8;
 
-/// How many letters of options may stand before a value in one word: `-xvzfpath`.
+/// Maximum number of option letters before a value in one word: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// How many paths of one line are told. Nobody reads a card with more.
+/// Maximum number of paths of one line. No one reads a card with more.
 const MAX_PATHS: usize = 256;
 
-/// The folders that the next part may run in, from the working directory.
+/// Folders that the next part may run in, relative to the working directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// `None`: nobody can tell.
+    /// None if the folder is unknown.
     now: Option<Vec<String>>,
-    /// All that any part so far may have run in, or have gone to.
+    /// All folders that any part so far may have run in or changed into.
     ever: Vec<String>,
-    /// Whether the part before this one is piped into it.
+    /// True if the previous part is piped into this one.
     is_piped: bool,
 }
 
@@ -36,13 +36,13 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// What has been left behind is nothing to a shell that starts here.
+    /// Forgets earlier folders: they do not matter to a shell that starts here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
 
-    /// `cd sub && make` runs make in `sub`. After anything but `&&` and `|` nobody knows whether the change came off, or
-    /// happened in a shell of its own.
+    /// Updates the folders after a part: `cd sub && make` runs make in `sub`. After any separator except `&&` and `|`
+    /// it is unknown whether the change succeeded or happened in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -74,18 +74,18 @@ fn changes_folder(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Whether it changes into a folder beneath the present one.
+    /// Returns true if the part changes into a folder below the current one.
     pub(crate) fn stays_below(&self) -> bool {
         target(self).is_some_and(is_below)
     }
 }
 
-/// Returns true if a path names a folder beneath the present one, or that one itself.
+/// Returns true if a path names the current folder or a folder below it.
 pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
-/// Whether it changes into a folder that the line does not say: `cd -`, `cd ~/x`.
+/// Returns true if the part changes into a folder that the line does not name: `cd -`, `cd ~/x`.
 pub(crate) fn leads_anywhere(part: &Part) -> bool {
     changes_folder(part) && target(part).is_none()
 }
@@ -104,7 +104,7 @@ fn target(part: &Part) -> Option<&str> {
     }
 }
 
-/// A path from the working directory, without resolving anything.
+/// Joins a folder and a path, without resolving anything.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with('/') {
         path.to_owned()
@@ -113,7 +113,8 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Without `.`, and with `..` taken back, as far as names say. A `..` that has nothing to take back is left out.
+/// Returns a path without `.` and with each `..` resolved against the name before it. A `..` without such a name is
+/// dropped.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
@@ -130,16 +131,16 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Each text of it that may be a path, and whether the shell expands it: words, the values of options, files of
-    /// redirections, the program where it is named by a path, and the folders it runs in.
+    /// Returns each text that may be a path, with true if the shell expands it: words, option values, files of
+    /// redirections, and a program that is named by a path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
-        // Of a redirection's file nobody knows whether its pattern was quoted.
+        // It is unknown whether the pattern of a redirection's file was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
         let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
         let words = self.words_and_expansions().flat_map(|(word, expands)| {
             // `--file=secrets/key`, `-fsecrets/key` and `if=secrets/key` name a file too.
             let value = word.split_once('=').map(|(_, value)| value);
-            // Behind as many letters as anybody puts into one word.
+            // Value behind as many letters as people put into one word.
             let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
             let glued = bundle.char_indices().skip(1).take(MAX_BUNDLE).map(|(at, _)| &bundle[at..]);
             [Some(word), value].into_iter().flatten().chain(glued).map(move |text| (text, expands))
@@ -147,13 +148,13 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// The texts that a rule which allows has to find inside: all that may be a path but for the subcommand, and for
-    /// options without a value. Each comes with whether the shell expands it.
+    /// Returns the texts that an allowing rule must find inside, each with true if the shell expands it. These are all
+    /// possible paths, without the subcommand and without options that have no value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
             .map_or(0, |sub| self.begins() + sub.split(' ').count());
-        // Where nobody knows which letters of `-f.env` are options, it may be `-f` and the file `.env`.
+        // If the option letters are unknown, `-f.env` may be `-f` and the file `.env`.
         let values = self.option_values();
         let words = self.words_and_expansions().skip(named).flat_map(move |(word, expands)| {
             let value = word.split_once('=').map(|(_, value)| value);
@@ -173,7 +174,8 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// A path that it names, from the working directory of the call, in each folder that it may run in.
+    /// Returns a path of the part, in each folder that the part may run in, relative to the working directory of the
+    /// call.
     pub fn located(&self, path: &str) -> Vec<String> {
         if path.starts_with('/') {
             return vec![path.to_owned()];
@@ -183,8 +185,9 @@ impl Part {
 }
 
 impl Command {
-    /// The paths that the line may name, from the working directory of the call: any word, for nobody knows of every
-    /// program which of its words are files. `None`: they are too many, or nobody can tell where a part runs.
+    /// Returns the paths that the line may name, relative to the working directory of the call. Every word counts,
+    /// because the file arguments of most programs are unknown. None if there are too many paths, or if the folder of a
+    /// part is unknown.
     pub fn paths(&self) -> Option<Vec<String>> {
         let mut paths = Vec::new();
         for part in self.parts.iter().chain(&self.guesses) {

@@ -1,19 +1,19 @@
-//! Which programs take a subcommand, run another program, or take code on the line.
+//! Programs that take a subcommand, run another program, or take code on the line.
 //!
-//! Nothing here releases a command; `tables` says which programs only read.
+//! No function here allows a command. The tables (`tables`) list the programs that only read.
 
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};
 
-/// A program whose first word is a command of its own.
+/// Program whose first word is a command of its own.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that stand alone. Any other one makes the line opaque: it might take
-    /// the next word as its value, and then the subcommand is not the word that it seems.
+    /// Options before the subcommand that take no value. Any other option makes the line opaque: if it took the next
+    /// word as its value, another word would be the subcommand.
     flags: &'static [&'static str],
     /// Options before the subcommand that take the next word.
     valued: &'static [&'static str],
-    /// Subcommands with subcommands: `docker compose up`, `npm run build`. `*`: all of them.
+    /// Subcommands with subcommands: `docker compose up`, `npm run build`. `*` stands for all of them.
     groups: &'static [&'static str],
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands
 }
 
 impl WithSubcommands {
-    /// The words from the subcommand on; `None` where an option before it is not known.
+    /// Returns the words from the subcommand on. None if an option before it is unknown.
     pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
         let mut rest = arguments;
         while let Some((first, more)) = rest.split_first() {
@@ -118,7 +118,7 @@ impl WithSubcommands {
         Some(rest)
     }
 
-    /// Where the subcommand begins, where all that stands before it is known to change nothing of what it does.
+    /// Returns the index of the subcommand. None if a word before it may change the subcommand's effect.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
         let mut from = 0;
         while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
@@ -127,13 +127,13 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// Returns true if the words begin with `-c` and a setting that says only how git prints.
+    /// Returns true if the words begin with `-c` and a setting that controls only how git prints.
     fn is_harmless_setting(&self, words: &[String]) -> bool {
         self.names.contains(&"git")
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Number of words in front that are one option which does not change what the subcommand does.
+    /// Returns the number of leading words that are one option without an influence on the subcommand's effect.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -149,7 +149,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools: what they do is named by the targets on the line.
+/// Build tools, whose targets on the line say what they do.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -193,8 +193,8 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// Parts of the shell that change how it runs what comes after them: its variables, its functions, what a
-/// program's name means.
+/// Shell built-ins that change how the shell runs later commands: its variables, its functions, and the meaning of
+/// program names.
 const CHANGES_THE_SHELL: [&str; 26] = [
     "export",
     "declare",
@@ -228,12 +228,12 @@ pub(crate) fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
 }
 
-/// `python3.12` is python.
+/// Returns the program name without a version: `python3.12` is python.
 pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// What it does is named by the targets on the line.
+/// Returns true if the targets on the line say what the program does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -243,22 +243,23 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
-/// Programs that take a command line as an option beside the program that they start: `npx -c`.
+/// Returns true for package launchers that can take a command line as an option: `npx -c`.
 pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
 
-/// A program that reads whatever its arguments are.
+/// Returns true if the program only reads, whatever its arguments are.
 pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
-/// What these are given, the shell runs at another time.
+/// Returns true if the shell runs the arguments of this built-in at a later time.
 pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// `set -e` and its like only make the shell stricter, and `set +e` as it was.
+/// Returns true if a built-in changes the shell. `set -e` and similar options only make the shell stricter, and `set
+/// +e` undoes them.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -272,7 +273,7 @@ pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
             && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
 }
 
-/// Returns true if a built-in shows what the shell holds: `ulimit -n`, `alias`.
+/// Returns true if a built-in only shows the state of the shell: `ulimit -n`, `alias`.
 fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
     match program {
         "alias" | "history" => arguments.is_empty(),
@@ -284,7 +285,7 @@ fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
     }
 }
 
-/// `%n` sets a variable, and so does `%ln`.
+/// Returns true if a format of `printf` sets a variable: `%n`, `%ln`.
 fn assigns_by_format(format: &str) -> bool {
     let mut rest = format.replace("%%", "");
     while let Some(at) = rest.find('%') {
@@ -297,7 +298,7 @@ fn assigns_by_format(format: &str) -> bool {
     false
 }
 
-/// Options and subcommands through which a program runs a command that it is given.
+/// Returns true if an option or a subcommand makes the program run one of its arguments.
 pub(crate) fn runs_arguments(program: &str, arguments: &[String]) -> bool {
     let any = |test: &dyn Fn(&str) -> bool| arguments.iter().any(|word| test(word));
     match program {
@@ -326,7 +327,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// It moves files about, and runs none of them.
+/// Returns true if the part only moves or deletes files, and runs none of them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -336,8 +337,8 @@ fn only_moves_files(part: &Part) -> bool {
 }
 
 impl Part {
-    /// The command within the program: `push` of `git -C x push`, `run build` of `npm run build`,
-    /// `-m unittest` of `python3 -m unittest`, the targets of `make`.
+    /// Returns the command within the program: `push` of `git -C x push`, `run build` of `npm run build`, `-m unittest`
+    /// of `python3 -m unittest`, the targets of `make`.
     pub fn subcommand(&self) -> Option<String> {
         let program = self.program.as_str();
         if is_interpreter(program) {
@@ -361,7 +362,8 @@ impl Part {
         }
     }
 
-    /// Code given on the line itself or on standard input: nothing about it can be remembered by its name.
+    /// Returns true if the code is on the line itself or on standard input. A grant cannot remember such code by a
+    /// name.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -371,7 +373,7 @@ impl Part {
             return false;
         }
         match self.arguments.first().map(String::as_str) {
-            // Standard input.
+            // Code on standard input.
             None | Some("-") => true,
             Some("-m") => self.arguments.len() < 2,
             Some(script) if !script.starts_with('-') => is_device(script),
@@ -381,26 +383,27 @@ impl Part {
         }
     }
 
-    /// It reads or moves the files that it is given, whatever they are called, and runs none of them.
+    /// Returns true if the part only reads or moves the files that it is given, whatever their names, and runs none of
+    /// them.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
     }
 
-    /// A filter whose script neither runs nor writes anything else.
+    /// Returns true for a filter whose script runs nothing and writes nothing else.
     pub fn only_edits(&self) -> bool {
         matches!(self.program.as_str(), "sed" | "gsed")
             && self.expansion() != Expansion::Anything
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Whether a grant may remember it: its program and its subcommand say what it does.
+    /// Returns true if a grant may remember the part: its program and its subcommand say what it does.
     pub fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();
-        // `git config` writes down what other git commands then run.
+        // `git config` writes settings that name programs for later git commands.
         let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
         let unclear = match with_subcommands(&self.program) {
-            // `gh pr --repo x merge`: the second word is not the one that says it.
+            // In `gh pr --repo x merge` the second word is not the subcommand.
             Some(known) => match known.after_options(&self.arguments) {
                 Some([first, second, ..]) => known.is_group(first) && second.starts_with('-'),
                 Some([_] | []) => false,
@@ -414,7 +417,7 @@ impl Part {
     }
 }
 
-/// What says how something is built: `-f other.mk`, `SHELL=./x`.
+/// Returns true if the word controls how something is built: `-f other.mk`, `SHELL=./x`.
 pub(crate) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }
@@ -424,7 +427,7 @@ fn is_build_flag(word: &str) -> bool {
     jobs || matches!(word, "-s" | "-k" | "-B" | "-n" | "-q" | "--silent")
 }
 
-/// What the shell hands over by descriptor: `/dev/stdin`, `/proc/self/fd/0`.
+/// Returns true for a path that the shell passes as a descriptor: `/dev/stdin`, `/proc/self/fd/0`.
 pub(crate) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") || path.starts_with("/proc/")
 }

@@ -1,28 +1,29 @@
-//! Which files a part of a line reaches, for rules that hold paths back: the paths that it names, what lies below
+//! Files that a part of a line reaches, for path rules that ask or forbid: the paths that it names, everything below
 //! them, or any file.
 //!
-//! In doubt the rule applies. Nothing here releases a command.
+//! In doubt the rule applies. No function here allows a command.
 
 use crate::place::join;
 use crate::reads::Known;
 use crate::tables::{self, reach};
 use crate::{Command, Inner, Part, inner, options};
 
-/// What a part reaches, beside the files that it names.
+/// Files that a part reaches, in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach<'p> {
-    /// Nothing else.
+    /// No other files.
     Named,
-    /// All that lies below these paths, each with whether the shell expands it; an empty one is the folder it runs in.
+    /// Everything below these paths, each with true if the shell expands it. The empty path is the folder that the part
+    /// runs in.
     Below(Vec<(&'p str, bool)>),
     /// Any file: names come from elsewhere, or links and history lead anywhere.
     Anywhere,
-    /// No table knows the program.
+    /// Unknown, because no table has the program.
     Unknown,
 }
 
 impl Command {
-    /// Whether nobody can tell which files a part reaches.
+    /// Returns true if the files that a part reaches are unknown.
     pub fn reaches_unknown(&self) -> bool {
         self.parts.iter().any(|part| part.reach() == Reach::Unknown)
     }
@@ -34,7 +35,7 @@ impl Part {
         if program == "xargs" {
             return Reach::Anywhere;
         }
-        // Modules and data of jq are looked for where its program says.
+        // The program of jq names where it finds modules and data.
         let brings_in = |word: &String| word.contains("import") || word.contains("include");
         if program == "jq" && self.arguments.iter().any(brings_in) {
             return Reach::Anywhere;
@@ -51,7 +52,7 @@ impl Part {
         if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
             return self.archive();
         }
-        // What is run is a part of its own, and code is asked about.
+        // The executed command is a part of its own, and code asks anyway.
         let wraps = matches!(inner(self), Inner::Words(_) | Inner::Line);
         let stays = reach::STAYS.contains(&program);
         let is_known = self.known() == Known::Reads || tables::of_program(program).is_some();
@@ -83,10 +84,10 @@ impl Part {
         below(named)
     }
 
-    /// The operands of a row that may be files; none where an option is not in it.
+    /// Returns the operands of a row that may be files. Empty if an option is not in the row.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
-        // With these the text stands behind an option.
+        // With these options the search text is not an operand.
         let by_option =
             |name: &str| matches!(name, "-e" | "-f" | "--regexp" | "--file" | "--files" | "--type-list");
         let texts = if given.options.iter().any(|(name, _)| by_option(name)) { 0 } else { texts };
@@ -102,7 +103,7 @@ impl Part {
             bundle.is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(['x', 'h', 'C']))
                 || (word.starts_with("--") && !word.starts_with("--create"))
         };
-        // What is unpacked may be written anywhere below, and what `-C` names is another folder.
+        // Unpacked files may be anywhere below, and `-C` names another folder.
         if self.program == "unzip" || self.arguments.iter().enumerate().any(is_mode) {
             return Reach::Below(vec![("", false)]);
         }
@@ -151,7 +152,7 @@ impl Part {
             .skip(from)
             .filter(|(word, _)| behind.is_some() || !word.starts_with('-'))
             .collect();
-        // Patterns and magic words of git's own: `:!x` is all but `x`.
+        // Patterns and pathspec magic of git: `:!x` is everything except `x`.
         let is_magic = |word: &str| word.starts_with(':') || word.contains(['*', '?', '[', '\\']);
         let is_object = |word: &str| word.contains(':') && !word.starts_with([':', '-']);
         if walks {
@@ -164,7 +165,7 @@ impl Part {
                 below(operands)
             };
         }
-        // `git show HEAD:a` shows one file; where no `--` says so, a word may be a commit, and that holds any.
+        // `git show HEAD:a` shows one file. Without `--` a word may be a commit, which holds any file.
         let is_index = |word: &str| {
             word.strip_prefix(':')
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
@@ -181,8 +182,8 @@ impl Part {
         }
     }
 
-    /// What a word of git may name in a commit or in the index: `HEAD:a/b`, `:a/b`, `:(top)a`, `:/a`. It counts from
-    /// the root of the repository, which may be any folder above.
+    /// Returns paths that a word of git may name in a commit or in the index: `HEAD:a/b`, `:a/b`, `:(top)a`, `:/a`.
+    /// Such a path begins at the root of the repository, which may be any parent folder.
     pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (word, _) in self.words_and_expansions() {
@@ -194,7 +195,7 @@ impl Part {
                     rest
                 };
                 let mut folder = cwd.trim_matches('/');
-                // From the folder it runs in, and from each above it.
+                // Relative to the working directory, and to each of its parents.
                 for _ in 0..MAX_ABOVE {
                     found.push(join(folder, rest));
                     let Some((above, _)) = folder.rsplit_once('/') else { break };
@@ -212,32 +213,32 @@ impl Part {
     }
 }
 
-/// How many colons of one word are looked behind.
+/// Maximum number of colons in a word that may precede a path.
 const MAX_COLONS: usize = 8;
 
-/// How many folders above are tried as the root of a repository.
+/// Maximum number of parent folders that are tried as the root of a repository.
 const MAX_ABOVE: usize = 16;
 
 fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
     Reach::Below(if named.is_empty() { vec![("", false)] } else { named })
 }
 
-/// Before the subcommand, what changes nothing about where git looks.
+/// Returns true for an option before the subcommand that does not change where git looks.
 fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
 
-/// Letters without a value in one word: `-sp`.
+/// Returns true if the word bundles letters without a value and contains this letter: `-sp`.
 fn is_bundled(word: &str, letter: &str) -> bool {
     let bundle = word.strip_prefix('-').unwrap_or_default();
     let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());
     is_letters && bundle.len() <= MAX_BUNDLE && bundle.contains(letter)
 }
 
-/// How many letters people put into one word.
+/// Maximum number of letters that people bundle in one word.
 const MAX_BUNDLE: usize = 4;
 
-/// Long options may be shortened.
+/// Returns true if the name is an abbreviation of a long option.
 fn is_short_of(name: &str, option: &str) -> bool {
     name.len() > 3 && name.starts_with("--") && option.starts_with(name)
 }

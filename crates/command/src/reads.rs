@@ -1,29 +1,29 @@
-//! Whether a command only reads: its words are compared with the rows of the tables.
+//! Read-only commands: compares the words of a command with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
 use crate::{Part, grammars, options, place, programs};
 
-/// What the tables say of a command.
+/// Knowledge of the tables about a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// All its words are known to be harmless.
+    /// All words are known to be harmless.
     Reads,
-    /// A row speaks of it, and it does something else than reading, or may.
+    /// A row has the command, but the command does or may do more than read.
     Otherwise,
-    /// A row speaks of it, and does not know one of its options.
+    /// A row has the program, but not one of its options.
     Unknown,
-    /// No row speaks of it.
+    /// No row has the command.
     No,
 }
 
 impl Part {
-    /// Known to change nothing. Everything else counts as writing.
+    /// Returns true if the part is known to change nothing. Every other part is treated as writing.
     pub fn is_read_only(&self) -> bool {
         !self.redirected && self.known() == Known::Reads
     }
 
-    /// What the tables say, wherever its output goes.
+    /// Returns the knowledge of the tables, ignoring redirections.
     pub(crate) fn known(&self) -> Known {
         if self.tells_version() {
             return Known::Reads;
@@ -37,27 +37,27 @@ impl Part {
             Ok(found) => found,
             Err(known) => return known,
         };
-        // What names the subcommand is no pattern.
+        // A pattern cannot name the subcommand.
         if (0..from).any(|at| self.expands(at)) {
             return Known::Unknown;
         }
         match self.fits(row, from) {
             Some(true) => Known::Reads,
             Some(false) => Known::Otherwise,
-            // What makes a branch or a tag has options of its own, and is no less clear for that.
+            // Forms that create a branch or a tag have options of their own, but are still clear.
             None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => Known::Otherwise,
             None => Known::Unknown,
         }
     }
 
-    /// The row that speaks of it, and where its options begin.
+    /// Returns the row of the command, and the index where its options begin.
     fn row(&self) -> Result<(&'static Row, usize), Known> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(Known::No);
         };
         let harmless = known.after_harmless(&self.program, &self.arguments);
         let Some(from) = harmless.or_else(|| self.after_a_folder(known)) else {
-            // Another folder, another configuration: clear, and not harmless.
+            // Another folder or configuration: clear, but not harmless.
             let is_clear = known.after_options(&self.arguments).is_some();
             return Err(if is_clear { Known::Otherwise } else { Known::Unknown });
         };
@@ -65,8 +65,8 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Place of the subcommand of git behind `-C FOLDER`, for folders of the working directory: a repository elsewhere
-    /// may configure other programs.
+    /// Returns the index of git's subcommand behind `-C FOLDER`, for folders of the working directory. A repository
+    /// elsewhere may configure other programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
         while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
@@ -81,7 +81,7 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// The values that its options have, those within their words included. `None`: nobody knows all its options.
+    /// Returns the values of the options, also those within a word. None if an option is unknown.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// `None`: an option is not in the row.
+    /// Returns true if the operands fit the row. None if an option is not in the row.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

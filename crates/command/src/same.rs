@@ -1,10 +1,10 @@
 //! Aliases: one command under several names, such as `npm i`, `git send-pack`, `pip3` and `python3 -m pip`.
 //!
-//! Rules that hold back look at every name. Nothing here releases a command.
+//! Rules that ask or forbid look at every name. No function here allows a command.
 
 use crate::{Part, programs};
 
-/// Programs that are others, with what they begin with.
+/// Programs that are aliases, with the words that each stands for.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -20,7 +20,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Subcommands that are others of the same program. What `docker` has `podman` has, too.
+/// Subcommands that are aliases in the same program. `podman` has all aliases of `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
     ("git", &["fetch-pack"], &["fetch"]),
@@ -63,7 +63,8 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
-/// Subcommands that other words make another one: program, subcommand, whether the words do, and what it is then.
+/// Subcommand that certain words turn into another one: programs, subcommand, test on the words, and the other
+/// subcommand.
 type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
 
 const FORMS: &[Form] = &[
@@ -95,7 +96,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Whether an option is among the words: in full, or by its letter.
+/// Returns true if an option is among the words, in full or by its letter.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
@@ -106,7 +107,7 @@ fn has(words: &[String], letter: char, long: &str) -> bool {
 /// Programs whose subcommand may be the name of a script: `yarn deploy` is `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
-/// The words of what the command is as well.
+/// Returns the words of each alias of the command.
 pub(crate) fn as_well(part: &Part) -> Vec<Vec<String>> {
     let all = &part.arguments;
     let words =

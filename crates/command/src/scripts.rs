@@ -1,13 +1,13 @@
-//! The files of the workspace that a line runs. They are part of what a person approves.
+//! Files of the workspace that a line runs. They are part of what a person approves.
 //!
-//! The table lists what interpreters run and which files programs look for by themselves. A file of the second kind
-//! that does not exist must stay absent. The list is over-inclusive: the inspection drops a name that is no file.
-//! Files that only a script reads are not found. `named.rs` finds the other paths of a line.
+//! The table lists the arguments that interpreters run and the files that programs find by themselves. A file of the
+//! second kind that does not exist must stay absent. The list is over-inclusive: the inspection drops names of missing
+//! files. Files that only a script reads are not found. `named.rs` finds the other paths of a line.
 
 use crate::place::join;
 use crate::{Command, Part, programs};
 
-/// Programs that run files which the line does not name: the names they look for in their folder.
+/// Programs that run files which the line does not name, with the names that they look for in their folder.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -69,8 +69,8 @@ const FOLDERS: [&str; 8] =
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
-    /// Files that the line names to be run, from the working directory of the call, sorted. They need not exist.
-    /// Where a part runs that nobody can tell the folder of, its files are named from the working directory.
+    /// Returns files that the line names to be run, relative to the working directory of the call, sorted. They need
+    /// not exist. If the folder of a part is unknown, its files are relative to the working directory.
     pub fn scripts(&self) -> Vec<String> {
         let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
@@ -78,19 +78,19 @@ impl Command {
         scripts
     }
 
-    /// Those of them that an interpreter is given: where one is a folder, a file in it is run.
+    /// Returns the files among them that an interpreter is given. For a folder, the interpreter runs a file in it.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Whether it runs something that no name on the line tells: a pattern, a path in a home folder, what an
-    /// interpreter is fed, a package of Go.
+    /// Returns true if the line runs something that it does not name: a pattern, a path in a home folder, standard
+    /// input of an interpreter, or a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
-    /// What only reads executes nothing of the workspace.
+    /// Returns the parts that may run a file of the workspace. A part that only reads runs none.
     fn runs(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
@@ -129,7 +129,7 @@ impl Part {
             let files: Vec<&str> = values(&words, &FILES).collect();
             let mut folders: Vec<String> = vec![String::new()];
             if let Some(folder) = self.entered().pop() {
-                // Its program is there before it looks for anything.
+                // The program changes into that folder before it looks for files.
                 folders = vec![folder];
             } else {
                 folders.extend(values(&words, &FOLDERS).map(str::to_owned));
@@ -139,13 +139,13 @@ impl Part {
             for folder in &folders {
                 named.extend(looked_for.iter().map(|file| join(folder, file)));
             }
-            // What `-f` names, from where the program is.
+            // The value of `-f` is relative to the folder of the program.
             named.extend(files.iter().map(|file| join(&folders[0], file)));
         }
         self.in_its_folders(&named)
     }
 
-    /// Paths from the working directory of the call, in each folder that it may run in.
+    /// Returns paths relative to the working directory of the call, in each folder that the part may run in.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
@@ -156,7 +156,7 @@ impl Part {
 }
 
 impl Part {
-    /// What an interpreter is given to run.
+    /// Returns the files that an interpreter is given to run.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {
@@ -166,8 +166,8 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// How many of an interpreter's words may be its script. Behind options, which may take a value, any may; those
-    /// behind `-m module` are for that module.
+    /// Returns the number of an interpreter's words that may be its script. Behind options, which may take a value, any
+    /// word may be. Words behind `-m module` belong to that module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
         if words.first().is_some_and(|first| !first.starts_with('-')) {
@@ -196,7 +196,7 @@ impl Part {
 }
 
 impl Part {
-    /// An interpreter that runs what its standard input brings, and nobody can tell what that is.
+    /// Returns true for an interpreter that runs unknown code from its standard input.
     fn is_fed(&self) -> bool {
         let is_shell = programs::is_shell(self.base());
         let names = |word: &String| {
@@ -209,12 +209,12 @@ impl Part {
             && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
     }
 
-    /// Behind `-m` come the words of a module, which may be a runner of tests.
+    /// Returns true for `-m`: the words behind it belong to a module, which may be a test runner.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }
 
-    /// `go run ./cmd` runs all files of a folder.
+    /// Returns true for `go run ./cmd`, which runs all files of a folder.
     fn runs_a_package(&self) -> bool {
         let mut words = self.arguments.iter().skip_while(|word| *word != "run").skip(1);
         self.base() == "go"
@@ -225,7 +225,7 @@ impl Part {
     }
 }
 
-/// The files that a program looks for in its folder, and runs.
+/// Returns the files that a program looks for in its folder, and runs.
 pub(crate) fn looked_for(base: &str) -> &'static [&'static str] {
     match base {
         "gradlew" => GRADLE,
@@ -238,7 +238,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// What an interpreter runs where the word is a folder, or a file without its ending.
+/// Returns the files that an interpreter runs if the word is a folder, or a file without its extension.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {
@@ -249,13 +249,13 @@ fn also_run(base: &str, script: &str) -> Vec<String> {
     endings.iter().map(|ending| format!("{script}{ending}")).collect()
 }
 
-/// `python3 -m tools.x` runs `tools/x.py` or `tools/x/__main__.py`.
+/// Returns the files of `python3 -m tools.x`: `tools/x.py` or `tools/x/__main__.py`.
 fn module(words: &[&str]) -> Vec<String> {
     let module = values(words, &["-m"]).next().map(|module| module.replace('.', "/"));
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
-/// The values of some options, behind them or in the same word.
+/// Returns the values of these options, in the next word or in the same word.
 pub(crate) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {

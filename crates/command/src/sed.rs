@@ -1,10 +1,10 @@
 //! sed scripts that only edit text: an allow-list. Any other script may run commands or write files.
 
-/// Options that stand alone; the value of `-i` is written together with it.
+/// Option letters that take no value. The value of `-i` is in the same word.
 const FLAGS: &str = "nErsuz";
 
-/// Whether all that is given to sed are plain substitutions, deletions and the like. Each word comes with whether the
-/// shell expands it: into operands, for what may become an option is not for here.
+/// Returns true if the scripts of sed hold only substitutions, deletions and similar edits. Each word comes with true
+/// if the shell expands it into operands. A word that may become an option must not be passed.
 pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;
@@ -32,7 +32,7 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
     named || first.is_some_and(is_edit)
 }
 
-/// Commands one after the other.
+/// Returns true if each command of the script only edits.
 fn is_edit(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -57,7 +57,7 @@ fn is_edit(script: &str) -> bool {
     }
 }
 
-/// What follows an address: lines by number, the last one, or those that match.
+/// Returns the text behind an address: line numbers, the last line, or matching lines.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -72,7 +72,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// What follows a command that only edits.
+/// Returns the text behind a command that only edits.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -80,7 +80,7 @@ fn command(text: &str) -> Option<&str> {
             let delimiter =
                 chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
             let flags = until(until(chars.as_str(), delimiter)?, delimiter)?;
-            // `e` runs what comes of it, `w` writes it.
+            // Flag `e` runs the result as a command, and `w` writes it to a file.
             flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiImM".contains(c))
         }
         'y' => {
@@ -94,8 +94,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// What follows the delimiter, wherever it is not escaped. Within brackets it may mean itself, which is refused here
-/// all the same: nothing is taken for harmless that is not.
+/// Returns the text behind the next unescaped delimiter. Rejects a delimiter within brackets, although sed may take it
+/// literally: a script is accepted only if it is certainly harmless.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;
@@ -117,7 +117,7 @@ pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
             }
             '[' => {
                 in_brackets = true;
-                // `[]x]` and `[^]x]` hold the bracket that stands first.
+                // In `[]x]` and `[^]x]` the first `]` is a literal bracket.
                 let mut ahead = chars.clone();
                 let first = ahead.next()?;
                 if first == ']' || (first == '^' && ahead.next()? == ']') {

@@ -1,16 +1,15 @@
-//! The shape of a command: what a grant remembers of its options.
+//! Shape of a command: the part of its options that a grant remembers.
 //!
-//! Two commands have the same shape when they differ only in their operands and in option values that do not change
-//! what the command does, such as a message.
+//! Two commands have the same shape if they differ only in operands and in option values without an effect, such as a
+//! message.
 
 use crate::reads::Known;
 use crate::tables::writes;
 use crate::{Expansion, Part, options, programs};
 
 impl Part {
-    /// The options of the line, each with its value unless that says nothing, and the files that it adds to. Sorted where
-    /// a row knows the program, and in order where none does. `None` where nobody can tell: what a file pattern becomes may
-    /// be an option.
+    /// Returns the options of the line, with values that have an effect, and the files that it appends to. Options are
+    /// sorted if a row knows the program, and otherwise in order. None if a file pattern may become an option.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
             Some(known) => self.arguments.len() - known.after_options(&self.arguments)?.len(),
@@ -21,7 +20,7 @@ impl Part {
         let by_row = writes::of(&self.program, words).and_then(|(row, named)| {
             options::read(row, words.get(named..)?, expansions.get(named..).unwrap_or_default())
         });
-        // What stands before the subcommand names folders and configuration.
+        // Options before the subcommand name folders and configuration.
         let mut shape: Vec<String> = match by_row {
             Some(given) => {
                 let before = as_written(&self.arguments[..begins]);
@@ -49,7 +48,7 @@ fn told(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Of a program without a row nobody knows which option takes the next word: each keeps it.
+/// Returns the options as written. Without a row, any option may take the next word, so each option keeps it.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs
@@ -61,9 +60,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// The words that are no options, in order, where they say what the command does: `x` of `tar x a`. Where no row
-    /// knows the program, options are among them, for what they mean may depend on where they stand. `None`: they are
-    /// files or texts, and a grant covers any.
+    /// Returns the operands, in order, if they say what the command does: `x` of `tar x a`. Without a row the options
+    /// are included, because their meaning may depend on their position. None if the operands are files or texts, and a
+    /// grant covers any of them.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.known() == Known::Reads {
@@ -90,11 +89,11 @@ impl Part {
         Some(operands.into_iter().take(told).collect())
     }
 
-    /// How many words name the subcommand, with what stands before it.
+    /// Returns the number of words that name the subcommand, including the words before it.
     fn named_words(&self) -> usize {
         let Some(sub) = self.subcommand() else { return 0 };
         let many = match self.arguments.first() {
-            // A script's name may hold spaces.
+            // The name of a script may contain spaces.
             Some(first) if programs::is_interpreter(&self.program) && first != "-m" => 1,
             Some(_) | None => sub.split(' ').count(),
         };

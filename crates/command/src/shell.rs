@@ -1,19 +1,18 @@
-//! The shell's grammar, as far as it says where a word, a command or a redirection ends.
+//! Shell grammar, as far as needed to find the ends of words, commands and redirections.
 //!
-//! `/bin/sh` is dash on one machine and bash on the next: where the two read a line differently, and
-//! wherever the shell would compute something, the line is opaque. Splitting goes on all the same, so that
-//! rules that hold back still see what can be seen.
+//! `/bin/sh` is dash on one machine and bash on the next. A line is opaque if the two read it differently, or if the
+//! shell would compute something. Tokenising continues, so that rules that ask or forbid still see the visible words.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A word without its quotes.
+/// Word without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Unquoted `{` not closed yet: with a comma or `..` in them, bash makes several words of one.
+    /// Number of open unquoted `{`. With a comma or `..` in braces, bash makes several words of one.
     braces: u32,
 }
 
@@ -26,29 +25,29 @@ impl Word {
 /// Placeholder in a word for a text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
-/// What the shell's file patterns may make of a word.
+/// Possible result of the shell's file patterns in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
-    /// It stays as it is.
+    /// The word stays unchanged.
     #[default]
     None,
-    /// Several words, none of which is an option: they begin with a letter of the pattern's own.
+    /// Several words, none of which is an option: they begin with a literal character of the pattern.
     Operands,
-    /// Anything that a file may be called, options included.
+    /// Any name that a file may have, also one that looks like an option.
     Anything,
 }
 
-/// What stands between two commands.
+/// Separator between two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// `&&`: what follows runs only where the command before it did well.
+    /// `&&`: the next command runs only if this one succeeds.
     And,
-    /// `|`: both run at once, each in a shell of its own.
+    /// `|`: both commands run at once, each in its own shell.
     Pipe,
     Other,
 }
 
-/// What a redirection does with its file.
+/// Use of a redirection's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,
@@ -59,7 +58,7 @@ pub(crate) enum Redirect {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(Word),
-    /// One command ends here.
+    /// End of a command.
     Separator(Separator),
     /// The next word is a file.
     Redirect(Redirect),
@@ -71,11 +70,11 @@ pub(crate) struct Tokens {
     pub(crate) opaque: Option<&'static str>,
     /// Commands within double quotes: `"$(…)"`.
     pub(crate) hidden: Vec<String>,
-    /// Whether a word begins in a home folder: `~`, `~name`, and behind `=` and `:`.
+    /// True if a word begins in a home folder: `~`, `~name`, also behind `=` and `:`.
     pub(crate) home: bool,
 }
 
-/// How many commands within double quotes are looked at.
+/// Maximum number of commands within double quotes that are read.
 const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
@@ -103,9 +102,9 @@ struct Lexer<'l> {
     chars: Peekable<Chars<'l>>,
     word: Option<Word>,
     found: Tokens,
-    /// After `cmd &>file`: bash goes on with the same command, dash has begun another one.
+    /// True after `cmd &>file`. bash continues the same command there, and dash begins another one.
     split_by_some: bool,
-    /// The character taken before this one; a space in place of a line that goes on.
+    /// Previous character. A space stands for a continued line.
     last: char,
 }
 
@@ -117,7 +116,7 @@ impl Lexer<'_> {
             '\\' => self.backslash(),
             '$' => {
                 self.opaque(EXPANDS);
-                // `$'x'` and `$"x"` are quoted words to some shells.
+                // `$'x'` and `$"x"` are quoted words in some shells.
                 if !matches!(self.chars.peek(), Some('(' | '\'' | '"')) {
                     self.word().text.push('$');
                 }
@@ -158,7 +157,7 @@ impl Lexer<'_> {
                     self.opaque("it holds a control character");
                 }
                 if c == '~' {
-                    // Behind `=` and `:` some shells do, and some do not.
+                    // Some shells expand `~` behind `=` and `:`.
                     let begins = |word: &Word| word.text.is_empty() || word.text.ends_with(['=', ':']);
                     self.found.home |= self.word.as_ref().is_none_or(begins);
                 }
@@ -247,7 +246,7 @@ impl Lexer<'_> {
 
     fn backslash(&mut self) {
         match self.chars.next() {
-            // The line goes on, even in the middle of an operator.
+            // A continued line. It may even split an operator.
             Some('\n') => {
                 let operator = |c: char| matches!(c, '&' | '|' | '<' | '>' | ';' | '(' | ')');
                 if operator(self.last) && self.chars.peek().is_some_and(|c| operator(*c)) {
@@ -263,7 +262,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `2>`: the digit is a descriptor, not a word. Of more digits, dash makes a word and bash none.
+    /// In `2>` the digit is a file descriptor, not a word. dash reads several digits as a word, bash as a descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -283,7 +282,7 @@ impl Lexer<'_> {
         self.descriptor();
         let redirect = match self.chars.peek() {
             Some('<') => {
-                // A here-document is text, not commands; but what it is fed to may well run it.
+                // A here-document is text, but the program that reads it may run it.
                 self.opaque(GRAMMAR);
                 while self.chars.next_if(|c| matches!(c, '<' | '-')).is_some() {}
                 Redirect::Reads
@@ -313,7 +312,7 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// `2>&1` joins two streams and writes nothing by itself; `>&file` and `>&2file` are files.
+    /// `2>&1` joins two streams and writes no file. `>&file` and `>&2file` are files.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {
@@ -321,7 +320,7 @@ impl Lexer<'_> {
         }
         target.extend(self.chars.next_if_eq(&'-'));
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
-        // `>& -cat`: bash closes the stream and runs `cat`, where a word seems to begin.
+        // In `>& -cat` bash closes the stream and runs `cat`, although a file seems to follow.
         let next = self.chars.clone().find(|c| !matches!(c, ' ' | '\t'));
         if target.is_empty() && matches!(next, Some('-' | '\\')) {
             self.opaque(AMBIGUOUS);

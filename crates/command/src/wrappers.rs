@@ -1,16 +1,16 @@
-//! Programs that start another one: where its words begin, behind options of their own that are all known.
+//! Programs that start another program: finds its words behind the wrapper's own options, all of which must be known.
 //!
-//! A form that no row has is not told apart for certain, and makes the line opaque.
+//! A form without a row is uncertain and makes the line opaque.
 
 use crate::{Part, is_assignment, script};
 
 struct Wrapper {
     programs: &'static [&'static str],
-    /// Options that stand alone.
+    /// Options without a value.
     flags: &'static [&'static str],
     /// Options with a value, in the same word or in the next one.
     valued: &'static [&'static str],
-    /// Words between the options and the program.
+    /// Number of words between the options and the program.
     operands: usize,
 }
 
@@ -37,7 +37,8 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the place of the program that a wrapper starts. `None`: it is no wrapper, or nobody can tell for certain.
+/// Returns the index of the program that a wrapper starts. None if the part is not a wrapper, or if the index is
+/// uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;
     let words = &part.arguments;
@@ -74,7 +75,7 @@ pub(crate) fn program_at(part: &Part) -> Option<usize> {
     (is_plain && !program.starts_with('-') && !is_assignment(program)).then_some(at)
 }
 
-/// Letters, digits and few signs: a number, a signal, a time, a name.
+/// Returns true for letters, digits and a few signs: a number, a signal, a time, a name.
 fn is_value(value: &str) -> bool {
     let is_sign = |c: char| matches!(c, '.' | '_' | '+');
     let value = value.strip_prefix('-').unwrap_or(value);

@@ -1,6 +1,6 @@
-//! Lines that run what they write themselves, and the commands in the texts that they write.
+//! Lines that run a file which they write themselves, and commands in the texts that they write.
 //!
-//! Names are compared by their last part, so that a link or a change of folder hides nothing. No function here releases
+//! Names are compared by their last component, so that a link or a folder change hides nothing. No function here allows
 //! a command.
 
 use std::collections::BTreeSet;
@@ -10,8 +10,8 @@ use crate::{Command, Part};
 /// Maximum number of texts of one line that are read as lines of their own.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write content of the line's choice into the files that they name. A program that no table
-/// knows is treated as one, too.
+/// Programs that write content chosen by the line into the files that they name. A program that no table knows is
+/// treated the same.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
@@ -27,7 +27,7 @@ impl Command {
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
-    /// Texts of the line that it may run as commands: it writes them into a script, feeds them to a program, or holds
+    /// Returns texts that the line may run as commands: it writes them into a script, feeds them to a program, or holds
     /// them in code.
     pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
         let parts = || self.parts.iter().chain(&self.guesses);
@@ -56,7 +56,7 @@ impl Command {
 }
 
 impl Part {
-    /// The files whose content it may write.
+    /// Returns the files whose content the part may write.
     fn may_write(&self) -> Vec<&str> {
         let redirected = self.files.iter().filter(|file| self.redirected && !self.inputs.contains(file));
         let mut written: Vec<&str> = redirected.map(String::as_str).collect();
@@ -69,7 +69,7 @@ impl Part {
     }
 }
 
-/// The last name of a path; none of what is no name.
+/// Returns the last name of a path. None for `.`, `..` and the empty name.
 fn last(path: &str) -> Option<&str> {
     let name = path.trim_end_matches('/').rsplit('/').next()?;
     (!name.is_empty() && !matches!(name, "." | "..")).then_some(name)

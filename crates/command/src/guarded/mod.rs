@@ -1,8 +1,8 @@
-//! Files that a person's own tools run, or take orders from, without being asked.
+//! Guarded names: files that the user's own tools run or take configuration from, without asking.
 //!
-//! Owns how a path is compared with the table of guarded names (`names`). Never looks at a file: the caller passes the
-//! names of a path. A call that writes a guarded path always asks, with the reason, and no grant covers it. Reading is
-//! free.
+//! Owns the comparison of a path with the table of guarded names (`names`). Never looks at a file: the caller passes
+//! the names of a path. A call that writes a guarded path always asks and states the reason, and no grant covers it.
+//! Reading is free.
 
 mod names;
 
@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 
 use names::NAMES;
 
-/// A guarded name, and the reason for guarding it.
+/// Guarded name, with the reason for guarding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Names of a path, one after the other, in small letters. `*` stands for any part of a name.
+    /// Consecutive names of a path, in lower case. `*` stands for any part of a name.
     pub name: &'static str,
     pub why: &'static str,
     scope: Scope,
@@ -24,14 +24,15 @@ pub struct Guarded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// Everywhere but in packages of others: a linter reads its configuration there for the files of that package only.
+    /// Everywhere except in packages of others. A linter applies the configuration there only to the files of that
+    /// package.
     OwnSources,
 }
 
 /// Folders that package managers fill.
 const PACKAGES_OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Anything else below `.git`: its references, its index, its objects.
+/// Any other path below `.git`: references, index, objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
 pub(crate) const fn guarded(name: &'static str, why: &'static str) -> Guarded {
@@ -47,13 +48,13 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that a path meets, or lies below. `names` are those of the path, from the workspace or the
-/// root; `.` and empty ones are passed over. Letters are compared without regard to case, as some file systems do.
+/// Returns the guarded name that a path matches or is below. `names` are the names of the path, from the workspace or
+/// the root. Names that are `.` or empty are skipped. Case is ignored, as in some file systems.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::of).collect();
     let meets = |row: &&Row| {
-        // A file of that name points elsewhere. Paths below a folder of that name have rows of their own.
+        // A file named `.git` points elsewhere. Paths below a folder named `.git` have rows of their own.
         if row.guarded.name == ".git" {
             return names.last().is_some_and(|last| last.name() == row.guarded.name);
         }
@@ -62,8 +63,8 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
 
-/// Returns true if the last of these names ends a guarded path. A path below a guarded folder does not: ask for the
-/// folder.
+/// Returns true if the last of these names ends a guarded path. Returns false for a path below a guarded folder:
+/// callers check the folder itself.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     let last = Forms::of(last.as_ref());
@@ -79,7 +80,7 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     ROWS.iter().any(ends)
 }
 
-/// The table, read once.
+/// Table of guarded names, parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row =
         |guarded: &'static Guarded| Row { guarded, parts: guarded.name.split('/').map(Part::of).collect() };
@@ -92,12 +93,12 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if these names begin with those of the row.
+    /// Returns true if these names begin with the names of the row.
     fn begins(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
-    /// Returns true if the row holds below these folders.
+    /// Returns true if the row applies below these folders.
     fn counts_below(&self, folders: &[Forms]) -> bool {
         let is_of_others = |folder: &Forms| PACKAGES_OF_OTHERS.contains(&folder.name());
         self.guarded.scope == Scope::Everywhere || !folders.iter().any(is_of_others)
@@ -107,7 +108,7 @@ impl Row {
 /// One name of a row.
 struct Part {
     start: &'static str,
-    /// Text after each `*`; empty for a name without one.
+    /// Text after each `*`. Empty for a name without `*`.
     rest: Vec<&'static str>,
 }
 
@@ -128,15 +129,15 @@ impl Part {
     }
 }
 
-/// A name in small letters, and the names that it is a variant of: `.mise.local.toml` is one of `.mise.toml` and `.mise`.
+/// Lower-case name with the names that it is a variant of: `.mise.local.toml` is a variant of `.mise.toml` and `.mise`.
 ///
 /// Tools read a local variant after the shared file, and the same configuration in several languages.
 struct Forms(Vec<String>);
 
-/// Ends of a name, before its extension, under which tools look for a variant.
+/// Suffixes of a name, before its extension, that mark a variant.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
-/// Languages that configuration is written in.
+/// File extensions of configuration languages.
 const LANGUAGES: [&str; 26] = [
     "bash", "cfg", "cjs", "conf", "cts", "fish", "ini", "js", "json", "json5", "jsonc", "lua", "mjs", "mts",
     "nix", "pkl", "ps1", "py", "rb", "sh", "toml", "ts", "xml", "yaml", "yml", "zsh",
@@ -156,7 +157,7 @@ impl Forms {
         if let Some((stem, end)) = language {
             let stems = variant(stem);
             forms.extend(stems.iter().map(|stem| format!("{stem}.{end}")));
-            // A hidden file without an extension may have one of any language.
+            // A hidden file without an extension also matches with the extension of any language.
             forms.extend(stems.into_iter().chain([stem.to_owned()]).filter(|stem| stem.starts_with('.')));
         }
         // `.git` has no variants.

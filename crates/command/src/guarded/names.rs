@@ -1,6 +1,6 @@
-//! The table of guarded names, by the kind of tool that reads them.
+//! Table of guarded names, by the kind of tool that reads them.
 //!
-//! A row holds at any depth of a path and for all that lies below it. A name counts with its variants: `.X` stands for
+//! A row applies at any depth of a path and to everything below it. A name stands for its variants too: `.X` stands for
 //! `.X.local`, `.X.d`, `.X.yml`, `.X.js` and the like (`Forms`).
 
 use super::{Guarded, guarded, in_own_sources};
@@ -32,14 +32,14 @@ const DESKTOP: &str = "a desktop runs it, or sets variables by it, when its owne
 const KEYS: &str = "it holds keys, or names programs that are run for them";
 
 pub(super) const NAMES: &[Guarded] = &[
-    // Git, in its folder, in that of a submodule or a worktree, and in bare repositories.
+    // Git: its folder, the folders of submodules and worktrees, and bare repositories.
     guarded(".git/config*", GIT_CONFIG),
     guarded(".git/hooks", GIT_HOOKS),
     guarded(".git/info", GIT_ATTRIBUTES),
     guarded(".git/modules", GIT_MODULES),
     guarded(".git/worktrees", GIT_POINTER),
     guarded(".git/gitdir", GIT_POINTER),
-    // Beside a `HEAD` it makes any folder a repository.
+    // With a `HEAD` in the same folder it makes any folder a repository.
     guarded("commondir", GIT_POINTER),
     guarded(".git/objects/info/alternates", "git reads objects from where it points to"),
     guarded(".git/rebase-merge", GIT_UNDER_WAY),
@@ -58,7 +58,7 @@ pub(super) const NAMES: &[Guarded] = &[
     ),
     guarded(".gitconfig*", GIT_CONFIG),
     guarded(".config/git", GIT_CONFIG),
-    // Other version control, and what shows it.
+    // Other version control systems, and tools that display them.
     guarded(".hg/hgrc*", VERSION_CONTROL),
     guarded(".hgrc", VERSION_CONTROL),
     guarded(".config/hg", VERSION_CONTROL),
@@ -102,7 +102,7 @@ pub(super) const NAMES: &[Guarded] = &[
     // Hooks of any tool: `.github/hooks`, `.claude/hooks`.
     guarded(".*/hooks", HOOKS),
     guarded(".hooks", HOOKS),
-    // Files that a shell runs when somebody enters the folder.
+    // Files that a shell runs when a user enters the folder.
     guarded(".envrc*", ON_ENTRY),
     guarded(".direnv*", ON_ENTRY),
     guarded(".config/direnv", ON_ENTRY),
@@ -119,7 +119,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".ondirrc", ON_ENTRY),
     guarded(".flox", ON_ENTRY),
     guarded("activate-hermit*", ON_ENTRY),
-    // Version managers. A name may point to a folder of the workspace, whose programs run.
+    // Version managers. A name may point to a folder of the workspace whose programs then run.
     guarded(".*-version", VERSIONS),
     guarded(".*-versions", VERSIONS),
     guarded(".nvmrc", VERSIONS),
@@ -186,7 +186,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("tools/bazel*", WRAPPER),
     guarded("gradle/wrapper", WRAPPER),
     guarded(".plzconfig*", WRAPPER),
-    // Where programs of tools lie.
+    // Folders with the programs of tools.
     guarded(".cargo/bin", PLACE),
     guarded(".cargo/env", PLACE),
     guarded(".rustup", PLACE),
@@ -203,7 +203,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".deno/bin", PLACE),
     guarded(".bun/bin", PLACE),
     guarded(".npm-global", PLACE),
-    // Editors and language servers, which start when somebody opens the folder.
+    // Editors and language servers, which start when a user opens the folder.
     guarded(".vscode", EDITOR),
     guarded(".vscode-*", EDITOR),
     guarded("*.code-workspace", EDITOR),
@@ -268,7 +268,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("pyrightconfig*", EDITOR),
     guarded(".formatter.exs", EDITOR),
     guarded(".elixir*ls", EDITOR),
-    // Linters and formatters whose configuration is code, or names it.
+    // Linters and formatters whose configuration is code, or names code.
     in_own_sources("*pylintrc", LINTER),
     in_own_sources(".pylintrc*", LINTER),
     in_own_sources(".flake8", LINTER),
@@ -392,7 +392,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".warp*", AGENT),
     guarded(".windsurf*", AGENT),
     guarded(".zencoder*", AGENT),
-    // Containers and environments that are made for the folder when it is opened.
+    // Containers and environments that are created when the folder is opened.
     guarded(".devcontainer*", CONTAINER),
     guarded("devcontainer.json", CONTAINER),
     guarded(".gitpod*", CONTAINER),
@@ -451,7 +451,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".gprc", DEBUGGER),
     guarded(".scilab", DEBUGGER),
     guarded("startup.m", DEBUGGER),
-    // Settings of tools in the folder or the home folder.
+    // Settings of tools, in the folder or the home folder.
     guarded(".lessfilter", SETTINGS),
     guarded(".lesskey", SETTINGS),
     guarded(".curlrc", SETTINGS),
@@ -486,7 +486,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".config/alacritty", MULTIPLEXER),
     guarded(".config/wezterm", MULTIPLEXER),
     guarded(".wezterm*", MULTIPLEXER),
-    // Shells, where the workspace is a home folder.
+    // Shells, for a workspace that is a home folder.
     guarded(".bashrc*", SHELL),
     guarded(".bash_*", SHELL),
     guarded(".bash-*", SHELL),
@@ -526,7 +526,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".config/elvish", SHELL),
     guarded("profile.ps1", SHELL),
     guarded("microsoft.*profile.ps1", SHELL),
-    // Desktops, where the workspace is a home folder.
+    // Desktops, for a workspace that is a home folder.
     guarded(".xprofile", DESKTOP),
     guarded(".xsession*", DESKTOP),
     guarded(".xinitrc", DESKTOP),

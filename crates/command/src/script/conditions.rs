@@ -1,7 +1,7 @@
-//! `[[ … ]]`, and `test` with words that are computed.
+//! `[[ … ]]`, and `test` with computed words.
 //!
-//! Some shells compute what they compare as numbers, and run what a name with brackets holds. dash has no `[[` and takes
-//! what follows `&&` in it for a program.
+//! Some shells evaluate operands of numeric comparisons, and run code in the brackets of a name. dash has no `[[` and
+//! runs the word behind `&&` in it as a program.
 
 use super::Parser;
 use super::values::Value;
@@ -48,7 +48,7 @@ fn is_unary(clause: &[ScriptWord]) -> bool {
     matches!(clause, [operator, _] if operator.is_literal && OF_ONE.contains(&operator.word.text.as_str()))
 }
 
-/// Returns true if words are one condition that runs nothing. Between double brackets no word is divided.
+/// Returns true if the words are one condition that runs nothing. Within `[[ ]]` no word is split.
 fn is_condition(words: &[ScriptWord], in_brackets: bool) -> bool {
     let is_whole = |word: &ScriptWord| {
         in_brackets || (word.is_one && (word.is_literal || word.word.quoted || word.value <= Value::Word))

@@ -1,9 +1,9 @@
 //! Lines in the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
 //!
-//! An allow-list of grammar on which bash and dash agree, or that dash refuses before it runs anything. Every command of
-//! such a line, in substitutions too, is compared with the tables, each computed word as the worst that it may become.
-//! The line stays opaque for rules and grants, because its words are not known. Words are in `words.rs`, what variables
-//! may hold in `values.rs`, conditions in `conditions.rs`.
+//! An allow-list of grammar that bash and dash read alike, or that dash rejects before it runs anything. Every command
+//! of such a line, also in substitutions, is compared with the tables. A computed word stands for the worst word that
+//! it may become. The line stays opaque for rules and grants, because its words are unknown. Words are in `words.rs`,
+//! values of variables in `values.rs`, conditions in `conditions.rs`.
 
 mod commands;
 mod conditions;
@@ -16,24 +16,24 @@ pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
 use crate::limits;
 
-/// How deep groups and substitutions are followed.
+/// Maximum depth of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// How often a line is read until nothing more is found about its variables.
+/// Maximum number of passes over a line. Passes end when nothing new is found about its variables.
 const MAX_PASSES: usize = 8;
 
 /// Words that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Number of lines that shells on one line are given, over all passes. Each nesting multiplies the passes.
+/// Maximum number of lines that nested shells are given, over all passes. Each nesting multiplies the passes.
 const MAX_NESTED: usize = 64;
 
-/// Returns true if all of the grammar is understood and every command reads.
+/// Returns true if all of the grammar is understood and every command only reads.
 pub(crate) fn reads(line: &str) -> bool {
     reads_within(line, &Cell::new(MAX_NESTED))
 }
 
-/// Reads one more line of those that `nested` counts down.
+/// Reads one more line. `nested` counts the lines that are left.
 fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     let Some(left) = nested.get().checked_sub(1) else { return false };
     nested.set(left);
@@ -53,11 +53,11 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// A here-document whose text begins at the next line.
+/// Here-document whose text begins at the next line.
 struct Document {
     end: String,
     is_quoted: bool,
-    /// Leading tabs are dropped: `<<-`.
+    /// True for `<<-`: leading tabs are dropped.
     is_indented: bool,
 }
 
@@ -69,12 +69,12 @@ enum MayBeEmpty {
 
 struct Parser<'l> {
     rest: &'l str,
-    /// Values of variables that the passes before have found.
+    /// Values of variables that earlier passes have found.
     known: &'l Values,
     /// Values of variables that this pass has found.
     assigned: Values,
     documents: Vec<Document>,
-    /// Number of lines that shells of this line may still be given.
+    /// Number of lines that nested shells may still be given.
     nested: &'l Cell<usize>,
     depth: u8,
     /// Number of commands that may follow.
@@ -141,7 +141,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Skips spaces, comments and ends of lines.
+    /// Skips spaces, comments and line ends.
     fn lines(&mut self) -> Option<()> {
         loop {
             self.blanks();
@@ -163,7 +163,7 @@ impl<'l> Parser<'l> {
                 if shown == document.end {
                     break;
                 }
-                // A line that goes on may end the document with the next one.
+                // A continued line may end the document together with the next line.
                 if is_last || (!document.is_quoted && line.ends_with('\\')) {
                     return None;
                 }
@@ -180,7 +180,7 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// The word that stands next, where it is plain: `done`.
+    /// Returns the next word if it is plain: `done`.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -199,7 +199,7 @@ impl<'l> Parser<'l> {
         self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
     }
 
-    /// Commands one after the other. Returns what they may print.
+    /// Reads commands one after the other. Returns the value that they may print.
     fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
         let mut printed = None;
         loop {
@@ -317,7 +317,7 @@ impl<'l> Parser<'l> {
         self.expect_keyword("done")
     }
 
-    /// `for NAME in WORDS; do LIST; done`.
+    /// Reads `for NAME in WORDS; do LIST; done`.
     fn for_each(&mut self) -> Option<()> {
         self.expect_keyword("for")?;
         self.blanks();
@@ -339,7 +339,7 @@ impl<'l> Parser<'l> {
         self.body()
     }
 
-    /// `case WORD in PATTERN) LIST;; esac`.
+    /// Reads `case WORD in PATTERN) LIST;; esac`.
     fn case(&mut self) -> Option<()> {
         self.expect_keyword("case")?;
         self.blanks();
@@ -370,7 +370,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Redirections behind a group or a loop.
+    /// Reads the redirections behind a group or a loop.
     fn redirects(&mut self) -> Option<()> {
         loop {
             self.blanks();

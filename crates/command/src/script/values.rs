@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 pub(super) enum Value {
     /// A number.
     Number,
-    /// A number, or nothing where a command failed.
+    /// A number, or empty if a command failed.
     Count,
-    /// One word that is no option and holds no space, or nothing.
+    /// One word that is not an option and holds no space, or empty.
     Word,
-    /// A text that is no option where it is quoted.
+    /// A text that is not an option if it is quoted.
     Path,
     Unknown,
 }
@@ -21,14 +21,14 @@ impl Value {
         self.max(other)
     }
 
-    /// The value of a text without quotes and expansions in it.
+    /// Returns the value of a text without quotes and expansions.
     pub(super) fn of_text(text: &str) -> Self {
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
             Self::Number
         } else if text.starts_with("/dev/")
             || !text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c))
         {
-            // bash connects to names below `/dev/tcp`.
+            // bash connects to hosts for names below `/dev/tcp`.
             Self::Unknown
         } else if text.contains(|c: char| c.is_whitespace() || "*?[".contains(c)) {
             Self::Path
@@ -38,7 +38,7 @@ impl Value {
     }
 }
 
-/// The variables that a line sets.
+/// Variables that a line sets.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Values {
     set: BTreeMap<String, Value>,
@@ -47,7 +47,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Values before the first pass: each variable holds what suits best, until a pass finds more.
+    /// Returns the values before the first pass. Each variable holds the most harmless value until a pass finds more.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -67,7 +67,7 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// The value of a variable, of the environment where the line does not set it.
+    /// Returns the value of a variable. A variable that the line does not set comes from the environment.
     pub(super) fn of(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
@@ -77,13 +77,13 @@ impl Values {
     }
 }
 
-/// Returns true if no shell and no program takes a variable of that name for an order.
+/// Returns true if no shell and no program gives a variable of that name a special meaning.
 pub(super) fn is_free(name: &str) -> bool {
     const CAPITAL: [&str; 20] = [
         "F", "I", "J", "N", "X", "S", "D", "FILE", "FILES", "DIR", "DIRS", "BRANCH", "COMMIT", "HASH", "REV",
         "NAME", "COUNT", "TOTAL", "ROOT", "BASE",
     ];
-    // `path` is `PATH` to zsh.
+    // `path` is `PATH` in zsh.
     const TAKEN: [&str; 9] =
         ["path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "fignore", "histchars", "psvar"];
     let is_lower = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
@@ -91,7 +91,7 @@ pub(super) fn is_free(name: &str) -> bool {
     (is_lower && name != "_" && !name.ends_with("proxy") && !TAKEN.contains(&name)) || CAPITAL.contains(&name)
 }
 
-/// Returns true if a variable says to a program only how it prints.
+/// Returns true if the variable controls only how a program prints.
 pub(crate) fn only_shapes_output(name: &str, value: &str) -> bool {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:+-".contains(c));
     let is_zone =

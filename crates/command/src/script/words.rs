@@ -4,24 +4,24 @@ use super::values::Value;
 use super::{MayBeEmpty, Parser};
 use crate::shell::{COMPUTED, Expansion, Word};
 
-/// A word as the shell would read it.
+/// Word as the shell would read it.
 pub(super) struct ScriptWord {
     pub(super) word: Word,
     /// True if the shell makes exactly one word of it.
     pub(super) is_one: bool,
-    /// True if nothing of it is computed.
+    /// True if no part of it is computed.
     pub(super) is_literal: bool,
-    /// The value of a variable that it is assigned to.
+    /// Value of a variable that the word is assigned to.
     pub(super) value: Value,
 }
 
 impl ScriptWord {
-    /// The value of `x=`.
+    /// Returns the value of `x=`.
     pub(super) fn empty() -> Self {
         Self { word: Word::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// The value of each word that the shell makes of it.
+    /// Returns the value of each word that the shell makes of it.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,
@@ -41,7 +41,7 @@ struct Building {
     word: Word,
     is_one: bool,
     is_literal: bool,
-    /// The only computed piece, where the word is nothing else.
+    /// The computed piece, if it is the whole word.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -95,7 +95,7 @@ impl Building {
             None if self.begins_as_operand() && (self.is_one || self.is_literal) => Value::Path,
             None => Value::Unknown,
         };
-        // An empty text is no option.
+        // An empty text is not an option.
         let value = if self.word.text.is_empty() { Value::Path } else { value };
         ScriptWord { word: self.word, is_one: self.is_one, is_literal: self.is_literal, value }
     }
@@ -172,7 +172,7 @@ impl Parser<'_> {
         (self.rest.len() < before.len()).then(|| found.finish())
     }
 
-    /// Text in double quotes, or in a here-document.
+    /// Reads text in double quotes, or in a here-document.
     fn quoted(&mut self, end: Option<char>, found: &mut Building) -> Option<()> {
         loop {
             match self.next_char() {
@@ -200,13 +200,14 @@ impl Parser<'_> {
         }
     }
 
-    /// The text of a here-document.
+    /// Reads the text of a here-document.
     pub(super) fn document(&mut self) -> Option<()> {
         let mut found = Building::new();
         self.quoted(None, &mut found)
     }
 
-    /// The commands of a substitution. Shells differ in where the text of a here-document begins that is open behind it.
+    /// Reads the commands of a substitution. Rejects a here-document that is still open at the end, because shells
+    /// differ in where its text begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -226,7 +227,7 @@ impl Parser<'_> {
         self.within(&text, |parser| parser.list(MayBeEmpty::No))
     }
 
-    /// Behind a `$`.
+    /// Reads the rest behind a `$`.
     fn dollar(&mut self, quotes: Quotes, found: &mut Building) -> Option<()> {
         match self.computed() {
             Some(Computed::Value(value)) => found.computed(value, quotes),
@@ -259,14 +260,13 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                // zsh computes an index in brackets.
+                // zsh evaluates an index in brackets.
                 if self.rest.starts_with('[') {
                     return None;
                 }
                 self.known.of(&name)
             }
-            // `$1`, `$@`: what the line was not given.
-            // `$[…]` computes as `$((…))` does.
+            // `$1` and `$@` are arguments, which the line does not have. `$[…]` is arithmetic like `$((…))`.
             Some(c) if c.is_ascii_digit() || matches!(c, '@' | '*' | '-' | '[') => return None,
             Some(_) | None => return Some(Computed::Dollar),
         };
@@ -280,7 +280,7 @@ impl Parser<'_> {
         name.to_owned()
     }
 
-    /// `${NAME}`, and forms of it that set nothing and compute nothing.
+    /// Reads the rest of `${NAME}`, in forms that set nothing and evaluate nothing.
     fn braces(&mut self) -> Option<Value> {
         let (inner, rest) = self.rest.split_once('}')?;
         let inner = inner.to_owned();
@@ -303,7 +303,7 @@ impl Parser<'_> {
             Some(':') => match operation.chars().nth(1)? {
                 '-' => value.join(Value::of_text(&operation[2..])),
                 '+' | '?' => Value::Unknown,
-                // Parts of a text, by numbers.
+                // Substrings by position.
                 _ if operation.chars().all(|c| c.is_ascii_digit() || c == ':') => Value::Unknown,
                 _ => return None,
             },
@@ -311,7 +311,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `$((…))` of numbers, and of variables that hold numbers: of others some shells run what they hold.
+    /// Reads `$((…))` with numbers, and with variables that hold numbers. Some shells run code in other variables.
     fn arithmetic(&mut self) -> Option<()> {
         let mut open = 0_u32;
         loop {
@@ -360,7 +360,7 @@ impl Parser<'_> {
 
 enum Computed {
     Value(Value),
-    /// A `$` that stands for itself.
+    /// A literal `$`.
     Dollar,
 }
 

@@ -1,6 +1,6 @@
-//! Programs that pack files, where they write to their standard output, list or test.
+//! Programs that pack files, in forms that write to standard output, list or test.
 //!
-//! With a file and none of these options they put another file in its place.
+//! With a file and without one of these options they replace the file by another one.
 
 use super::{Operands, Row, row};
 
@@ -18,13 +18,13 @@ pub(super) const ROWS: &[Row] = &[
         "-# -c -d -f -k -q -s -t -v -z --stdout --decompress --compress --force --keep --quiet --small --test --verbose",
     )
     .with(Operands::Beside(&["-c", "--stdout"])),
-    // Without `--files`, which names them where nobody sees them.
+    // Leaves out `--files`, which reads file names from an unseen file.
     row(
         &["xz", "unxz", "lzma", "unlzma"],
         "-# -c -d -e -f -k -l -q -t -T: -v -z --stdout --to-stdout --decompress --compress --extreme --force --keep --list \
          --quiet --test --threads: --verbose --robot",
     )
-    // The last of `-d`, `-l`, `-t` and `-z` decides, and `-d` and `-z` replace the file.
+    // The last of `-d`, `-l`, `-t` and `-z` applies, and `-d` and `-z` replace the file.
     .with(Operands::Beside(&["-c", "--stdout", "--to-stdout"])),
     row(
         &["zstd", "unzstd"],

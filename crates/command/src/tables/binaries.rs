@@ -1,9 +1,9 @@
-//! Programs that look into object files.
+//! Programs that inspect object files.
 
 use super::{Operands, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
-    // Without `--plugin`, which loads a library. A word that begins with `@` is a file of further options.
+    // Leaves out `--plugin`, which loads a library. A word that begins with `@` is a file of further options.
     row(
         &["nm"],
         "-a -A -B -C -D -g -n -o -p -P -r -S -s -t: -u -U -W --demangle? --dynamic --defined-only --undefined-only \
@@ -11,7 +11,7 @@ pub(super) const ROWS: &[Row] = &[
          --print-armap --radix: --format: --portability --debug-syms --with-symbol-versions",
     )
     .with(Operands::Without("@")),
-    // Without what shows sources and debugging data, which may be fetched.
+    // Leaves out options that show sources and debugging data, which may be fetched from the network.
     row(
         &["objdump"],
         "-a -C -d -D -f -h -x -g -j: -p -r -R -s -t -T -w -z -M: -b: -m: --disassemble? --disassemble-all --section: --syms \

@@ -1,11 +1,12 @@
-//! What kind of thing a program does, beside reading: it runs code, reaches out over the network, or installs software.
+//! Effects of programs other than reading: running code, connecting to the network, installing software.
 //!
-//! A row only makes a command graver. A program without one counts as one that runs, whatever it may reach.
+//! A row only makes the class of a command more severe. A program without a row is in [`Class::Runs`], even if it may
+//! connect to the network.
 
 use crate::Class;
 
-/// Programs, and the words of theirs that make it so, divided by spaces: a subcommand, `a:b` for two words, `a:*` for one
-/// with any word behind it; `*` whatever the words are, `-` where there are none.
+/// Programs, with the words that put them into a class, separated by spaces. A word is a subcommand, `a:b` for two
+/// words, or `a:*` for one word with any word behind it. `*` stands for any words, `-` for none.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,
@@ -29,7 +30,7 @@ pub(crate) const ROWS: &[Row] = &[
     code("deno", "run eval repl serve bench test"),
     code("yarn", "node"),
     code("dotnet", "fsi"),
-    // What is made to reach out.
+    // Programs made for network connections.
     web(
         "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp lftp tftp xdg-open socat ping ping6 traceroute tracepath \
          mtr dig drill nslookup host whois ssh-copy-id ssh-keyscan sshfs mosh http https httpie xh curlie aria2c lynx \
@@ -43,7 +44,7 @@ pub(crate) const ROWS: &[Row] = &[
          pulumi ansible ansible-playbook ansible-galaxy ansible-pull vagrant twine skopeo crane",
         "*",
     ),
-    // Clients of data bases, which may be on any host.
+    // Clients of databases, which may be on any host.
     web(
         "psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb createuser mysql mysqldump mysqladmin mariadb \
          redis-cli mongo mongosh mongodump mongorestore",
@@ -94,7 +95,7 @@ pub(crate) const ROWS: &[Row] = &[
         "terraform tofu",
         "init plan apply destroy refresh import get login logout state workspace test output console providers force-unlock",
     ),
-    // What installs whatever it is asked.
+    // Programs that install software with any arguments.
     installs(
         "dpkg rpm dnf yum pacman apk snap npx pnpx bunx uvx pipx zypper flatpak emerge nix-env guix winget choco scoop \
          easy_install cpan cpanm corepack nvm fnm volta",
@@ -110,7 +111,7 @@ pub(crate) const ROWS: &[Row] = &[
         "in ins inst isntall it cit clean-install install-test install-ci-test up udpate dlx create init:* audit:fix \
          set:version",
     ),
-    // Elsewhere these run what is there already, or a script of that name.
+    // In other programs these words run something installed, or a script of that name.
     installs("npm", "exec x"),
     installs("bun", "x"),
     installs("yarn bundle", "-"),
@@ -129,7 +130,7 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that make it so, behind the first word where one is named.
+/// Options that put a program into a class, in combination with the first word if one is named.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),
     (web("git", "remote"), &["-f", "--fetch"]),

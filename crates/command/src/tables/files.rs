@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
          --quiet --silent --verbose --zero",
     )
     .takes_any_name(),
-    // Without `--files0-from` and `-X`, which name files where nobody sees them.
+    // Leaves out `--files0-from` and `-X`, which read names from an unseen file.
     row(
         &["du"],
         "-0 -a -b -B: -c -d: -D -h -H -k -l -L -m -P -s -S -t: -x --null --all --apparent-size --block-size: --bytes \
@@ -47,13 +47,13 @@ pub(super) const ROWS: &[Row] = &[
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size: --human-readable --si --inodes --local --portability \
          --print-type --type: --exclude-type: --total --output?",
     ),
-    // Without `-z`, which runs programs, `-C`, which writes, `-p`, which sets times, and files of magic or of names.
+    // Leaves out `-z` (runs programs), `-C` (writes), `-p` (sets times), and files of magic or of names.
     row(
         &["file"],
         "-b -i -h -L -k -N -n -0 -r -F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference \
          --keep-going --no-pad --print0 --raw --extension --apple --separator:",
     ),
-    // Without `-o`, which writes a file, and `-R`, which writes one in each folder.
+    // Leaves out `-o`, which writes a file, and `-R`, which writes one in each folder.
     row(
         &["tree"],
         "-a -A -c -C -d -D -f -F -g -h -i -I: -J -l -L: -n -N -p -P: -q -Q -r -s -S -t -u -U -v -x -X --dirsfirst \

@@ -1,16 +1,16 @@
-//! Programs of which the first word says what they do, such as `ar t` and `ip addr show`.
+//! Programs whose first word says what they do, such as `ar t` and `ip addr show`.
 
 use crate::Part;
 
-/// Forms of a program that read. Lists are divided by spaces.
+/// Read-only forms of a program. Lists are separated by spaces.
 struct Forms {
     programs: &'static str,
     /// Options before the first word.
     before: &'static str,
     first: &'static str,
-    /// The word behind it, where there is one; empty: any.
+    /// Second words, if there is one. Empty for any word.
     second: &'static str,
-    /// Options behind it.
+    /// Options behind the first word.
     options: &'static str,
 }
 
@@ -27,7 +27,7 @@ const ROWS: &[Forms] = &[
         "policy show showpkg search depends rdepends pkgnames madison stats",
         "--names-only --installed",
     ),
-    // Other data bases ask servers.
+    // Other databases of `getent` query servers.
     forms("getent", "passwd group shells services protocols rpc", ""),
     forms("rpm", "-q -qa -qi -ql -qf -qc -qd -qR -qil -qai -qal", ""),
     Forms {
@@ -39,7 +39,7 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if a command is such a form; `None` where no row has its program.
+/// Returns true if the command is such a form. None if no row has the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

@@ -1,9 +1,9 @@
-//! Programs that read, as data: for each the options that are known to be harmless, and what its operands are.
+//! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
 //!
-//! What is not here is not reading: a program without a row, an option that a row does not name, one that is
-//! abbreviated, an operand of another kind. A row never names an option by which a program writes a file, runs
-//! another one, or takes orders from a file that nobody sees. Programs with a grammar of their own are in
-//! `grammars.rs`; how a row is compared with a line is in `options.rs`.
+//! Everything else is not read-only: a program without a row, an option that a row does not name or that is
+//! abbreviated, an operand of another kind. A row never names an option by which a program writes a file, runs another
+//! program, or takes instructions from an unseen file. Programs with their own grammar are in `grammars.rs`.
+//! `options.rs` compares a row with a line.
 
 mod archives;
 mod binaries;
@@ -21,59 +21,59 @@ mod text;
 pub(crate) mod versions;
 pub(crate) mod writes;
 
-/// A program that reads, or a subcommand of one.
+/// Program that only reads, or a read-only subcommand.
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Empty: the program has none.
+    /// Empty if the row is for the whole program.
     pub subcommand: &'static str,
-    /// Options, divided by spaces. `-x` and `--long` stand alone; a `:` behind them takes a value, a `?` perhaps one
-    /// in the same word, a `::` two; `-#` is a number such as `-5`.
+    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` takes a value, `?` an optional
+    /// value in the same word, and `::` two values. `-#` is a number such as `-5`.
     options: &'static str,
-    /// Further ones, which it has in common with others.
+    /// Options that the program shares with others.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// Whether no option of the program does harm at all, so that a file pattern may become one.
+    /// True if no option of the program does harm, so that a file pattern may become an option.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
 
-/// How the program itself reads its options.
+/// The program's own way to read options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// As GNU programs do: letters in one word, a value behind its letter, options behind operands.
+    /// Like GNU programs: bundled letters, values behind their letters, options also behind operands.
     Getopt,
-    /// Letters in one word, but a value is the next word: `tree -Io x W` ignores `x` and writes `W`.
+    /// Bundled letters, but a value is the next word: `tree -Io x W` ignores `x` and writes `W`.
     ValueApart,
-    /// Each option is a word, and all stand before the first operand: of `xxd -bc 16 W` the `c` is passed over, and
-    /// `unzip x -l` unpacks.
+    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`, and `unzip x
+    /// -l` unpacks.
     OneByOne,
-    /// Each option is a word with one dash or two, its value the next word or behind `=`: `go test -run=x -count 1`.
+    /// Each option is a word with one dash or two. Its value is the next word or behind `=`: `go test -run=x -count 1`.
     Names,
 }
 
-/// What the words may be that are no options.
+/// Kind of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
     /// Files that are read.
     Files,
-    /// Texts that no file is named by.
+    /// Texts that do not name a file.
     Words,
-    /// The same, of letters, digits and few signs: with a `/` in it, it would be a file.
+    /// Texts of letters, digits and a few signs. A text with a `/` would be a file.
     Names,
     None,
-    /// So many at most: the next one is a file that is written.
+    /// At most so many operands. The next operand would be a file that is written.
     Most(usize),
-    /// None that begins with this text.
+    /// No operand begins with this text.
     Without(&'static str),
-    /// Each begins with this text.
+    /// Each operand begins with this text.
     Beginning(&'static str),
     Numbers,
-    /// Each is one of these.
+    /// Each operand is one of these.
     Only(&'static [&'static str]),
-    /// Only where one of these options is on the line.
+    /// Allowed only with one of these options.
     Beside(&'static [&'static str]),
-    /// One name with a dot in it.
+    /// One name that contains a dot.
     OneKey,
 }
 
@@ -89,12 +89,12 @@ const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
     }
 }
 
-/// A row that stands where the grammar that needs it is.
+/// Returns a row for use in the code of a grammar.
 pub(crate) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
 }
 
-/// The same for a program that reads its options one by one.
+/// Returns a row for the code of a grammar, for a program that reads its options one by one.
 pub(crate) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options).parsed(Parser::OneByOne)
 }
@@ -116,13 +116,13 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// The options of the row, each as the table writes it.
+    /// Returns the options of the row, as written in the table.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
 }
 
-/// The rows by family, as the documentation shows them.
+/// Rows by family, as in the documentation.
 pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("files and folders", files::ROWS),
     ("text", text::ROWS),
@@ -133,27 +133,27 @@ pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("git", git::ROWS),
 ];
 
-/// All rows, family by family.
+/// Returns all rows, family by family.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
     FAMILIES.into_iter().flat_map(|(_, rows)| rows)
 }
 
-/// The row of a program without subcommands.
+/// Returns the row of a program without subcommands.
 pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// The row of a subcommand, and how many words name it: `git stash list` before `git stash`.
+/// Returns the row of a subcommand, and the number of words that name it: `git stash list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Of some rows the one that names the program with most of its first words, and how many those are.
+/// Returns the row that names the program with most of its first words, and their number.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,
 {
-    // A space within a word is no end of it: git would look for a program of that name.
+    // A word with a space is not two words: git would look for a program of that name.
     let named = |many: usize| {
         let words = words.get(..many)?;
         words.iter().all(|word| !word.contains(' ')).then(|| words.join(" "))

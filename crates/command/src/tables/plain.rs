@@ -1,11 +1,11 @@
 //! Programs that run no other program, and the options of other programs with which they run none.
 //!
-//! A rule that forbids commands takes such a line for what its words say. A row never names an option by which a
-//! program runs another one, loads code, or reads orders from a file. The table says nothing about writing.
+//! A rule that forbids commands trusts the words of such a line. A row never names an option by which a program runs
+//! another program, loads code, or reads instructions from a file. The table says nothing about writing.
 
 use super::{Parser, Row, row};
 
-/// Programs, and subcommands, that run nothing else, whatever their options are.
+/// Programs and subcommands that run no other program, whatever their options are.
 pub(crate) const RUNS_NOTHING: &[&str] = &[
     "rm",
     "rmdir",
@@ -100,7 +100,7 @@ const COMPOSE: &str = "-d --detach --build --no-build --force-recreate --remove-
 const GO: &str = "-v -race -count: -run: -short -cover -coverprofile: -bench: -benchmem -benchtime: -timeout: -tags: -o: -x -n -u -a \
      -json -failfast -parallel: -cpu: -p: -mod: -trimpath -shuffle: -skip: -list: -m -f: -t -d";
 
-/// As in the rows of what reads. A row without a subcommand speaks of all of them.
+/// Rows in the format of the read-only rows. A row without a subcommand applies to all of them.
 const ROWS: &[Row] = &[
     row(
         &["tar", "bsdtar", "gtar"],
@@ -317,7 +317,7 @@ const ROWS: &[Row] = &[
     row(&["venv"], "--clear --upgrade --without-pip --system-site-packages --prompt:"),
 ];
 
-/// The row of a program or a subcommand, and how many words name it.
+/// Returns the row of a program or a subcommand, and the number of words that name it.
 pub(crate) fn of(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

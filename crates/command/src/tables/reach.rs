@@ -1,17 +1,17 @@
-//! Which files a program reaches: the paths among its words, also what lies below them, or any file.
+//! Files that a program reaches: the paths among its words, sometimes also everything below them, or any file.
 //!
 //! A program without a row may reach any file.
 
-/// A program that goes through folders.
+/// Program that walks through folders.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
-    /// Letters and beginnings of long options with which it does; none: always.
+    /// Letters and prefixes of long options that make the program walk. If both are empty, it always walks.
     letters: &'static str,
     long: &'static [&'static str],
-    /// Letters and beginnings of long options by which it follows links to wherever they lead.
+    /// Letters and prefixes of long options that make the program follow links to any target.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// How many of its operands, in front, name no file.
+    /// Number of leading operands that name no file.
     pub(crate) texts: usize,
 }
 
@@ -38,7 +38,7 @@ impl Walks {
     }
 }
 
-/// A long option is met by what it begins with, a short one by its letter within a word.
+/// Returns true for a long option with one of the prefixes, and for a bundle with one of the letters.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
@@ -59,14 +59,14 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["cp"], 0).with("arRd", &["a", "r"]).following("LH", &["der"]),
     walks(&["rm"], 0).with("rR", &["r"]),
     walks(&["chmod", "chown", "chgrp"], 0).with("R", &["rec"]).following("L", &[]),
-    // What is moved takes along what is in it, and so does a link to it.
+    // Moving a folder moves its content, and a link to a folder leads to its content.
     walks(&["mv", "ln"], 0),
     walks(&["gzip", "gunzip"], 0).with("r", &["r"]),
     walks(&["zip"], 0).with("rR", &["rec"]),
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Beside the rows of what reads, programs that touch what their words name and nothing else.
+/// Programs, in addition to the read-only rows, that touch only what their words name.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",
@@ -141,7 +141,7 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Those that show content with some options; all others are harmless.
+/// Subcommands of git that show content with some options. All other options are harmless.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),
@@ -153,13 +153,13 @@ pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("stash show", CONTENT),
 ];
 
-/// Options by which git shows what is in files, or looks for it.
+/// Options of git that show or search file contents.
 const CONTENT: &str = "-p -u -U -W -c -m -L -G -S -R -a --patch --unified --raw --patch-with-raw --patch-with-stat --cc --binary \
      --function-context --inter-hunk-context --color-words --word-diff --word-diff-regex --color-moved --full-diff \
      --text --check --objects --diff-merges=on --diff-merges=m --diff-merges=first-parent --diff-merges=1 \
      --diff-merges=separate --diff-merges=combined --diff-merges=c --diff-merges=dense-combined --diff-merges=cc";
 
-/// Those that go through all that is there, or through the paths behind `--`.
+/// Subcommands of git that go through all files, or through the paths behind `--`.
 pub(crate) const GIT_WALKS: &[&str] = &[
     "show",
     "diff",

@@ -1,9 +1,10 @@
-//! Options by which a program runs another one or reads orders from a file: a deny-list beside the rows.
+//! Options by which a program runs another program or reads instructions from a file: a deny-list in addition to the
+//! rows.
 //!
-//! Such an option makes a line opaque: no grant covers it and no rule allows it, and rules that hold back look into
-//! the value. Nothing here releases a command: a program without a row does not count as reading.
+//! Such an option makes a line opaque: no grant and no allowing rule covers the line. Rules that ask or forbid look
+//! into the value. No row here allows a command: a program without a row is not treated as read-only.
 
-/// Programs, and their options. A long one is met by its abbreviations too, a short one within a bundle.
+/// Programs with their options. A long option also matches by an abbreviation, a short one within a bundle.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["tar", "bsdtar", "gtar"],
@@ -63,7 +64,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["openssl"], &["-engine", "-provider"]),
 ];
 
-/// Editors, pagers, shells of data bases and the like: what is on their line, or in their file of commands, is code.
+/// Editors, pagers, database shells and similar programs: their arguments or command files are code.
 pub(crate) const TAKES_CODE: &[&str] = &[
     "awk",
     "gawk",
@@ -128,13 +129,13 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Whether a word of the line is such an option.
+/// Returns true if a word of the line is such an option.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
         return true;
     }
-    // `-DCMAKE_BUILD_TYPE=Release` is no bundle.
+    // `-DCMAKE_BUILD_TYPE=Release` is not a bundle.
     let is_one = |word: &str, option: &str| {
         is_option(word, option)
             && (program != "cmake" || option.starts_with("--") || word.starts_with(option))
@@ -142,7 +143,7 @@ pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     rows().any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_one(word, option))))
 }
 
-/// `tar cIf`: the first word is a bundle without a dash.
+/// Returns true for the old form `tar cIf`, whose first word is a bundle without a dash.
 fn is_old_bundle(word: &str) -> bool {
     !word.starts_with('-') && word.contains(['I', 'F', 'T']) && word.chars().all(|c| c.is_ascii_alphabetic())
 }
@@ -156,13 +157,13 @@ fn is_option(word: &str, option: &str) -> bool {
         Some(letter) if letter.len() == 1 => {
             word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
         }
-        // A value may stand in the same word, and other letters before it: `-TTgit push`, `-rTT`.
+        // A value may be in the same word, behind other letters: `-TTgit push`, `-rTT`.
         Some(letters) => word.starts_with('-') && word.contains(letters),
         None => false,
     }
 }
 
-/// Programs that run another one, which no table tells apart from their own words.
+/// Programs that run another program, whose words no table separates from their own.
 pub(crate) const WRAPS: &[&str] = &[
     "stdbuf",
     "chroot",

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
          --null --null-data --no-ignore-case --group-separator: --no-group-separator",
     )
     .takes_any_name(),
-    // Without `--pre`, `--hostname-bin` and `-z`, which run programs, and `--ignore-file`, `-f`.
+    // Leaves out `--pre`, `--hostname-bin` and `-z`, which run programs, and `--ignore-file` and `-f`.
     row(
         &["rg"],
         "-# -A: -a -b -B: -c -C: -d: -e: -E: -F -g: -H -h -i -I -j: -l -L -m: -M: -n -N -o -P -p -q -r: -s -S -t: -T: -u -U -v \
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
          --context-separator: --field-match-separator: --engine: --binary",
     ),
     row(&["locate", "plocate", "mlocate"], "-# -0 -A -b -c -e -i -l: -n: -q -r --basename --count --existing --ignore-case --limit: --regex"),
-    // Without `-x`, `-X` and `-l`, which run programs, and without other folders to begin in.
+    // Leaves out `-x`, `-X` and `-l`, which run programs, and options for other start folders.
     row(
         &["fd", "fdfind"],
         "-0 -1 -a -d: -e: -E: -F -g -H -i -I -L -o: -p -q -s -S: -t: -u -V --absolute-path --relative-path --and: \

@@ -1,10 +1,10 @@
-//! The built-in subcommands of programs. Any other one may be an alias, a plugin, a script, or a program on `PATH`.
+//! Built-in subcommands of programs. Any other subcommand may be an alias, a plugin, a script, or a program on `PATH`.
 //!
 //! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
 
 use super::git;
 
-/// Programs, and their subcommands divided by spaces.
+/// Programs, with their subcommands separated by spaces.
 const ROWS: &[(&[&str], &str)] = &[
     (
         &["cargo"],
@@ -189,7 +189,7 @@ const ROWS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What is known of a program's subcommands.
+/// Known subcommands of a program.
 pub(crate) struct Subcommands(Names);
 
 enum Names {
@@ -206,7 +206,7 @@ impl Subcommands {
     }
 }
 
-/// `None`: its first word names what is run itself, as behind `npx`.
+/// Returns the known subcommands. None if the first word names the executed program itself, as in `npx`.
 pub(crate) fn of(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));

@@ -15,14 +15,14 @@ pub(super) const ROWS: &[Row] = &[
         "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
-    // Without `--pid`, which asks about other processes.
+    // Leaves out `--pid`, which reports on other processes.
     row(
         &["tail"],
         "-# -n: -c: -f -F -s: --follow? --retry --sleep-interval: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
-    // Where no terminal is, they show their files and take no keys. Without files of keys, of tags and of what is
-    // shown; `+` begins a command.
+    // Without a terminal they show their files and take no keys. Left out are files of keys, of tags and of output. `+`
+    // begins a command.
     row(&["less"], "-e -E -F -g -G -i -I -J -m -M -n -N -q -Q -r -R -s -S -w -X").with(Operands::Without("+")),
     row(&["more"], "-d -f -l -p -c -s -u").with(Operands::Without("+")),
     row(
@@ -30,13 +30,13 @@ pub(super) const ROWS: &[Row] = &[
         "-A -n -p -P -l: -r: -s --plain? --number --language: --line-range: --paging=never --style: --color: --decorations: \
          --show-all",
     ),
-    // Files that keep what it writes ask.
+    // A file that stores the output asks.
     row(&["tee"], "-a -i -p --append --ignore-interrupts").with(Operands::Only(&["/dev/null"])),
     row(&["iconv"], "-c -f: -l -s -t: --from-code: --to-code: --list --silent"),
-    // Without pagers, formatters, configuration, other folders, and pages that are files of the workspace.
+    // Leaves out pagers, formatters, configuration, other folders, and pages that are files of the workspace.
     row(&["man"], "-k -f -a -w -i -I --apropos --whatis --all --where --path --regex --wildcard").with(Operands::Names),
     row(&["whatis", "apropos"], "-r -w -l -s: --regex --wildcard --long --sections:").with(Operands::Names),
-    // Without `--files0-from`, which names its files where nobody sees them.
+    // Leaves out `--files0-from`, which reads file names from an unseen file.
     row(
         &["wc"],
         "-c -m -l -L -w --bytes --chars --lines --words --max-line-length --total:",
@@ -74,7 +74,8 @@ pub(super) const ROWS: &[Row] = &[
         "-t -s: -n -o: -x -c: -N: -R: -r: -H: -J -e -L --table --separator: --output-separator: --json \
          --table-columns: --output-width:",
     ),
-    // Without `-o`, `-T`, `--compress-program`, `--files0-from`, `--random-source`; `-S` writes elsewhere sooner.
+    // Leaves out `-o`, `-T`, `--compress-program`, `--files0-from`, `--random-source`, and
+    // `-S`, which writes temporary files sooner.
     row(
         &["sort"],
         "-b -d -f -g -h -i -M -n -R -r -V -c -C -m -s -u -z -k: -t: --ignore-leading-blanks --dictionary-order \
@@ -82,14 +83,14 @@ pub(super) const ROWS: &[Row] = &[
          --numeric-sort --random-sort --reverse --version-sort --check? --merge --stable --unique \
          --zero-terminated --key: --field-separator: --sort: --debug",
     ),
-    // Its second operand is a file that it writes.
+    // The second operand is a file that is written.
     row(
         &["uniq"],
         "-c -d -D -u -i -z -f: -s: -w: --count --repeated --all-repeated? --unique --group? --ignore-case \
          --zero-terminated --skip-fields: --skip-chars: --check-chars:",
     )
     .with(Operands::Most(1)),
-    // Without `-l`, which runs `pr`, and files of patterns.
+    // Leaves out `-l`, which runs `pr`, and files of patterns.
     row(
         &["diff"],
         "-u -U: -c -C: -q -s -r -N -a -b -B -w -i -E -Z -y -W: -t -T -p -e -n -d -F: -L: -x: -I: -0 -1 -2 -3 -4 -5 \
@@ -117,7 +118,7 @@ pub(super) const ROWS: &[Row] = &[
         .takes_any_name(),
     row(&["sum"], "-r -s --sysv").takes_any_name(),
     row(&["base64", "base32"], "-d -i -w: --decode --ignore-garbage --wrap:").takes_any_name(),
-    // Its second operand is a file that it writes, and `-r` makes bytes of text.
+    // The second operand is a file that is written, and `-r` converts text to bytes.
     row(
         &["xxd"],
         "-a -b -c: -d -e -E -g: -i -l: -n: -o: -p -ps -plain -s: -u -cols: -len: -seek:",
@@ -147,7 +148,8 @@ pub(super) const ROWS: &[Row] = &[
     row(&["seq"], "-f: -s: -w --format: --separator: --equal-width").with(Operands::Numbers),
     row(&["factor"], "-h --exponents").with(Operands::Numbers),
     row(&["expr"], "").with(Operands::Words),
-    // A program of jq reads, and neither writes nor runs anything; modules and files of programs are not seen here.
+    // A jq program only reads: it writes and runs nothing. Modules and program files are unseen, so their options are
+    // left out.
     row(
         &["jq"],
         "-r -c -n -s -S -e -R -a -j -M -C --arg:: --argjson:: --slurpfile:: --rawfile:: --args --jsonargs --tab \

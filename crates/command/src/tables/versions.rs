@@ -1,9 +1,9 @@
-//! Programs whose version may be asked for: the program and one option, with no other word on the line.
+//! Programs whose version a line may ask for: the program and one option, with no other word on the line.
 //!
-//! Programs that first run what a file in the current folder names, such as yarn, pnpm and go (`toolchain` of
-//! `go.mod`), are left out.
+//! Programs are left out if they first run a program that a file in the current folder names. Examples are yarn, pnpm
+//! and go (`toolchain` of `go.mod`).
 
-/// Programs and the words by which each tells its version.
+/// Programs and the words by which each prints its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
     (
         &[

@@ -1,13 +1,13 @@
-//! Rows of programs that write and are called often: which options take a value, and which values do not change what a
-//! call does, such as a message or a count.
+//! Rows of frequent programs that write: options that take a value, and values that do not change what a call does,
+//! such as a message or a count.
 //!
-//! A grant remembers a line's options by these rows, and as they are written where a program has no row. A grant
-//! remembers no operands of programs that [`OPERANDS`] lists, because those are files or texts, and all operands of
-//! every other program.
+//! A grant remembers the options of a line by these rows, and as written if a program has no row. It remembers no
+//! operands of programs in [`OPERANDS`], because those are files or texts. It remembers all operands of every other
+//! program.
 
 use super::{Row, git, row};
 
-/// As in the rows of what reads; a `*` behind an option takes a value that says nothing.
+/// Rows in the format of the read-only rows. A `*` behind an option takes a value without an effect.
 const ROWS: &[Row] = &[
     row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
     row(
@@ -52,7 +52,7 @@ const ROWS: &[Row] = &[
     cargo("test", CARGO),
     cargo("clippy", CARGO),
     cargo("bench", CARGO),
-    // What is run is told.
+    // A grant remembers the values that select the program.
     cargo(
         "run",
         "-p: --package: --bin: --example: -r --release --profile: --all-features --features: -F: \
@@ -62,8 +62,8 @@ const ROWS: &[Row] = &[
     cargo("fmt", "--all --check -p* --package*"),
 ];
 
-/// Programs and subcommands whose operands are files, texts or names of tests, and how many of them, in front, say what
-/// is done with the others: the mode of `chmod 600 a`.
+/// Programs and subcommands whose operands are files, texts or names of tests. The number counts the leading operands
+/// that say what happens to the others: the mode in `chmod 600 a`.
 const OPERANDS: &[(&[&str], usize)] = &[
     (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
     (&["chmod", "chown", "chgrp"], 1),
@@ -85,7 +85,7 @@ const OPERANDS: &[(&[&str], usize)] = &[
     (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
 ];
 
-/// How many operands of a program, with its subcommand, are told; `None`: all.
+/// Returns the number of operands of a program, with its subcommand, that a grant remembers. None for all.
 pub(crate) fn told_words(name: &str) -> Option<usize> {
     OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
 }
@@ -99,7 +99,7 @@ const fn cargo(subcommand: &'static str, options: &'static str) -> Row {
     Row { subcommand, ..row(&["cargo"], options) }
 }
 
-/// The row of a program or a subcommand, and how many words name it.
+/// Returns the row of a program or a subcommand, and the number of words that name it.
 pub(crate) fn of(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

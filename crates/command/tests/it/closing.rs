@@ -1,4 +1,4 @@
-//! What test runners print at their end, and what is read of it.
+//! Reading of test counts from the last lines of test runners.
 
 use holdshort_command::said_of_tests;
 
@@ -42,7 +42,7 @@ fn the_end_of_each_runner_is_read() {
             "test result: ok. 1 passed; 0 failed\n==== 2 passed in 1.0s ====",
             &["1 passed (cargo test)", "2 passed (pytest)"],
         ),
-        // What is nearly such a line says nothing.
+        // Lines that only resemble such a line have no counts.
         ("test result: ok. many passed; 0 failed", &[]),
         ("test result: ok. 3 passed; 9 exploded", &[]),
         ("3 passed in time", &[]),

@@ -1,4 +1,4 @@
-//! Lines as coding agents write them: at most one in twenty that read asks, and none that writes passes.
+//! Lines as coding agents write them. At most one in twenty reading lines asks, and no writing line passes.
 //!
 //! `␤` stands for the end of a line.
 
@@ -9,7 +9,7 @@ fn lines(text: &str) -> Vec<String> {
     lines.map(|line| line.replace('␤', "\n")).collect()
 }
 
-/// A reading line that asks is a person who is asked for nothing.
+/// At most one in twenty reading lines asks, because such a question to a person is needless.
 #[test]
 fn few_lines_that_read_ask() {
     let all = lines(include_str!("everyday_reading.txt"));
@@ -24,7 +24,7 @@ fn no_line_that_writes_passes() {
     assert!(passing.is_empty(), "{} of {} pass: {passing:#?}", passing.len(), all.len());
 }
 
-/// The reader gives up on loops, groups and substitutions without end. One long `echo` reads.
+/// The reader gives up on deeply nested loops, groups and substitutions. Only the one long `echo` reads.
 #[test]
 fn a_hostile_script_is_given_up() {
     let lines = [

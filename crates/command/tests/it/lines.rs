@@ -1,8 +1,8 @@
-//! What is found in a line: what would run, whether it reads, and that nothing in it makes the reader slow.
+//! Reading of lines: which commands they run and whether they only read. No line makes the reader slow.
 
 use holdshort_command::{is_blank, parse};
 
-/// Whatever a shell would run as `git push` or `sudo`: seen by a rule that holds back, or opaque.
+/// Every line that a shell would run as `git push` is seen by a rule that forbids it, or is opaque.
 #[test]
 fn nothing_is_pushed_unseen() {
     let lines = [
@@ -165,7 +165,7 @@ fn nothing_is_pushed_unseen() {
     assert_eq!(unseen, Vec::<&str>::new());
 }
 
-/// A rule that forbids sees through what makes a line opaque, wherever the words stand there at all.
+/// A forbidding rule finds a command in an opaque line if the words are on the line.
 #[test]
 fn a_forbidden_command_is_found_in_an_opaque_line() {
     let lines = [
@@ -214,7 +214,7 @@ fn a_forbidden_command_is_found_in_an_opaque_line() {
     assert_eq!(missed, Vec::<&str>::new());
 }
 
-/// Lines that change something, or may: none counts as reading.
+/// No line that changes or may change something is read-only.
 #[test]
 fn nothing_that_writes_counts_as_reading() {
     let lines = [
@@ -398,7 +398,7 @@ fn nothing_that_writes_counts_as_reading() {
     assert_eq!(reading, Vec::<&str>::new());
 }
 
-/// What agents run all day to look around is known to read.
+/// Lines that agents often run to look around are known to read.
 #[test]
 fn ordinary_looking_around_counts_as_reading() {
     let lines = [
@@ -461,7 +461,7 @@ fn ordinary_looking_around_counts_as_reading() {
     assert_eq!(writing, Vec::<&str>::new());
 }
 
-/// Nothing in a line makes the reader slow, deep or wrong about its own limits.
+/// A hostile line is read in time, and within the limits of the reader.
 #[test]
 fn a_hostile_line_is_read_in_time() {
     let many = |text: &str| text.repeat(30_000 / text.len());
@@ -501,7 +501,7 @@ fn a_hostile_line_is_read_in_time() {
     }
 }
 
-/// Comments and characters that show nothing are no command; whatever else is there may be one.
+/// A line of comments and invisible characters is blank. Any other line may hold a command.
 #[test]
 fn a_line_that_holds_nothing_to_run_is_blank() {
     let blank = [

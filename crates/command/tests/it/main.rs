@@ -1,7 +1,7 @@
-//! The reader of command lines as a specification: tables of lines, without I/O.
+//! Specification of the reader of command lines: tables of lines, without I/O.
 //!
-//! What gates make of a line that was read is tested in the core; whether the reader is right about real shells, in the
-//! tools (`cargo xtask reader`).
+//! The core tests the decisions of gates about lines. The tools compare the reader with real shells (`cargo xtask
+//! reader`).
 
 mod closing;
 mod corpus;

@@ -1,4 +1,4 @@
-//! What a line reaches for beside its words: files that a person's own tools run, scripts, folders, paths.
+//! Paths that a line reaches: files that the user's own tools run, scripts, folders, and named paths.
 
 use holdshort_command::guarded::{all, ends_guarded, guards};
 use holdshort_command::parse;
@@ -96,7 +96,7 @@ fn the_scripts_that_a_line_names() {
     assert_eq!(told, rows.map(|(line, scripts)| (line, scripts.iter().map(|&it| it.to_owned()).collect())));
 }
 
-/// Where something is run that no name on the line tells, nobody can bind it.
+/// A line is reported if it runs something that it does not name, because such a file cannot be bound.
 #[test]
 fn what_is_run_without_a_name_is_told() {
     let unnamed = [
@@ -116,7 +116,7 @@ fn what_is_run_without_a_name_is_told() {
         "python3 -m pytest tests/*.py",
         "pytest tests/*.py",
         "make -C s*",
-        // A file may be called `-fx.txt`.
+        // A file may be named `-fx.txt`.
         "sed -i s/a/b/ *.txt",
         "git -C s* add a",
     ];
@@ -139,8 +139,8 @@ fn what_is_run_without_a_name_is_told() {
     assert_eq!((told(&unnamed), told(&named)), (vec![true; unnamed.len()], vec![false; named.len()]));
 }
 
-/// Of a line that may run what it names, each text that may be a file is among those that are looked up; of one that
-/// runs nothing, none.
+/// All texts that may be files are looked up for a line that may run what it names. No texts are looked up for a line
+/// that runs nothing.
 #[test]
 fn the_texts_that_a_line_may_run() {
     let rows: [(&str, &[&str]); 41] = [
@@ -194,7 +194,7 @@ fn the_texts_that_a_line_may_run() {
     }
 }
 
-/// What make is given is in the folder that it changes into, and nothing of that name elsewhere.
+/// Arguments of make are files in the folder that it changes into, and not files of the same name elsewhere.
 #[test]
 fn make_is_given_files_of_the_folder_that_it_enters() {
     let folders = |line: &str| parse(line).named().unwrap().remove(0).folders;
@@ -242,7 +242,7 @@ fn the_paths_that_a_line_names() {
     );
 }
 
-/// Each row is met by its own name, below any folder, in any case, in a local variant, and by what lies below it.
+/// Each guarded name matches alone, below any folder, in any case, as a local variant, and for paths below it.
 #[test]
 fn every_row_is_met() {
     for row in all() {
@@ -260,7 +260,7 @@ fn every_row_is_met() {
     }
 }
 
-/// By the kind of tool that reads them.
+/// Names of each kind of tool are guarded.
 #[test]
 fn names_that_tools_run_are_met() {
     let kinds: [(&str, &[&str]); 11] = [

@@ -1,9 +1,9 @@
-//! The tables of what reads, row by row, and lines that hold them to it.
+//! Tables of read-only programs, with lines that check each row.
 
 use holdshort_command::parse;
 use holdshort_command::tables::{self, Operands, Row};
 
-/// The line of a row with one option, each with a value where it takes one.
+/// Returns the line of a row with one option, and with a value if the option takes one.
 fn line(row: &Row, spec: &str) -> String {
     let name = spec.trim_end_matches([':', '?']);
     let name = if name == "-#" { "-5" } else { name };
@@ -24,7 +24,7 @@ fn line(row: &Row, spec: &str) -> String {
     format!("{} {} {name}{value}{operand}", row.programs[0], row.subcommand)
 }
 
-/// Each option of each row reads; the same option misspelt, with a file to write, or beside another program does not.
+/// Each option of each row reads. A misspelt option, a redirection to a file, and a program of the workspace do not.
 #[test]
 fn every_row_reads_with_each_of_its_options() {
     for row in tables::all() {
@@ -51,7 +51,8 @@ fn every_row_reads_with_each_of_its_options() {
     }
 }
 
-/// What writes, runs another program, reaches out, or takes its orders from where nobody sees them.
+/// A line does not pass if it writes, runs another program, connects to the network, or takes instructions from an
+/// unseen file.
 #[test]
 fn what_does_more_than_read_does_not_pass() {
     let lines = include_str!("beyond_reading.txt");
@@ -63,7 +64,7 @@ fn what_does_more_than_read_does_not_pass() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// What agents run all day to look around.
+/// Lines that agents often run to look around do not ask.
 #[test]
 fn looking_around_does_not_ask() {
     let lines = include_str!("looking_around.txt");
@@ -75,7 +76,7 @@ fn looking_around_does_not_ask() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// The guide lists what the tables hold. `UPDATE_SNAPSHOTS=1` writes it there.
+/// The guide lists the tables. `UPDATE_SNAPSHOTS=1` writes them there.
 #[test]
 fn the_guide_lists_the_tables() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/gates.md");

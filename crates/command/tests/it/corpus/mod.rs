@@ -1,20 +1,20 @@
-//! The corpus: command lines as people, build servers and agents write them, and as somebody would who wants one to pass
-//! for another. What each does was written down before the reader was asked.
+//! Corpus of command lines: lines of people, build servers and agents, and disguised lines. Their effects were written
+//! down before the reader was run on them.
 //!
-//! `tests/corpus.jsonl` holds one object a line:
+//! `tests/corpus.jsonl` holds one object per line:
 //!
 //! | key | |
 //! |---|---|
 //! | `line` | the command line |
-//! | `runs` | the programs and built-ins that its words name, through wrappers too; of the system by their base name |
-//! | `hides` | what runs as well and is no word of the line, or stands within one: `$(echo git) push`; `?`: nobody can tell |
-//! | `reads`, `writes` | files and folders, from the working directory; `.`: all below it; `*`: nobody can tell |
-//! | `reaches` | hosts and remotes; `*`: what a configuration or a registry says |
-//! | `category` | as rules have it |
-//! | `refused` | shells that refuse its grammar |
-//! | `stricter` | why the reader asks for more than the line does; nothing here is less strict |
+//! | `runs` | programs and built-ins that the words name, also through wrappers; system programs by base name |
+//! | `hides` | programs that also run but are not a word of the line, or within a word: `$(echo git) push`; `?`: unknown |
+//! | `reads`, `writes` | files and folders, relative to the working directory; `.`: everything below it; `*`: unknown |
+//! | `reaches` | hosts and remotes; `*`: hosts named by a configuration or a registry |
+//! | `category` | category as in rules |
+//! | `refused` | shells that reject the grammar of the line |
+//! | `stricter` | reason why the reader is stricter than the line requires; it is never less strict |
 //!
-//! `shells.rs` asks bash and dash whether they refuse a line, `second.rs` a second parser which commands are in it.
+//! `shells.rs` checks which lines bash and dash reject. `second.rs` compares the commands with a second parser.
 
 mod second;
 mod shells;
@@ -75,7 +75,7 @@ fn corpus() -> Vec<Entry> {
         .collect()
 }
 
-/// Each entry with what is wrong about it, of those where something is.
+/// Returns the errors of all entries that have any.
 fn wrong(entries: &[Entry], found: impl Fn(&Entry) -> Vec<String>) -> Vec<String> {
     let told = entries.iter().flat_map(|entry| {
         let line = format!("{:?}", entry.line);
@@ -117,7 +117,7 @@ fn the_corpus_holds_together() {
     assert_eq!(twice, Vec::<&str>::new());
 }
 
-/// Nothing that does more than read counts as reading, and what reads is let through, or says why not.
+/// No line that does more than read is read-only. A line that reads passes, or states why not.
 #[test]
 fn the_reader_knows_what_each_line_does() {
     let entries = corpus();
@@ -149,7 +149,7 @@ fn the_reader_knows_what_each_line_does() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Every program that the words name is seen, by rules that hold back too; nothing else is taken for certain.
+/// Every program that the words name is seen, also by rules that ask or forbid. No other program is certain.
 #[test]
 fn the_reader_sees_what_each_line_runs() {
     let entries = corpus();
@@ -173,7 +173,7 @@ fn the_reader_sees_what_each_line_runs() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// A rule that holds a path back meets each line that reads or writes it, or the line asks wherever there is one.
+/// A path rule that asks or forbids meets each line that reads or writes its path, or the line asks.
 #[test]
 fn the_reader_sees_which_files_each_line_touches() {
     let entries = corpus();
@@ -189,7 +189,7 @@ fn the_reader_sees_which_files_each_line_touches() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Whether a line asks where a rule forbids any command or path, or always.
+/// Returns true if the line always asks, or asks if a rule forbids commands or paths.
 fn asks(command: &Command) -> bool {
     let is_unclear = command.unclear.is_some() || command.unknown_option;
     command.opaque.is_some() || is_unclear || command.own_tools("").is_some()
@@ -219,7 +219,7 @@ fn meets(command: &Command, path: &str, line: &str) -> bool {
         };
         reaches || in_commits() || (!is_wide && part.texts().any(|(text, _)| located(part, text)))
     });
-    // What a program reads and writes by itself, such as `Makefile` and `.git`, is no word of the line.
+    // Files that a program uses by itself, such as `Makefile` and `.git`, are not words of the line.
     let last = wanted.rsplit('/').next().unwrap_or_default();
     let by_itself = !is_wide && !line.contains(last) && !command.is_read_only();
     is_met || by_itself || (is_wide && !command.is_read_only())

@@ -1,5 +1,5 @@
-//! A second opinion on which commands a line holds: a parser of bash that others wrote (brush). It knows the grammar
-//! alone, no program, so what wrappers run it does not say.
+//! Second opinion on the commands of a line: an independent parser of bash (brush). It knows only the grammar and no
+//! programs, so it finds no commands behind wrappers.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use brush_parser::{Parser, ParserOptions, SourceInfo};
 
 use super::{Entry, corpus, wrong};
 
-/// Commands that the second parser names and the corpus does not; of lines that it does not understand nothing is said.
+/// The second parser finds no command that the corpus does not list. Lines that it does not understand are skipped.
 #[test]
 fn a_second_parser_finds_no_other_command() {
     let entries = corpus();
@@ -26,7 +26,7 @@ fn a_second_parser_finds_no_other_command() {
     assert!(understood * 20 > entries.len() * 19, "it understands {understood} of {}", entries.len());
 }
 
-/// `coproc` is a word of the shell's own to bash, and no program to dash.
+/// Returns true if the corpus lists the program. `coproc` is a keyword in bash, and a program in dash.
 fn is_told(entry: &Entry, found: &Found, name: &str) -> bool {
     entry.runs.contains(name)
         || entry.hides.contains(name)
@@ -34,7 +34,7 @@ fn is_told(entry: &Entry, found: &Found, name: &str) -> bool {
         || name == "coproc"
 }
 
-/// How deep commands within words are looked into.
+/// Maximum depth of commands within words.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
@@ -155,7 +155,7 @@ impl Found {
         }
     }
 
-    /// The commands within a word.
+    /// Reads the commands within a word.
     fn word(&mut self, word: &Word) {
         if let Ok(pieces) = word::parse(&word.value, &ParserOptions::default()) {
             self.pieces(&pieces);
@@ -183,7 +183,7 @@ impl Found {
     }
 }
 
-/// A word without its quotes; `None` where the shell computes it.
+/// Returns a word without its quotes. None if the shell computes it.
 fn unquoted(raw: &str) -> Option<String> {
     fn join(pieces: &[WordPieceWithSource]) -> Option<String> {
         let texts = pieces.iter().map(|found| match &found.piece {
@@ -202,7 +202,7 @@ fn unquoted(raw: &str) -> Option<String> {
     plain.then(|| word::parse(raw, &ParserOptions::default()).ok()).flatten().and_then(|pieces| join(&pieces))
 }
 
-/// Of a program of the system its base name.
+/// Returns the base name of a system program.
 fn base(name: &str) -> String {
     let folders = ["/bin/", "/usr/bin/"];
     let base = folders.iter().find_map(|folder| name.strip_prefix(folder));

@@ -1,10 +1,10 @@
-//! Which lines bash and dash refuse, asked of both: nothing runs.
+//! Lines that bash and dash reject. Both shells only parse the lines and run nothing.
 
 use std::process::{Command, Stdio};
 
 use super::corpus;
 
-/// `None`: the shell is not there.
+/// Returns true if the shell rejects the line. None if the shell is not installed.
 fn refuses(shell: &str, line: &str) -> Option<bool> {
     let status = Command::new(shell)
         .args(["-n", "-c", line])
@@ -16,7 +16,7 @@ fn refuses(shell: &str, line: &str) -> Option<bool> {
     status.ok().map(|status| !status.success())
 }
 
-/// Lines that are asked about at once: nearly all of the time goes into starting shells.
+/// Number of lines that are checked at once. Nearly all of the time goes into starting shells.
 const TOGETHER: usize = 32;
 
 #[test]
@@ -31,7 +31,7 @@ fn shells_refuse_what_the_corpus_says() {
             .iter()
             .map(|entry| (&entry.line, entry.refused.contains(shell)))
             .partition(|(_, refused)| *refused);
-        // Each in a function of its own, so that a line that is not whole spoils its neighbours.
+        // Each line is in its own function, so that an incomplete line makes the whole batch fail.
         let all_taken = |lines: &&[(&String, bool)]| {
             let bodies: Vec<String> = lines.iter().map(|(line, _)| format!("f() {{\n{line}\n}}\n")).collect();
             refuses(shell, &bodies.concat()) == Some(false)
