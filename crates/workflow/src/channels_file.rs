@@ -1,4 +1,4 @@
-//! The channels file: where people are told, and of what.
+//! Channels file: the channels that notify people, and the notices that each channel receives.
 //!
 //! ```yaml
 //! channels:
@@ -23,7 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! It names files and variables that hold secrets, and holds none: a URL that is one is refused here.
+//! The file names files and variables that hold secrets, and contains no secret itself. A URL that is a secret is
+//! rejected.
 
 mod headers;
 mod hold;
@@ -96,12 +97,12 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Where nothing is said: seven hours and a half, from the first attempt to the last.
+/// Defaults of a delivery: seven and a half hours from the first attempt to the last.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
-/// The channels of a file, in its order. `file_name` is for the problems only.
+/// Returns the channels of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
@@ -201,7 +202,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// A checkpoint is evidence: it goes to a program, or to an address that keeps it.
+/// Checks the recipients of checkpoints. A checkpoint is evidence: it goes to a program, or to an address that keeps
+/// it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -216,7 +218,7 @@ fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Prob
     }
 }
 
-/// How a channel is reached.
+/// Address, secrets and recipients of a channel.
 struct Reached {
     url: Source,
     secrets: Vec<Source>,
@@ -239,7 +241,7 @@ impl Reached {
     }
 }
 
-/// Of these keys one has to be there, and no other.
+/// Returns the one of these keys that is present. Reports a problem if none or several are present.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -331,7 +333,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// A list of words of a closed set. An empty one would tell nothing.
+/// Reads a list of words of a closed set. An empty list is a problem, because it would match no notice.
 fn words<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

@@ -1,12 +1,12 @@
-//! `extends`: a workflow as another one with a few keys changed. Merges trees before anything is read in them.
+//! `extends`: a workflow that changes a few keys of another one. Merges the trees before their content is read.
 //!
-//! | key | what the file's own value does to the other workflow's |
+//! | key | effect of the file's own value on the extended workflow |
 //! |---|---|
-//! | `agents`, `gates`, `limits`, `models` | takes the place of each key below that it names |
-//! | `phases`, `tools` | each takes the place of the one with its `id` or `name`; others come after |
-//! | every other | replaces it |
+//! | `agents`, `gates`, `limits`, `models` | replaces each key that it names |
+//! | `phases`, `tools` | replaces entries with the same `id` or `name`; other entries follow |
+//! | any other | replaces the value |
 //!
-//! One step deep: a reader of the file looks at two files, never at a chain.
+//! The extended workflow must not extend another one: a reader looks at two files, never at a chain.
 
 use std::collections::BTreeMap;
 
@@ -19,32 +19,32 @@ use crate::yaml::{self, Node, Value};
 pub(crate) const KEY: &str = "extends";
 const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 
-/// The texts of the workflows that a file may extend.
+/// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Those beside it. They come first, as they do when they are run.
+    /// Workflows of the same folder. They precede shipped ones of the same name, as in runs.
     others: BTreeMap<String, String>,
 }
 
 impl Bases {
-    /// The shipped workflows, with those of packs.
+    /// Returns the shipped workflows, with those of packs.
     pub(crate) fn shipped(packs: &[&'static Shipped]) -> Self {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// For what must stand by itself.
+    /// Returns no workflows, for a text that must not extend another one.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
 
-    /// And these, by the names that they give themselves.
+    /// Adds these workflows, by the names in their texts.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| named(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
         Self { others: others.collect(), ..self }
     }
 
-    /// A file may extend the shipped workflow whose place it takes.
+    /// Returns the text of a base. A file may extend the shipped workflow that it replaces.
     fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
         let other = self.others.get(base).filter(|_| own != Some(base));
         other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
@@ -55,7 +55,7 @@ impl Bases {
     }
 }
 
-/// The tree with what it extends; the tree alone, with a problem, where that can not be.
+/// Returns the tree merged with its base. If that is impossible, returns the tree alone and reports a problem.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -69,7 +69,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// The tree of the workflow that `extended` names.
+/// Returns the tree of the workflow that `extended` names.
 fn base(
     own: &Node,
     extended: &Node,
@@ -106,7 +106,7 @@ fn merged(mut base: Node, own: Node) -> Node {
     let place = own.place;
     match (&mut base.value, own.value) {
         (Value::Map(entries), Value::Map(own)) => {
-            // A workflow has a name of its own.
+            // The name is not inherited.
             entries.retain(|(key, _)| !is(key, "name"));
             put(entries, own.into_iter(), |key, base, own| match key {
                 "phases" => by_name("id", base, own),
@@ -120,8 +120,8 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Puts entries in the place of those with their key, or after them. A key that is there twice stays so: whoever reads
-/// the mapping says it.
+/// Replaces entries with the same key, and appends all others. Duplicate keys stay, because the reader of the mapping
+/// reports them.
 fn put(
     entries: &mut Vec<(Node, Node)>,
     own: impl Iterator<Item = (Node, Node)>,

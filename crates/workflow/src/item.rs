@@ -1,6 +1,6 @@
-//! Reading a YAML tree against a grammar: mappings with known keys, texts, names, counts, lists, JSON.
+//! Readers of a YAML tree by a grammar: mappings with known keys, texts, names, counts, lists, JSON.
 //!
-//! Every reader reports what is wrong and gives `None`, so that the caller goes on to the next key.
+//! Every reader reports its problems and returns None, so that the caller continues with the next key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,26 +12,26 @@ use crate::problem::Problems;
 use crate::suggest;
 use crate::yaml::{Node, Value};
 
-/// A node and the way to it from the top.
+/// Node with its path from the top.
 #[derive(Clone)]
 pub(crate) struct Item<'a> {
     pub(crate) node: &'a Node,
-    /// `phases[1].agent`; empty at the top.
+    /// Path such as `phases[1].agent`. Empty at the top.
     pub(crate) path: String,
 }
 
-/// The keys of one mapping of a grammar.
+/// Keys of one mapping in a grammar.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys of the grammar that this version does not read yet.
+    /// Keys of the grammar that this version does not support yet.
     pub(crate) later: &'static [&'static str],
 }
 
-/// A mapping whose keys have been checked.
+/// Mapping with checked keys.
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys that an unknown one was probably meant to be: they are not reported as missing too.
+    /// Known keys that an unknown key was probably meant to be. They are not also reported as missing.
     meant: BTreeSet<&'static str>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Item<'a> {
         Self { node, path: String::new() }
     }
 
-    /// The value under a key of this mapping.
+    /// Returns the value of a key of this mapping.
     pub(crate) fn under(&self, key: &str, node: &'a Node) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { node, path: format!("{}{dot}{key}", self.path) }
@@ -50,7 +50,7 @@ impl<'a> Item<'a> {
         Self { node, path: format!("{}[{index}]", self.path) }
     }
 
-    /// What stands here, for a message.
+    /// Describes the value for a message.
     pub(crate) fn found(&self) -> String {
         match &self.node.value {
             Value::Null => "nothing".to_owned(),
@@ -71,7 +71,7 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// A mapping with free keys: `(key, value)` items in order. Duplicates and keys that are no text are
+    /// Reads a mapping with free keys as `(name, key, value)`, in order. Duplicate keys and keys that are not texts are
     /// reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
@@ -97,7 +97,7 @@ impl<'a> Item<'a> {
         Some(read)
     }
 
-    /// A mapping of the grammar.
+    /// Reads a mapping of a grammar.
     pub(crate) fn fields(&self, keys: &Keys, problems: &mut Problems) -> Option<Fields<'a>> {
         let mut fields = Fields { owner: self.clone(), entries: BTreeMap::new(), meant: BTreeSet::new() };
         for (name, key, value) in self.entries(problems)? {
@@ -114,7 +114,7 @@ impl<'a> Item<'a> {
         Some(fields)
     }
 
-    /// A list with at most `max` entries.
+    /// Reads a list with at most `max` entries.
     pub(crate) fn list(&self, max: usize, problems: &mut Problems) -> Option<Vec<Self>> {
         let Value::List(items) = &self.node.value else {
             self.expected("a list", problems);
@@ -127,7 +127,7 @@ impl<'a> Item<'a> {
         Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
     }
 
-    /// A list of different texts, each with its item. Entries that are wrong are left out.
+    /// Reads a list of distinct texts, each with its item. Invalid entries are left out.
     pub(crate) fn texts(
         &self,
         max: usize,
@@ -146,7 +146,7 @@ impl<'a> Item<'a> {
         Some(texts)
     }
 
-    /// A text with at least one visible character.
+    /// Reads a text with at least one visible character.
     pub(crate) fn text(&self, max_chars: usize, problems: &mut Problems) -> Option<String> {
         let Value::Text(text) = &self.node.value else {
             self.expected("a text", problems);
@@ -171,7 +171,7 @@ impl<'a> Item<'a> {
         None
     }
 
-    /// A whole number from 1 to `max`.
+    /// Reads a whole number from 1 to `max`.
     pub(crate) fn count(&self, max: u64, problems: &mut Problems) -> Option<u64> {
         let Value::Number(number) = &self.node.value else {
             self.expected("a whole number", problems);
@@ -186,7 +186,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// One of a closed set of words.
+    /// Reads one of a closed set of words.
     pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let Value::Text(text) = &self.node.value else {
             self.expected(&either(words), problems);
@@ -200,7 +200,7 @@ impl<'a> Item<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Any value as JSON: keys are texts, whole numbers within ±(2^53−1).
+    /// Reads any value as JSON. Keys must be texts, and whole numbers within ±(2^53−1).
     pub(crate) fn json(&self, problems: &mut Problems) -> Option<Json> {
         Some(match &self.node.value {
             Value::Null => Json::Null,
@@ -246,12 +246,12 @@ impl<'a> Fields<'a> {
         self.entries.get(key)
     }
 
-    /// Whether an unknown key was probably meant to be this one.
+    /// Returns true if an unknown key was probably meant to be this one.
     pub(crate) fn was_meant(&self, key: &str) -> bool {
         self.meant.contains(key)
     }
 
-    /// A key that must be there.
+    /// Returns a required key, or reports it as missing.
     pub(crate) fn need(&self, key: &str, problems: &mut Problems) -> Option<&Item<'a>> {
         let found = self.entries.get(key);
         if found.is_none() && !self.was_meant(key) {

@@ -1,6 +1,6 @@
-//! The workflows that a server offers: the shipped ones, and those of a folder over them.
+//! Workflows that a server offers: the shipped ones, overridden by those of a folder.
 //!
-//! Takes texts; the caller has read the files. Either everything is valid or there is no library.
+//! Takes texts that the caller has read. If any text is invalid, there is no library.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -16,8 +16,8 @@ use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
-/// `(file name, text of the workflow, text of its rehearsal)`; the file name is for problems only. A
-/// rehearsal lies beside its workflow as `rehearsal.yaml`.
+/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only for problems. A rehearsal is
+/// in the folder of its workflow, as `rehearsal.yaml`.
 pub type Override = (String, String, Option<String>);
 
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,8 @@ pub struct Library {
     aliases: Vec<(&'static str, &'static str)>,
 }
 
-/// The rehearsal of one workflow. A shipped one is known to be valid, and is parsed when it is first played: a start does
-/// not wait for it.
+/// Rehearsal of one workflow. A shipped one is known to be valid, so it is parsed when it is first played and does not
+/// delay the start.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),
@@ -37,8 +37,8 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// The shipped workflows, those of packs, and `external`; an override takes the place of the one of its name, rehearsal
-    /// included. Nothing takes the place of `external`.
+    /// Returns the shipped workflows, those of packs, and `external`. An override replaces the workflow of its name,
+    /// including the rehearsal. `external` cannot be overridden.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],
@@ -82,12 +82,12 @@ impl Library {
         self.workflows.get(name).cloned()
     }
 
-    /// Sorted; `external` among them.
+    /// Returns the names, sorted, including `external`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.workflows.keys().map(String::as_str)
     }
 
-    /// Names in the documents of other systems, each with the name of its workflow here.
+    /// Returns names from the documents of other systems, each with the name of its workflow here.
     pub fn aliases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.aliases.iter().copied()
     }
@@ -134,7 +134,7 @@ fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
-/// The rehearsal's file name.
+/// Returns the file name of the rehearsal.
 fn beside(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),

@@ -1,10 +1,10 @@
-//! Which names are names. Decides on form only, never on whether something of that name exists.
+//! Forms of valid names. Checks only the form, not whether something of that name exists.
 
 use crate::bounds;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// A workflow's or phase's name: `[a-z0-9_-]+`.
+/// Checks the name of a workflow or a phase: `[a-z0-9_-]+`.
 pub(crate) fn lower_case(text: &str, item: &Item<'_>, problems: &mut Problems) -> bool {
     let is_name = is_name(text, |c| c.is_ascii_lowercase());
     if !is_name {
@@ -13,7 +13,7 @@ pub(crate) fn lower_case(text: &str, item: &Item<'_>, problems: &mut Problems) -
     is_name
 }
 
-/// An agent's name: `[A-Za-z0-9_-]+`.
+/// Checks the name of an agent or a tool: `[A-Za-z0-9_-]+`.
 pub(crate) fn any_case(text: &str, item: &Item<'_>, problems: &mut Problems) -> bool {
     let is_name = is_name(text, |c| c.is_ascii_alphabetic());
     if !is_name {
@@ -22,7 +22,7 @@ pub(crate) fn any_case(text: &str, item: &Item<'_>, problems: &mut Problems) -> 
     is_name
 }
 
-/// A word that templates can say after a dot: `[a-z_][a-z0-9_]*`.
+/// Checks a word that templates may use after a dot: `[a-z_][a-z0-9_]*`.
 pub(crate) fn label(text: &str, item: &Item<'_>, problems: &mut Problems) -> bool {
     let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
     let is_label = text.len() <= bounds::NAME

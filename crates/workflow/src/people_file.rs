@@ -1,4 +1,4 @@
-//! The people file: who may sign in and decide, in which groups they are, where they are reached.
+//! People file: people who may sign in and decide, their groups, and their addresses.
 //!
 //! ```yaml
 //! people:
@@ -9,7 +9,7 @@
 //!     addresses: {email: anna@example.org}
 //!     time_zone: Europe/Berlin
 //!     language: de
-//! groups:                          # when somebody of a group is at work
+//! groups:                          # working hours of a group
 //!   legal:
 //!     time_zone: Europe/Berlin
 //!     week: {mon-thu: 09:00-17:00, fri: [09:00-12:00, 13:00-15:00]}
@@ -40,7 +40,7 @@ const ROLES: [(&str, Role); 4] = [
     (Role::Auditor.word(), Role::Auditor),
 ];
 
-/// The people and groups of a file, in its order. `file_name` is for the problems only.
+/// Returns the people and groups of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
@@ -59,10 +59,10 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Roster> {
     let mut people = Vec::new();
     for (id, key, value) in fields.need("people", problems)?.entries(problems)? {
         let before = problems.len();
-        // What could not be read is a problem already.
+        // A person that could not be read is a problem already.
         let Some(person) = person(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in check(id, &person) {
-            // What is said of a field stands at it, what is said of the name at the name.
+            // A problem of a field is reported at the field, a problem of the name at the name.
             let field = problem.pointer.split('/').nth(1).unwrap_or_default();
             let place = value.fields(&PERSON, problems).and_then(|fields| fields.find(field).cloned());
             problems.at(place.as_ref().unwrap_or(&key), problem.message);
@@ -135,7 +135,7 @@ fn dates<'i>(fields: &Fields<'i>, problems: &mut Problems) -> Vec<(String, Item<
     item.and_then(|item| item.texts(limits::HOLIDAYS, limits::NAME_BYTES, problems)).unwrap_or_default()
 }
 
-/// One, or a list of them.
+/// Reads one span, or a list of them.
 fn spans(item: &Item<'_>, problems: &mut Problems) -> Vec<Span> {
     let texts = match &item.node.value {
         Value::List(_) => item.texts(limits::SPANS_OF_DAY, limits::NAME_BYTES, problems).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where. Never reads a file, never decides what is wrong.
+//! Problems in a file, with their places. Only collects problems; reads no file and decides nothing.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use crate::bounds;
 use crate::item::Item;
 use crate::yaml::Position;
 
-/// One thing wrong in one place: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
+/// One problem at one place: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
     pub file: String,
-    /// 1-based.
+    /// Line, 1-based.
     pub line: u64,
-    /// 1-based, in characters.
+    /// Column, 1-based, in characters.
     pub column: u64,
-    /// Where in the document: `phases[1].agent`; empty for the whole of it.
+    /// Path in the document, such as `phases[1].agent`. Empty for the whole document.
     pub path: String,
     pub message: String,
-    /// The likely key or name.
+    /// Key or name that was probably meant.
     pub suggestion: Option<String>,
 }
 
@@ -31,11 +31,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The problems of one file, while it is read.
+/// Problems of one file while it is read.
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
-    /// The workflow that the file extends, and where it says so.
+    /// Workflow that the file extends, with the place of its `extends`.
     base: Option<(String, Position)>,
 }
 
@@ -44,7 +44,7 @@ impl Problems {
         Self { file: file.to_owned(), list: Vec::new(), base: None }
     }
 
-    /// Problems at inherited places are told where the file says what it extends.
+    /// Sets the extended workflow. Problems in it are reported at the place of `extends`.
     pub(crate) fn extends(&mut self, base: &str, place: Position) {
         self.base = Some((base.to_owned(), place));
     }
@@ -53,12 +53,12 @@ impl Problems {
         self.list.len()
     }
 
-    /// Something is wrong with this item.
+    /// Reports a problem of an item.
     pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// The item is a name or key that does not exist; `candidates` are those that do.
+    /// Reports a name or key that does not exist. `candidates` are existing ones, for a suggestion.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,
@@ -70,7 +70,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), suggestion);
     }
 
-    /// Something is wrong at a place that is no item, as with text that is not YAML.
+    /// Reports a problem at a place without an item, as in text that is not YAML.
     pub(crate) fn push(
         &mut self,
         place: Position,
@@ -88,7 +88,7 @@ impl Problems {
         self.list.push(Problem { file, line, column, path, message, suggestion });
     }
 
-    /// The value, if nothing was wrong; else the problems in the order of the file.
+    /// Returns the value if there are no problems. Otherwise returns the problems in the order of the file.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.truncate(bounds::PROBLEMS);

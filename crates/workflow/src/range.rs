@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 
-/// Whether it is an address, `/` and a number of bits, and has no bits beyond its length.
+/// Returns true for an address, `/` and a number of bits, with no bits set beyond that number.
 pub fn is_range(text: &str) -> bool {
     text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
 }

@@ -1,13 +1,13 @@
-//! Rehearsal scripts: what each agent says and calls, turn by turn, when no model is configured.
+//! Rehearsal scripts: the replies and calls of each agent, turn by turn, for use without a configured model.
 //!
-//! Parses and validates them, templates included; never renders one, never plays a step (`models` does).
+//! Parses and validates scripts, including templates. Never renders a template or plays a step (`models` does).
 //!
 //! ```yaml
 //! agents:
 //!   pair:
-//!     - text: "I look around first."          # template; may be left out when there are calls
+//!     - text: "I look around first."          # template; optional if there are calls
 //!       name: look                             # optional label of the step, for messages about it
-//!       pause_ms: 400                          # optional: how long the reply takes
+//!       pause_ms: 400                          # optional: duration of the reply
 //!       calls:
 //!         - {as: tree, tool: list_directory, arguments: {}}
 //!     - text: "{% if 'FAILED' in results.tests %}They fail.{% endif %}"
@@ -15,12 +15,12 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
-//! `again: true` on the last reply of an agent plays it whenever more is asked for. Without it that is a failure.
+//! `again: true` on the last reply of an agent repeats it for every further request. Without it such a request fails.
 //!
-//! Every text, and every string inside `arguments`, is a minijinja template over `task` (the run's task),
-//! `results.LABEL` (the text result of an earlier call labelled `as: LABEL`), `last` (the newest result) and
-//! `messages` (what people said since the previous reply). `expect` must hold for the request that the step
-//! answers: `contains` are texts found in what is new in it, `tools` are tools that it offers.
+//! Every text, and every string inside `arguments`, is a minijinja template. Its variables are `task` (the run's task),
+//! `results.LABEL` (the text result of an earlier call with `as: LABEL`), `last` (the newest result) and `messages`
+//! (messages of people since the previous reply). `expect` must hold for the request that the step answers. `contains`
+//! lists texts that its new part contains, `tools` lists tools that it offers.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ mod template;
 pub use read::parse;
 pub(crate) use read::parse_for;
 
-/// What every agent plays, in order.
+/// Replies of every agent, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     pub agents: BTreeMap<String, Vec<Step>>,
@@ -46,14 +46,14 @@ pub struct Step {
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
-    /// The last one, which is played as often as more is asked for.
+    /// True if this is the last reply and it repeats for every further request.
     pub again: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Play {
     Reply {
-        /// A template.
+        /// Template of the text.
         text: String,
         calls: Vec<ScriptedCall>,
     },
@@ -65,14 +65,14 @@ pub enum Play {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedCall {
-    /// The label for `results.LABEL` in later templates.
+    /// Label for `results.LABEL` in later templates.
     pub name: Option<String>,
     pub tool: String,
-    /// The strings inside are templates.
+    /// Arguments. Strings in them are templates.
     pub arguments: Value,
 }
 
-/// What must hold for the request that a step answers.
+/// Conditions for the request that a step answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
     /// Texts that some message since the previous reply contains.

@@ -1,5 +1,5 @@
-//! The rules file: what the installation allows, asks about and forbids, of its own agents and of those that run
-//! elsewhere.
+//! Rules file: calls that the installation allows, asks about or forbids. It applies to its own agents and to agents
+//! that run elsewhere.
 //!
 //! ```yaml
 //! rules:
@@ -7,7 +7,8 @@
 //!   - {agents: [billing-bot], tools: [lookup_order], do: allow}
 //! ```
 //!
-//! A rule is one of a workflow. Tools and agents are compared by their full names, also such as no workflow knows.
+//! The rules have the form of a workflow's rules. Tools and agents are compared by full name, and may be unknown to
+//! every workflow.
 
 use holdshort_core::policy::Rule;
 
@@ -19,7 +20,7 @@ use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
-/// The rules of a file, in its order. `file_name` is for the problems only.
+/// Returns the rules of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let mut problems = Problems::of(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {

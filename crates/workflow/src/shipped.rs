@@ -1,4 +1,4 @@
-//! The workflows inside the binary: their texts, and `external`, which has none. Never parses them.
+//! Workflows inside the binary: their texts, and `external`, which has no text. Never parses them.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use serde_json::json;
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Names of it in the documents of other systems.
+    /// Names of the workflow in the documents of other systems.
     pub aliases: &'static [&'static str],
-    /// What a demo of it shows, in one sentence.
+    /// Sentence that says what a demo of it shows.
     pub shows: &'static str,
-    /// What the sample is, and the folder that a demo copies it to.
+    /// Description of the sample. A demo copies the sample to `folder`.
     pub sample_is: &'static str,
     pub folder: &'static str,
     pub workflow: &'static str,
     pub rehearsal: Option<&'static str>,
     pub readme: &'static str,
-    /// The input of a run on the sample, as JSON.
+    /// Input of a run on the sample, as JSON.
     pub input: &'static str,
-    /// The sample workspace: paths with `/`, and bytes. Sorted by path.
+    /// Sample workspace: paths with `/`, and contents as bytes. Sorted by path.
     pub sample: &'static [(&'static str, &'static [u8])],
 }
 
-/// Every shipped workflow that needs no pack, by name.
+/// Returns the shipped workflows that need no pack, by name.
 pub fn shipped() -> &'static [Shipped] {
     const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
-/// A workflow without a sample and a rehearsal.
+/// Workflow without a sample and a rehearsal.
 #[derive(Debug)]
 pub struct Plain {
     pub name: &'static str,
     pub workflow: &'static str,
 }
 
-/// For any task in any folder, from one that asks nobody to one that asks everywhere (contract A16), by name.
+/// Workflows for any task in any folder, by name: from one that never asks to one that asks everywhere (contract A16).
 pub const PRESETS: [Plain; 5] = [
     Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
     Plain {
@@ -53,13 +53,13 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// What the compatible edges run, with what its agents say where no model is configured.
+/// Workflows of the compatible edges, with their rehearsals for use without a configured model.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
 )];
 
-/// The text of every workflow in the binary, those of packs included, with its name.
+/// Returns the name and the text of every workflow in the binary, including those of packs.
 pub(crate) fn texts(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
     let samples = samples(packs).map(|shipped| (shipped.name, shipped.workflow));
     PRESETS
@@ -69,18 +69,18 @@ pub(crate) fn texts(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'stati
         .chain(samples)
 }
 
-/// The rehearsals in the binary, by the workflow's name.
+/// Returns the rehearsals in the binary, by the name of the workflow.
 pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_samples = samples(packs).filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
 }
 
-/// The workflows with a sample, those of packs included.
+/// Returns the workflows with a sample, including those of packs.
 pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'static Shipped> {
     shipped().iter().chain(packs.iter().copied())
 }
 
-/// The workflow behind interrupts of other frameworks' agents: nothing in it runs.
+/// Returns the workflow for interrupts from agents of other frameworks. It runs nothing.
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),

@@ -1,9 +1,9 @@
-//! The likely name behind a misspelt one. Suggests; never corrects.
+//! Suggestions for misspelt names. Never corrects a name.
 
-/// The candidate that a typing slip away is, if there is one; the first of equals.
+/// Returns the nearest candidate, if it differs only by typing errors. In a tie the first one is returned.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = name.to_lowercase();
-    // One slip in three letters: more is another word.
+    // One error per three letters is allowed. With more errors it is another word.
     let allowed = (name.chars().count() / 3).max(1);
     candidates
         .into_iter()

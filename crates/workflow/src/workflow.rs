@@ -1,33 +1,33 @@
-//! The grammar of workflow files: YAML in, a validated [`Definition`] out. Never runs or stores one.
+//! Grammar of workflow files: reads YAML into a validated [`Definition`]. Never runs or stores one.
 //!
-//! | key | holds (**default**) | read by |
+//! | key | value (**default**) | read by |
 //! |---|---|---|
 //! | `name` | `[a-z0-9_-]+`, required; `external` is built in | here |
-//! | `extends` | the workflow that this one is, but for the keys written here (**none**) | [`crate::extend`] |
+//! | `extends` | name of the workflow that supplies all keys not written here (**none**) | [`crate::extend`] |
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
-//! | `agents.NAME` | `instructions` (required), `asking_instructions` (**none**; told only while the agent may ask people), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) · `ends`: **reply** \| finish | `agents`, `handoffs` |
+//! | `agents.NAME` | `instructions` (required), `asking_instructions` (**none**; sent only while the agent may ask people), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) · `ends`: **reply** \| finish | `agents`, `handoffs` |
 //! | `tools[]` | `name`, `description`, `runs`: client, required; `parameters` (JSON Schema, **none**), `effect`: read \| **write**, `category` **`code_exec`** | `tools` |
-//! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none), `gates`; `input`, `limits` of every kind but `checkpoint` | `phases`, `needs` |
+//! | `phases[]` | `id`, `kind`, `needs[]` (**the phase before**; `[]`: none), `gates`; `input`, `limits` of every kind but `checkpoint` and `call` | `phases`, `needs` |
 //! | … of `one_shot` | `agent` | `phase_kind` |
 //! | … of `checkpoint` | `message` · `ask` **true** · `edit` **false** · `when_no_channel`: **park** \| auto | `phase_kind` |
 //! | … of `planning` | `agents`: `planner`, `improver`?, `reviewer`? · `workers[]` (**all other agents**) · `reviews` **1** · `iterations` **3** · `then`: **fail** \| settle · `optional` **false** | `phase_kind` |
-//! | … of `control` | `agent` of subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
-//! | … of `copilot` | `agent` · `routing`: minimal \| balanced \| aggressive (**nobody routes**) · `router` (**rules**) · `team[]` (**everybody else**) · `conversational` **false** · `satisfaction` **false** · `simple_words` (**none is simple**) | `phase_kind` |
-//! | … of `call` | `tool`: one that reads here, and needs no arguments · `agent`: in whose place the run calls it | `phase_kind` |
+//! | … of `control` | `agent` for subtasks that name none · `plan` (**the nearest planning phase before**) · `only` (**all subtasks**) | `phase_kind` |
+//! | … of `copilot` | `agent` · `routing`: minimal \| balanced \| aggressive (**no routing**) · `router` (**rules**) · `team[]` (**all other agents**) · `conversational` **false** · `satisfaction` **false** · `simple_words` (**no task is simple**) | `phase_kind` |
+//! | … of `call` | `tool`: a reading tool that runs here and requires no arguments · `agent`: agent in whose name the run calls it | `phase_kind` |
 //! | … of `idea_generation` | `agents`: `maker`, `critic` · `ideas` **3** · `reviews` **1** | `phase_kind` |
-//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**the usual words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · `grants`: `covers`: **call** \| category, `expires_after` · `withhold[]` {`from[]`: reviewer, `fields[]`: JSON pointers into the payload} · `release_ends_step`: on \| **off** · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers`, `assignment`, `reminders` {`after`, `every`, `limit` (**10**)}, `escalation[]` {`after`, `approvers`, `groups`, `replace`: true \| **false**}, `working_time`: true \| **false** | `gates`, `smart`, `rules`, `withhold`, `kinds` |
+//! | `gates` | `before_step`, `on_error`: ask \| **off** · `after_step`: ask \| `unless_clean` \| **off** · `plan`: **ask** \| show · `mandatory[]`: `after_planning`, `before_file_edit`, `before_execution` or `{before_execution: {trial: true}}`, `before_deploy` (**none**) · `deploy[]`: words and command patterns of `before_deploy` (**push, publish, deploy …**) · `smart`: on \| **off** \| `{keywords[], judge: run \| off \| MODEL}` (**default words, `run`**) · `trial`: on \| **off** · `rules[]` · `same_action`: **ask** \| once · `grants`: `covers`: **call** \| category, `expires_after` · `withhold[]` {`from[]`: reviewer, `fields[]`: JSON pointers into the payload} · `release_ends_step`: on \| **off** · per kind of interrupt `options[]`, `labels`, `reject`, `expires_in`, `on_expiry`, `approvers`, `assignment`, `reminders` {`after`, `every`, `limit` (**10**)}, `escalation[]` {`after`, `approvers`, `groups`, `replace`: true \| **false**}, `working_time`: true \| **false** | `gates`, `smart`, `rules`, `withhold`, `kinds` |
 //! | `gates.rules[]` | criteria `tools`, `commands`, `paths`, `urls`, `categories`, `agents`, `changes`: none \| ignored \| globs, `deletes`: number of files, at least one (`tools: ["*"]`: every call); `do`: allow \| ask \| forbid, required; `reason` | `rules` |
 //! | `limits` | `rounds` **50**, `tool_calls` **100**, `attempts` **3**, `redos` **2**, `plan_steps` **20**, `parallel` **4**, `continues` **0**, `budget: {tokens, money}`, one of them or both (**none**) | `settings` |
-//! | `asking` | `enabled` **true**; false takes the tools that ask from every agent | `settings`, `agents` |
-//! | `models.NAME` | `window_tokens` (**128,000**), `price: {input_per_million, output_per_million, currency}` (**none**), one of them or both; `default`: where neither agent nor run names a model | `models` |
-//! | `network` | whether commands reach the network (**false**) | here |
-//! | `result` | the phase whose text is the run's, where it brings one (**the last phase**) | here |
-//! | `web` | `allow_addresses[]`: ranges that `web_fetch` may reach although they are not public (**none**) | `settings` |
+//! | `asking` | `enabled` **true**; false removes the asking tools from every agent | `settings`, `agents` |
+//! | `models.NAME` | `window_tokens` (**128,000**), `price: {input_per_million, output_per_million, currency}` (**none**), one of them or both; `default` applies if neither agent nor run names a model | `models` |
+//! | `network` | true if commands may reach the network (**false**) | here |
+//! | `result` | phase whose text becomes the run's text, if it has one (**the last phase**) | here |
+//! | `web` | `allow_addresses[]`: non-public address ranges that `web_fetch` may reach (**none**) | `settings` |
 //!
-//! A phase's `gates` (the three step gates, and those of the kinds that it opens) and `limits` are merged over the
-//! workflow's. Tools match by full
-//! name. Every other key is an error. All problems of a file are reported at once.
+//! A phase's `gates` and `limits` are merged over those of the workflow. Its `gates` are the three step gates, and the
+//! kinds of interrupts that it opens. Tools match by full name. Every unknown key is an error. All problems of a file
+//! are reported at once.
 
 mod agents;
 mod assignment;
@@ -76,14 +76,14 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow, which may extend a shipped one that needs no pack. `file_name` is for the problems only;
-/// `catalogue` holds the tools that there are. Nobody decides but the operator.
+/// Parses and validates a workflow, which may extend a shipped one that needs no pack. `file_name` is used only for
+/// problems, and `catalogue` holds the available tools. Only the operator decides.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
 }
 
-/// The same where others decide, too.
+/// Parses and validates a workflow with other deciders.
 pub fn parse_for(
     file_name: &str,
     text: &str,
@@ -93,7 +93,7 @@ pub fn parse_for(
     parse_placed(file_name, text, catalogue, deciders, &Bases::shipped(&[])).map(|(definition, _)| definition)
 }
 
-/// The same over these workflows, with the place of the workflow's name.
+/// Parses and validates a workflow that may extend these bases. Also returns the place of its name.
 pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
@@ -143,7 +143,7 @@ fn read(
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
     let models = fields.find("models").map(|item| models::read(item, problems)).unwrap_or_default();
     let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
-    // With `agents` misspelt every reference to one would be a problem too; one is enough.
+    // With `agents` misspelt every reference to an agent would be a problem too. One problem is enough.
     let known = match fields.find("agents") {
         Some(item) => agents::read(item, catalogue, problems),
         None if fields.was_meant("agents") => None,
@@ -193,7 +193,7 @@ fn read(
     Some((definition, place))
 }
 
-/// The phase whose text is the run's.
+/// Reads the phase whose text becomes the run's text.
 fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
@@ -211,14 +211,14 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Whether what a budget of money is spent by has a price.
+/// Returns true if there is no budget of money, or if some model has a price.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks what stands by itself in a workflow whose base is not there: names may belong to the base.
+/// Checks what is independent of the base in a workflow whose base is missing. Other names may belong to the base.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };
     fields.need("name", problems).and_then(|item| read_name(item, problems));

@@ -1,7 +1,7 @@
-//! YAML as a tree in which every key and value has its line and column. Knows no grammar of ours.
+//! YAML as a tree in which every key and value has its line and column. Knows none of the crate's grammars.
 //!
-//! YAML 1.2 scalars: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge
-//! keys (`<<`) and tags of an application are refused; anchors and aliases work, within limits.
+//! YAML 1.2 scalars: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge keys
+//! (`<<`) and application tags are rejected. Anchors and aliases work, within limits.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::bounds;
 pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// It is a place in the workflow that the file extends.
+    /// True for a place in the workflow that the file extends.
     pub(crate) inherited: bool,
 }
 
@@ -28,13 +28,13 @@ impl Position {
 }
 
 impl From<Location> for Position {
-    /// An unknown location (0:0, as of an empty document) is the start.
+    /// Returns the start for an unknown location (0:0, as in an empty document).
     fn from(location: Location) -> Self {
         Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
     }
 }
 
-/// A value where it stands.
+/// Value with its place.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -48,7 +48,7 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Keys of any type, in order, duplicates included: the reader of the mapping reports them.
+    /// Keys of any type, in order, including duplicates. The reader of the mapping reports them.
     Map(Vec<(Node, Node)>),
 }
 
@@ -57,7 +57,7 @@ impl Node {
         Self { value: Value::Null, place: Position::START }
     }
 
-    /// From here on it belongs to a file that extends this one. As deep as files may be ([`bounds::DEPTH`]).
+    /// Marks the tree as inherited by a file that extends it. The recursion is at most [`bounds::DEPTH`] deep.
     pub(crate) fn inherit(&mut self) {
         self.place.inherited = true;
         match &mut self.value {
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// A text that is not YAML, or goes beyond what we read of it.
+/// Error for a text that is not YAML or exceeds a limit.
 pub(crate) struct Unreadable {
     pub(crate) place: Position,
     pub(crate) message: String,
@@ -82,7 +82,7 @@ pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     parse_large(text, max_bytes, bounds::NODES)
 }
 
-/// The same of one with more scalars, lists and mappings.
+/// Parses one document with its own limit of scalars, lists and mappings.
 pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
@@ -106,7 +106,7 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// The first line of a message, without the place that [`Unreadable`] carries anyway.
+/// Returns the first line of a message, without the place that [`Unreadable`] contains anyway.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])
@@ -126,7 +126,7 @@ fn options(max_bytes: usize, max_nodes: usize) -> Options {
         budget: serde_saphyr::budget! {
             max_depth: bounds::DEPTH,
             max_nodes: max_nodes,
-            // Each has a start, and lists and mappings have an end.
+            // Each node has a start event. Lists and mappings also have an end event.
             max_events: 2 * max_nodes + bounds::ALIAS_EVENTS,
             max_total_scalar_bytes: max_bytes,
         },

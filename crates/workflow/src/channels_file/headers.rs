@@ -1,4 +1,5 @@
-//! The keys of what a webhook is sent along: `headers`, which hold no secret, and `header_files`, whose files do.
+//! Additional headers of a webhook: `headers` holds values that are not secret, `header_files` names files with
+//! secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::problem::Problems;
 
 const PLAIN: &str = "headers";
 const FILES: &str = "header_files";
-/// The words in the name of a header that lets somebody in.
+/// Words in the name of a header that authenticates.
 const SECRET: [&str; 13] = [
     "apikey",
     "auth",
@@ -53,7 +54,7 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     headers
 }
 
-/// Why a header of this name is not taken.
+/// Returns the reason why a header of this name is rejected.
 fn refused(key: &str, name: &str) -> Option<String> {
     let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if name.is_empty() || !is_token || name.len() > NAME {

@@ -1,4 +1,4 @@
-//! The keys of what a channel holds back: `zone`, `quiet`, `digest`, and `personal` for one person.
+//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal` for one person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const PERSONAL: Keys = Keys { known: &["zone", "quiet", "digest"], later: &[] };
 const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
-/// What is held back of everybody, and in the place of that of some.
+/// Reads the quiet hours and digest for everyone, and those of single people, which replace them.
 pub(super) fn read(
     via: Via,
     has_people: bool,
@@ -52,7 +52,7 @@ pub(super) fn read(
     (all, personal)
 }
 
-/// What is not said is as for everybody.
+/// Reads one hold. Missing keys are taken from the hold for everyone.
 fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     let zone = fields.find("zone").and_then(|item| zone(item, problems));
     let quiet = match fields.find("quiet") {
@@ -86,7 +86,7 @@ fn is_off(item: &Item<'_>) -> bool {
         || matches!(item.node.value, Value::Bool(false))
 }
 
-/// One part of days, a list of them, or `off`.
+/// Reads one quiet period, a list of them, or `off`.
 fn quiet(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Vec<Quiet> {
     if is_off(item) {
         return Vec::new();
@@ -139,7 +139,7 @@ fn time(item: &Item<'_>, problems: &mut Problems) -> Option<u16> {
     read
 }
 
-/// `1h`, `daily 08:00`, or `off`.
+/// Reads `1h`, `daily 08:00`, or `off`.
 fn digest(item: &Item<'_>, zone: Option<&str>, problems: &mut Problems) -> Option<Digest> {
     if is_off(item) {
         return None;

@@ -1,4 +1,4 @@
-//! The keys of a channel of the type `email`: the server, who sends, who is sent to.
+//! Keys of a channel of type `email`: the server, the sender and the recipients.
 
 use holdshort_core::channel::{Mail, Security, Source, To};
 
@@ -8,16 +8,16 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::yaml::Value;
 
-/// Of no other type.
+/// Keys of this type only.
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
-/// That an e-mail channel has none of.
+/// Keys of other types, which an e-mail channel must not have.
 const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];
 const PEOPLE: &str = "people";
 
-/// What a channel says of its mails.
+/// Settings of an e-mail channel.
 pub(super) struct Read {
     pub(super) url: Source,
     pub(super) mail: Mail,
@@ -71,7 +71,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     })
 }
 
-/// Of an address of version 6 the part in brackets is the host.
+/// Splits a server into host and port. The host of an IPv6 address is in brackets.
 fn split(server: &str) -> Option<(&str, Option<u16>)> {
     let is_host = |host: &str| {
         let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -110,7 +110,7 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
 }
 
-/// `people`, or a list of addresses.
+/// Reads `people`, or a list of addresses.
 fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
     let Some(item) = fields.find("to") else { return Some(To::People) };
     match &item.node.value {

@@ -1,4 +1,4 @@
-//! The keys of a channel of the type `slack` that has buttons: an app of Slack in the place of a URL.
+//! Keys of a `slack` channel with buttons: a Slack app instead of a URL.
 
 use holdshort_core::channel::{SlackApp, Source, To};
 
@@ -7,11 +7,11 @@ use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
 
-/// Of no other type. With one of them it is an app.
+/// Keys of this type only. Any of them makes the channel a Slack app.
 pub(super) const KEYS: [&str; 5] =
     ["channel", "token_file", "token_env", "signing_secret_file", "signing_secret_env"];
 const PEOPLE: &str = "people";
-/// Where Slack has its methods.
+/// Base URL of Slack's methods.
 const API: &str = "https://slack.com/api/";
 
 pub(super) struct Read {

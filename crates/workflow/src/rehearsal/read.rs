@@ -1,4 +1,4 @@
-//! The grammar of rehearsal scripts: YAML in, a [`Script`] out.
+//! Grammar of rehearsal scripts: reads YAML into a [`Script`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const STEP: Keys =
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
-/// How a model can fail. `script` is missing: that is how a script itself fails.
+/// Failures of a model. `script` is missing, because it stands for a failure of the script itself.
 const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
@@ -30,12 +30,12 @@ const FAILURES: [(&str, FailureKind); 7] = [
     ("rejected", FailureKind::Rejected),
 ];
 
-/// Parses a script. All problems are reported; `file_name` is for them only.
+/// Parses a script and reports all problems. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// The same, for a workflow: an agent that it has not is a problem.
+/// Parses a script for a workflow. An agent that the workflow does not have is a problem.
 pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> Result<Script, Vec<Problem>> {
     read(file_name, text, Some(workflow))
 }
@@ -58,7 +58,7 @@ fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems
     let mut agents = BTreeMap::new();
     for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
         name::any_case(agent, &key, problems);
-        // Who judges is no agent of the workflow, and may be rehearsed all the same.
+        // The judge is not an agent of the workflow, but may be rehearsed.
         let is_one = |workflow: &&Definition| agent == OVERSEER || workflow.agents.contains_key(agent);
         if let Some(workflow) = workflow.filter(|workflow| !is_one(workflow)) {
             let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
@@ -77,7 +77,7 @@ fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
     steps.filter_map(|(n, item)| step(item, n == last, &mut labels, problems)).collect()
 }
 
-/// `labels` are those of the calls so far: later templates may use them.
+/// Reads one step. `labels` are the labels of earlier calls, which later templates may use.
 fn step(
     item: &Item<'_>,
     is_last: bool,
@@ -101,7 +101,7 @@ fn step(
     let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
     let again = fields.find("again").filter(|item| item.flag(problems) == Some(true));
     let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
-    // A call that is made again and again ends nothing.
+    // A reply with calls would repeat without end.
     if let Some(item) = again.filter(|_| !is_last || !play.as_ref().is_none_or(ends)) {
         problems.at(item, "only the last reply of an agent is played again, and only one without calls");
     }
@@ -133,7 +133,7 @@ fn reply(
     if text.is_empty() && items.is_empty() && !fields.was_meant("text") && !fields.was_meant("calls") {
         problems.at(item, "a step needs a `text`, `calls` or an `error`");
     }
-    // Results come after the whole reply: a call cannot use those of its siblings.
+    // Results follow the whole reply, so a call cannot use results of its siblings.
     let mut own = Vec::new();
     let mut calls = Vec::new();
     for item in &items {

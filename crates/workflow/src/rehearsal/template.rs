@@ -1,5 +1,5 @@
-//! Checks the templates of a script: their syntax, and that they speak of something that exists by then.
-//! Never renders one.
+//! Checks of a script's templates: their syntax, and that the variables in them exist at that point. Never renders a
+//! template.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use minijinja::Environment;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// What a template can speak of.
+/// Variables of a template.
 const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
-/// Functions that the template language brings.
+/// Built-in functions of the template language.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
 /// Reports a template that does not parse, an unknown variable, and `results.LABEL` before that call.

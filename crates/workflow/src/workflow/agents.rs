@@ -1,5 +1,5 @@
-//! `agents`: who works, told what, with which tools. Resolves tool names against the catalogue; a hand-off is a tool
-//! too.
+//! `agents`: the agents, with their instructions and tools. Resolves tool names against the catalogue. A hand-off is a
+//! tool too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +19,12 @@ const KEYS: Keys = Keys {
 
 const ENDS: [(&str, Ends); 2] = [("reply", Ends::Reply), ("finish", Ends::Finish)];
 
-/// The agents as written: with the tools that ask, whether or not asking is enabled.
+/// Agents as written: with the asking tools, even if asking is disabled.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents with a problem are here too: others may refer to them.
+    /// Agents by name, also those with a problem, because others may refer to them.
     by_name: BTreeMap<String, Agent>,
-    /// The tools that hand over or end the work, by name.
+    /// Tools that hand over or end the work, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 
@@ -37,19 +37,19 @@ impl Agents {
         self.by_name.contains_key(name)
     }
 
-    /// The tools that some agent has.
+    /// Returns the tools that some agent has.
     pub(super) fn tools(&self) -> BTreeSet<&str> {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// The tools by which some agent asks people.
+    /// Returns the number of tools with which some agent asks people.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
         catalogue.iter().filter(asks).filter(|spec| named.contains(spec.name.as_str())).count()
     }
 
-    /// What the engine runs: agents, and the specs of their tools.
+    /// Returns the agents and the specs of their tools, as the engine runs them.
     pub(super) fn resolve(
         &self,
         catalogue: &[tool::Spec],
@@ -84,7 +84,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
         agents.by_name.insert(agent_name.to_owned(), agent);
         hand_over.extend(to.map(|to| (agent_name, to)));
     }
-    // Once all agents are known.
+    // Hand-offs are read after all agents are known.
     for (from, to) in hand_over {
         let tools = handoffs::read(from, &to, &agents, problems);
         let names = tools.iter().map(|tool| tool.name.clone());
@@ -98,7 +98,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// The agent, and whom it hands over to, as written.
+/// Reads an agent, and its hand-offs as written.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],
@@ -136,7 +136,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     Some(model)
 }
 
-/// The names of all that there are, for a message.
+/// Returns all names as a list for a message.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

@@ -1,4 +1,4 @@
-//! `assignment` and `approvers` of `gates.KIND`: who may decide, and how many of them have to agree.
+//! `assignment` and `approvers` of `gates.KIND`: who may decide, and how many approvers must agree.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const KEYS: Keys =
 const STAGE: Keys = Keys { known: &["name", "approvers", "groups", "quorum"], later: &[] };
 const QUORUM: Keys = Keys { known: &["required", "roles"], later: &[] };
 
-/// What is said of who decides, under `assignment` or, of people alone, under `approvers`.
+/// Reads the approvers of a gate, under `assignment`, or under `approvers` for people alone.
 pub(super) fn of_gate(
     fields: &Fields<'_>,
     deciders: &Deciders,
@@ -115,7 +115,7 @@ pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     named.into_iter().map(|(name, _)| name).collect()
 }
 
-/// Whoever keeps workflows may know who is there.
+/// Returns the first names as a list for a message. Authors of workflows may see all people and groups.
 fn listed(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 10;
     let mut shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

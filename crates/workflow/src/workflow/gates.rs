@@ -1,4 +1,4 @@
-//! `gates` of a workflow and of a phase: where a person must speak. Rules and kinds have files of their own.
+//! `gates` of a workflow and of a phase: the points where a person decides. Rules and kinds have files of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
-/// Those around steps, those of the workflow alone, and the kinds of interrupts.
+/// Keys: the step gates, then the gates of the workflow only, then the kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
 const OWN: [&str; 13] = [
     "before_step",
@@ -34,7 +34,7 @@ const OWN: [&str; 13] = [
     "withhold",
     "release_ends_step",
 ];
-/// How many of them are around steps.
+/// Number of step gates in `OWN`.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
     let mut keys = [""; OWN.len() + Kind::ALL.len()];
@@ -48,7 +48,7 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
-/// Whether it asks, and whether a clean step is let through.
+/// Values of `after_step`. The flags are true if the gate asks, and if it passes a clean step without a question.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
@@ -58,7 +58,7 @@ const CHECKPOINTS: [(&str, Checkpoint); 4] = {
     [(a.as_str(), a), (b.as_str(), b), (c.as_str(), c), (d.as_str(), d)]
 };
 
-/// The workflow's gates: those around its steps (the default of every phase), and the others.
+/// Reads the workflow's gates: the step gates (the default of every phase), and the others.
 pub(super) fn read(
     item: &Item<'_>,
     agents: Option<&Agents>,
@@ -114,7 +114,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// What allowing a call for the session covers, and for how long.
+/// Reads the scope and the duration of a grant for the session.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =
@@ -126,8 +126,8 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// The mandatory checkpoints: each by its name, or `{before_execution: {trial: true}}`. By its name alone, or with
-/// `trial: false`, it asks before anything is tried, also where both are there.
+/// Reads the mandatory checkpoints: each is a name, or `{before_execution: {trial: true}}`. The name alone, or `trial:
+/// false`, asks before any trial, even if both entries are present.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -150,13 +150,13 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
             problems.at(item, "there are no trials; write `trial: on` in the `gates`");
         }
     }
-    // The stricter of two entries holds, in whatever order they stand.
+    // The stricter of two entries applies, in any order.
     gates.trial_before_execution =
         !gates.mandatory.is_empty() && !by_name.contains(&Checkpoint::BeforeExecution);
     gates.mandatory.extend(by_name);
 }
 
-/// A phase's gates: those around its steps, over the workflow's, and what it alone says of its interrupts.
+/// Reads a phase's gates: its step gates, merged over the workflow's, and its own settings of interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
     read: &Read,
@@ -193,8 +193,8 @@ pub(super) fn of_phase(
     (if named { around_steps(&fields, around.gates, problems) } else { read.gates }, own)
 }
 
-/// Whether a gate stands around the steps of a phase. A checkpoint has none; those who plan or have ideas are gated by
-/// what they bring.
+/// Returns true if a step gate applies to phases of this kind. A checkpoint has no steps. Planning and idea generation
+/// have gates on their results instead.
 fn stands(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

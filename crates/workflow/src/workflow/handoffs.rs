@@ -1,4 +1,5 @@
-//! `agents.NAME.handoffs`: whom an agent may hand its work over to. Checks the names; the tools are the core's.
+//! `agents.NAME.handoffs`: the agents that an agent may hand its work over to. Checks the names. The core makes the
+//! tools.
 
 use holdshort_core::handoff::{ADMIN, TERMINATOR, TOOL_NAME_CHARS, tool, tool_name};
 use holdshort_core::run::OVERSEER;
@@ -9,10 +10,10 @@ use crate::bounds;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Who is handed over to without being an agent.
+/// Targets of a hand-off that are not agents.
 const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
 
-/// An agent may not be called like one of them.
+/// Reports an agent with the name of a built-in target or of the judge.
 pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     if BUILT_IN.contains(&name) {
         problems.at(item, format!("`{name}` is built in as whom agents hand over to; choose another name"));
@@ -22,7 +23,7 @@ pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     }
 }
 
-/// The tools that hand over to those who are named here.
+/// Returns the tools that hand over to the targets named here.
 pub(super) fn read(from: &str, item: &Item<'_>, agents: &Agents, problems: &mut Problems) -> Vec<Spec> {
     let mut named = item.texts(bounds::AGENTS, bounds::LINE, problems).unwrap_or_default();
     named.retain(|(to, item)| {

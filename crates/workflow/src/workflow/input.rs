@@ -1,4 +1,4 @@
-//! The JSON Schema of a workflow's input, and of a tool's. Checks the schema, never an input.
+//! JSON Schema of a workflow's input, and of a tool's. Checks the schema, never an input.
 
 use holdshort_core::schema;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::item::Item;
 use crate::problem::Problems;
 use crate::yaml;
 
-/// A task, in words.
+/// Returns the default schema: a task as text.
 pub(super) fn default() -> Value {
     json!({"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]})
 }
@@ -16,7 +16,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     object(item, "the input of a run", problems)
 }
 
-/// A schema of objects.
+/// Reads a schema of objects.
 pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Option<Value> {
     let before = problems.len();
     let schema = item.json(problems)?;
@@ -43,7 +43,7 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Names the keyword that is not taken: the place is its value's.
+/// Returns the message of a problem. It names a rejected keyword, because the reported place is the keyword's value.
 fn told(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
@@ -51,7 +51,7 @@ fn told(problem: &schema::Problem) -> String {
     }
 }
 
-/// The item at a JSON pointer, or the last one on the way to it.
+/// Returns the item at a JSON pointer, or the last existing item on the way to it.
 fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
     let mut found = item.clone();
     for part in pointer.split('/').skip(1) {

@@ -1,4 +1,4 @@
-//! `gates.KIND`: what a workflow, or a phase of it, changes about one kind of interrupt, within the core's closed table.
+//! `gates.KIND`: changes of a workflow or a phase to one kind of interrupt, within the closed table of the core.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-/// The effects that `reject` has for some kind.
+/// Effects that `reject` has for some kind.
 const REJECT: [(&str, Effect); 4] = [
     ("refuse", Effect::Refuse),
     ("drop_plan", Effect::DropPlan),
@@ -35,11 +35,11 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-/// A kind of interrupt, with the options that it has where its gate stands.
+/// Kind of interrupt, with the options that it has at a gate.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
-    /// None: all of the kind.
+    /// Options at this gate. Empty for all options of the kind.
     only: &'static [&'static str],
 }
 
@@ -65,7 +65,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// The row of an option; without one, a problem.
+    /// Returns the row of an option, or reports an unknown option.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// `usual` is what holds where nothing is said: for a phase, the workflow's own.
+/// Reads the settings of one kind. `usual` applies to missing keys: for a phase, it is the workflow's settings.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -111,8 +111,7 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Which options are offered, in this order. One that does not release work must be among them: who can only agree
-/// decides nothing.
+/// Reads the offered options, in order. At least one must not release work: otherwise the person could only agree.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `models`: what is known of a model, by the name that agents and runs use. Never where it is: that is the server's.
+//! `models`: context window and price of a model, by the name that agents and runs use. The server configures its
+//! address.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> BTreeMap<String,
             continue;
         }
         let terms = model(&value, problems);
-        // Sums and budgets are of one currency.
+        // Sums and budgets need a single currency.
         let other = models.values().filter_map(|terms| terms.price.as_ref());
         let other = other.map(|price| price.currency.clone()).next();
         if let (Some(price), Some(other)) = (&terms.price, other)
@@ -75,7 +76,7 @@ fn price(item: &Item<'_>, problems: &mut Problems) -> Option<Price> {
     Some(Price { input_per_million: input?, output_per_million: output?, currency: currency? })
 }
 
-/// An amount in millionths: a text, so that no float stands for money.
+/// Reads an amount in millionths. It is written as a text, so that no float represents money.
 pub(super) fn money(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     let text = item.text(bounds::NAME, problems)?;
     let amount = pricing::millionths(&text).filter(|amount| *amount <= bounds::MONEY);

@@ -1,18 +1,18 @@
-//! `needs`: which phases end before another starts. Finds unknown ones and those that wait for each other.
+//! `needs`: the phases that must end before another one starts. Reports unknown phases and cycles.
 
 use std::collections::BTreeSet;
 
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// One phase's needs, in the file's order of phases.
+/// Needs of one phase. Phases are in the order of the file.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Each need, with its place where it was written; the implied one (the phase before) has none.
+    /// Each need, with its place if it is written. The implied need (the phase before) has no place.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports needs that name no phase, and every ring of phases that wait for each other, once.
+/// Reports needs that name no phase, and every cycle of phases once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -32,7 +32,7 @@ fn position(nodes: &[Node<'_>], id: &str) -> Option<usize> {
     nodes.iter().position(|node| node.id == id)
 }
 
-/// Every phase that ends before this one starts, the nearest first.
+/// Returns every phase that ends before this one starts, the nearest first.
 pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut look = vec![at];
@@ -45,7 +45,8 @@ pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     found
 }
 
-/// Depth first along the needs; `way` leads to `at`. As deep as there are phases ([`crate::bounds::PHASES`]).
+/// Searches for cycles, depth first along the needs. `way` leads to `at`. The depth is at most the number of phases
+/// ([`crate::bounds::PHASES`]).
 fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
     if let Some(start) = way.iter().position(|earlier| *earlier == at) {
         report(nodes, &way[start..], problems);
@@ -64,7 +65,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// At the first need of the ring that somebody wrote.
+/// Reports a cycle at the first of its needs that is written in the file.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

@@ -1,4 +1,4 @@
-//! `phases[].kind`, and the keys that belong to each kind.
+//! `phases[].kind`, and the keys of each kind.
 
 use holdshort_core::definition::{
     CheckpointPhase, Control, Copilot, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
@@ -26,7 +26,7 @@ enum Kind {
     Call,
 }
 
-/// The words of a kind: its own first, then what the systems before called it.
+/// Names of the kinds: the own names first, then the names in the predecessor systems.
 const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// The keys of a phase: those of every kind, then those that mean something in some kinds only.
+/// Keys of a phase: the keys of every kind, then the keys that have a meaning only in some kinds.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -73,20 +73,20 @@ pub(super) const KEYS: Keys = Keys {
     ],
     later: &[],
 };
-/// How many of them are of every kind.
+/// Number of keys of every kind.
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
-/// Those of all kinds.
+/// Roles of all kinds.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// What follows when nobody has approved any of the plans.
+/// Values of `then`: the behavior after the last plan that was not approved.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
-/// Plans that a person is shown, ideas and judgements where nothing else is said (contracts A9, A11, A13).
+/// Default number of plans that a person is shown, of ideas, and of reviews (contracts A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
 const REVIEWS: u32 = 1;
@@ -125,32 +125,33 @@ impl Kind {
         }
     }
 
-    /// Limits of steps that are none here: only plans have steps at work at once, only planners and lone agents make
-    /// plans, and only what ends in a gate is done again.
+    /// Returns the limits that mean nothing in this kind. Only plans have parallel steps. Only planners and single
+    /// agents make plans. Only steps that end in a gate are redone.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
             Self::Planning => &["redos", "parallel"],
             Self::Control | Self::HumanControl => &["plan_steps"],
             Self::IdeaGeneration => &["redos", "plan_steps", "parallel"],
-            // It has no limits at all.
+            // These kinds have no limits at all.
             Self::Checkpoint | Self::Call => &[],
         }
     }
 
-    /// The gates around steps where the phase and the workflow name none (contract A14).
+    /// Returns the step gates of a phase that names none. `hitl_control` asks before each step, unless the workflow has
+    /// step gates of its own (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
         StepGates { before_step: base.before_step || before_step, ..base }
     }
 }
 
-/// A kind with what it holds.
+/// Kind of a phase, with its settings.
 pub(super) struct Read {
     pub(super) kind: PhaseKind,
-    /// What it is called.
+    /// Name of the kind.
     pub(super) word: &'static str,
-    /// The gates around steps that it starts from.
+    /// Step gates before those of the phase are merged.
     pub(super) gates: StepGates,
 }
 
@@ -172,7 +173,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     if let Some(item) = fields.find("limits") {
         settings::meaningless(item, kind.without(), word, problems);
     }
-    // Where one key is missing, which is a problem, the others of the phase are read all the same.
+    // After a missing key, which is a problem, the other keys of the phase are still read.
     let read = match kind {
         Kind::OneShot => {
             PhaseKind::OneShot { agent: agent(fields, "agent", around, problems).unwrap_or_default() }
@@ -187,7 +188,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks what means the same in every kind: a wrong kind hides no other mistake.
+/// Checks keys that mean the same in every kind, so that a wrong kind hides no other problem.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
@@ -239,7 +240,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     let agents = if let Some(item) = fields.find("workers") {
         workers(item, around.agents, problems)
     } else {
-        // Whoever does not plan may carry out; where everybody plans, everybody may.
+        // Agents that do not plan may execute. If all agents plan, all may execute.
         let all: Vec<String> = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned).collect();
         let others: Vec<String> = all.iter().filter(|name| !plans.contains(&Some(name))).cloned().collect();
         if others.is_empty() { all } else { others }
@@ -257,7 +258,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     })
 }
 
-/// `plan` is checked, and filled in, once all phases are read.
+/// Reads a control phase. `plan` is checked and completed after all phases are read.
 fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Control {
     let plan = fields.find("plan").and_then(|item| item.text(bounds::LINE, problems));
     let only = fields.find("only").and_then(|item| item.count(bounds::COUNT, problems));
@@ -279,7 +280,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// What routes a task has to be asked for: without `routing` the agent begins, and asks by itself (contract E25).
+/// Reads a copilot phase. Routing must be requested: without `routing` the agent begins at once and asks by itself
+/// (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
@@ -301,7 +303,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
     let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
     let named = fields.find("team").map(|item| workers(item, around.agents, problems));
-    // Whoever does not route may be named by a route.
+    // By default a route may name every agent except the first agent and the router.
     let everybody = || {
         let all = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned);
         all.filter(|name| *name != agent && router.as_ref() != Some(name)).collect()
@@ -318,7 +320,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
 }
 
-/// A call that no model makes, in the place of an agent: whether it is made is not left to one.
+/// Reads a call that the run makes in the name of an agent. No model decides whether the call is made.
 fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
     let item = fields.need("tool", problems);
     let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();

@@ -14,14 +14,14 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::{bounds, name};
 
-/// What the workflow says about every phase.
+/// Settings of the workflow that apply to every phase.
 pub(super) struct Around<'a> {
-    /// `None` where the agents could not be read: then nobody is looked up.
+    /// None if the agents could not be read. Then names of agents are not checked.
     pub(super) agents: Option<&'a Agents>,
     pub(super) gates: StepGates,
     pub(super) kinds: &'a BTreeMap<Kind, KindGate>,
     pub(super) limits: Limits,
-    /// The tools that there are.
+    /// Available tools.
     pub(super) catalogue: &'a [tool::Spec],
     pub(super) deciders: &'a Deciders,
 }
@@ -50,7 +50,8 @@ pub(super) fn read(item: &Item<'_>, around: &Around<'_>, problems: &mut Problems
     Some(phases)
 }
 
-/// `id` and `needs` are filled in by the caller. When a phase has no kind, they are of no use: it is a problem.
+/// Builds a phase. The caller sets `id` and `needs`. A phase without a kind is not built, because it is a problem
+/// anyway.
 fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Problems) -> Phase {
     let input = fields.find("input").and_then(|item| item.text(bounds::TEXT, problems));
     let limits = fields.find("limits");
@@ -69,10 +70,10 @@ fn phase(fields: &Fields<'_>, read: Read, around: &Around<'_>, problems: &mut Pr
     }
 }
 
-/// Each `control` names a planning phase that has ended before it starts; the nearest one, unless said
-/// otherwise.
+/// Sets the planning phase of each `control` phase: the named one, or by default the nearest. It must end before the
+/// `control` phase starts.
 fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, problems: &mut Problems) {
-    // A phase that could not be read is a problem already, and the two lists do not match.
+    // A phase that could not be read is a problem already, and then the lists do not match.
     if phases.len() != nodes.len() {
         return;
     }

@@ -1,8 +1,8 @@
-//! `gates.rules`: which calls are allowed, asked about, forbidden. Checks that each rule can match something;
-//! never matches one.
+//! `gates.rules`: the calls that are allowed, asked about or forbidden. Checks that each rule can match a call; never
+//! matches one.
 //!
-//! A rule that names a tool which no agent has is a problem, not a rule that waits: a misspelt name in a
-//! `forbid` would let the call through, in an `allow` it would ask for ever.
+//! A rule that names a tool of no agent is a problem. With a misspelt name, `forbid` would not stop the call, and
+//! `allow` would always ask.
 
 use holdshort_core::policy::ChangeScope;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -43,12 +43,12 @@ const CATEGORIES: [(&str, Category); 6] = [
     ("install", Category::Install),
     ("web", Category::Web),
 ];
-/// What stands between commands and their redirections.
+/// Operators between commands, and redirections.
 const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
-/// `tools: ["*"]`: this rule is meant for every call.
+/// In `tools: ["*"]`: the rule is meant for every call.
 const EVERY_TOOL: &str = "*";
 
-/// Those of an installation, whose agents and tools nobody knows here.
+/// Reads the rules of an installation. Its agents and tools are unknown here.
 pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
     read(item, None, &[], problems)
 }
@@ -109,7 +109,7 @@ fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(
     fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
 }
 
-/// Full names; `["*"]` becomes the empty list, which matches every tool.
+/// Reads full names of tools. `["*"]` becomes the empty list, which matches every tool.
 fn tools(
     fields: &Fields<'_>,
     agents: Option<&Agents>,
@@ -126,7 +126,7 @@ fn tools(
             }
             continue;
         }
-        // Of the rules of an installation any agent may have any tool.
+        // In the rules of an installation any agent may have any tool.
         let Some(had) = &had else {
             tools.push(text.clone());
             continue;
@@ -148,7 +148,7 @@ fn tools(
     tools
 }
 
-/// Words of one simple command: quotes and operators are gone by the time a pattern is matched.
+/// Reads patterns over the words of one simple command. Quotes and operators are removed before a pattern is matched.
 fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "commands", problems);
     patterns.retain(|(pattern, item)| {
@@ -164,7 +164,7 @@ fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     patterns.into_iter().map(|(pattern, _)| pattern).collect()
 }
 
-/// A word, or globs.
+/// Reads a word, or a list of globs.
 fn scope(item: &Item<'_>, problems: &mut Problems) -> Option<ChangeScope> {
     if matches!(item.node.value, Value::List(_)) {
         let texts = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
@@ -186,7 +186,7 @@ fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     globs(strings(fields, "paths", problems), problems)
 }
 
-/// Globs over paths relative to the workspace.
+/// Reads globs over paths relative to the workspace.
 fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String> {
     let mut paths = Vec::new();
     for (text, item) in texts {
@@ -201,7 +201,7 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     paths
 }
 
-/// Patterns over host and path.
+/// Reads patterns over host and path.
 fn urls(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "urls", problems);
     patterns.retain(|(pattern, item)| match Pattern::parse(pattern) {
@@ -232,7 +232,7 @@ fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Prob
     names
 }
 
-/// Patterns over commands and URLs need a tool that takes one.
+/// Reports patterns over commands and URLs if no tool of the rule takes such an argument.
 fn can_match(
     fields: &Fields<'_>,
     rule: &Rule,

@@ -1,4 +1,4 @@
-//! `limits`, `asking` and `web`: numbers, switches and addresses. No defaults of its own: those are the core's.
+//! `limits`, `asking` and `web`: numbers, switches and addresses. The core defines the defaults.
 
 use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::Limits;
@@ -22,7 +22,7 @@ const ASKING: Keys =
 const FORM: [(&str, Form); 2] = [("tool", Form::Tool), ("reply", Form::Reply)];
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
-/// The limits written here, over the `base`.
+/// Returns the limits written here, merged over the `base`.
 pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
     let mut limits = base;
     let Some(fields) = item.fields(&LIMITS, problems) else { return limits };
@@ -62,7 +62,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
     limits
 }
 
-/// Limits that nothing in a phase of this kind reads.
+/// Reports limits that mean nothing in a phase of this kind.
 pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
     let Some(fields) = item.fields(&LIMITS, &mut Problems::of("")) else { return };
     for key in keys {
@@ -72,7 +72,7 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// `who_asks`: how many tools to ask agents have; `None` where the agents can not be read.
+/// Reads `asking`. `who_asks` is the number of asking tools of agents, or None if the agents cannot be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
@@ -103,7 +103,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     Some(asking)
 }
 
-/// What the tool for the web may reach; without such a tool it would mean nothing.
+/// Reads the addresses that the web tool may reach. Reports a problem if no agent has that tool.
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {

@@ -1,4 +1,4 @@
-//! `reminders`, `escalation` and `working_time` of `gates.KIND`: what happens while nobody decides.
+//! `reminders`, `escalation` and `working_time` of `gates.KIND`: what happens until a person decides.
 
 use holdshort_core::interrupt::{Escalation, Reminders};
 use holdshort_core::limits;
@@ -13,10 +13,11 @@ use crate::yaml::Value;
 const REMINDERS: Keys = Keys { known: &["after", "every", "limit"], later: &[] };
 const STEP: Keys = Keys { known: &["after", "approvers", "groups", "replace"], later: &[] };
 
-/// How often people are reminded where `every` is there and `limit` is not.
+/// Default limit of reminders if `every` is set.
 const USUAL: u32 = 10;
 
-/// A duration of a gate. Of working time a day is no length: of whom, and on which day?
+/// Reads a duration of a gate. Working time must not be in days, because the length of a working day depends on the
+/// person and the date.
 pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
     let is_working =
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));

@@ -1,4 +1,4 @@
-//! `gates.withhold`: what is withheld from whom of the workflow's interrupts.
+//! `gates.withhold`: fields of the workflow's interrupts that are withheld from a role.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A catalogue of tools for the tests, by the names of the built-in ones, with one of a pack.
+//! Catalogue of tools for the tests: the names of the built-in tools, and one tool of a pack.
 
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The chains of agents and people of contract A7, each as a workflow and a whole run.
+//! Chains of agents and people of contract A7, each as a workflow and a whole run.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::stage::{Stage, calls, hands, plans, says};
 use holdshort_core::message::Reply;
 use serde_json::json;
 
-/// A team that plans, and whose control agent chooses who does a subtask that names nobody.
+/// A planning team. Its control agent chooses the agent of a subtask that names none.
 const TEAM: &str = "
 name: team
 agents:
@@ -33,14 +33,14 @@ fn planning(subtasks: &[&'static str]) -> [(&'static str, Vec<Reply>); 2] {
     [("planner", vec![plans(subtasks), plans(subtasks)]), ("plan_reviewer", vec![says("Good.")])]
 }
 
-/// Plays the team over a plan of these subtasks.
+/// Plays the team with a plan of these subtasks.
 fn team(gates: &str, subtasks: &[&'static str], script: &[(&str, &[Reply])]) -> Stage {
     let planning = planning(subtasks);
     let planning = planning.iter().map(|(agent, replies)| (*agent, replies.as_slice()));
     stage(gates, &planning.chain(script.iter().copied()).collect::<Vec<_>>())
 }
 
-/// No HITL: control → [engineer | researcher | terminator].
+/// Without people: control → [engineer | researcher | terminator].
 #[test]
 fn control_chooses_and_says_when_it_is_done() {
     let control = [hands("engineer", "Write the script."), hands("terminator", "The script is there.")];
@@ -63,8 +63,8 @@ fn control_chooses_and_says_when_it_is_done() {
     );
 }
 
-/// The one who chooses is told the subtask; so is the one who is chosen, with what was said of it. A subtask that was
-/// handed over is of the agent that ended it.
+/// The choosing agent receives the subtask. The chosen agent receives it with the message of the hand-off. A
+/// handed-over subtask belongs to the agent that ended it.
 #[test]
 fn whoever_works_knows_the_subtask() {
     let control = [hands("researcher", "Read the data.")];
@@ -92,7 +92,7 @@ fn whoever_works_knows_the_subtask() {
     );
 }
 
-/// Mandatory: the reviewer → admin → control.
+/// Mandatory checkpoint: the reviewer → admin → control.
 #[test]
 fn a_person_stands_between_the_plan_and_the_work() {
     let gates = "gates: {plan: show, mandatory: [after_planning]}\n";
@@ -104,7 +104,7 @@ fn a_person_stands_between_the_plan_and_the_work() {
     assert!(team.request("work/look").contains("Mind the gaps."));
 }
 
-/// engineer → admin → engineer: asked by the agent itself.
+/// engineer → admin → engineer: the agent itself asks.
 #[test]
 fn the_same_agent_goes_on_after_a_person() {
     let engineer = [hands("admin", "500 files would go."), says("Done.")];
@@ -127,7 +127,7 @@ fn the_same_agent_goes_on_after_a_person() {
     );
 }
 
-/// Full: planner → reviewer → admin → control, then for each step before → work (with an agent's gate inside) → after.
+/// All gates: planner → reviewer → admin → control, then for each step before → work (with a gate on a call) → after.
 #[test]
 fn both_layers_ask_in_their_own_places() {
     let gates = "
@@ -148,7 +148,7 @@ gates:
     assert_eq!((team.decide("continue", "").as_str(), team.ended().as_str()), ("", "completed done"));
 }
 
-/// A gate on a hand-off: control → admin → the agent that deploys.
+/// Gate on a hand-off: control → admin → the deploying agent.
 #[test]
 fn a_person_stands_before_the_agent_that_deploys() {
     let team = TEAM
@@ -169,7 +169,7 @@ fn a_person_stands_before_the_agent_that_deploys() {
     assert!(team.request("work/ship").contains("Not before Monday."));
 }
 
-/// Whatever an agent brings, it may bring as its last word: a plan, an idea.
+/// The terminator accepts any result of an agent as its last message: a plan, an idea.
 #[test]
 fn the_terminator_takes_what_a_last_word_would_be() {
     let text = "
@@ -201,7 +201,7 @@ phases:
     );
 }
 
-/// It is not finished while something beside it has failed and errors are asked about.
+/// The terminator does not end a step if another call of the same reply failed and `on_error` asks.
 #[test]
 fn a_failure_is_asked_about_before_the_end() {
     let gates = "gates: {plan: show, on_error: ask, rules: [{tools: [\"*\"], do: allow}]}\n";

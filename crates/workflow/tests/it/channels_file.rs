@@ -1,4 +1,4 @@
-//! The channels file: what it says, and where it is wrong.
+//! Channels file: its content, and its problems.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ channels:
     assert_eq!(siem.headers, BTreeMap::from(wanted));
 }
 
-/// Over this one agents are told, each where it said.
+/// The channel of callbacks to agents has a reserved name.
 #[test]
 fn the_name_of_a_channel_of_ours_is_taken() {
     let text = "channels:\n  agent-callbacks: {type: teams, url_env: TEAMS}\n";

@@ -1,4 +1,4 @@
-//! The library: what ships, what overrides, what cannot be.
+//! Library: shipped workflows, overrides, and rejected files.
 
 use holdshort_core::definition::EXTERNAL;
 use holdshort_workflow::{Library, external, shipped, workflow};
@@ -86,7 +86,7 @@ fn all_problems_of_all_files_are_told() {
     );
 }
 
-/// A team to extend: `BASE` in a folder, with a plan.
+/// Workflow to extend, with a plan.
 const BASE: &str = "
 name: base
 description: The base.
@@ -150,7 +150,8 @@ limits: {rounds: 9, redos: 1}
     assert_eq!(base.name, "base", "which stays as it is");
 }
 
-/// Also the shipped one whose place it takes, and of two of a name the one in the folder.
+/// A base is found by its name: it may be the shipped workflow that the file replaces. A workflow of the folder
+/// precedes a shipped one of the same name.
 #[test]
 fn what_is_extended_is_found_by_its_name() {
     let quiet = "name: pair\nextends: pair\nlimits: {rounds: 3}\n";
@@ -219,7 +220,8 @@ fn what_can_not_be_extended_has_its_place() {
                 "mine.yaml:2:1: unknown key `extend` (did you mean `extends`?)",
             ],
         ),
-        // What is wrong with the keys written here is told here; what they do to the others, at `extends`.
+        // A problem of a key written here is reported here. A problem that it causes in inherited keys is reported at
+        // `extends`.
         (
             "name: mine\nextends: base\nphases: [{id: plan, kind: checkpoint, message: Look.}]\ngates: {plan: aks}\n",
             vec![

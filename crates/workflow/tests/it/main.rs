@@ -1,4 +1,4 @@
-//! The crate from outside: what a workflow file means, what is said about a bad one, what ships.
+//! Tests of the public interface: the meaning of workflow files, the problems of bad ones, and the shipped workflows.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

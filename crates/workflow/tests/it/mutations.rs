@@ -1,10 +1,10 @@
-//! Broken input breaks nothing: seeded mutations of good files give a value or problems, never a panic.
+//! Broken input does no harm: seeded mutations of good files give a value or problems, never a panic.
 
 use holdshort_workflow::{EDGES, PRESETS, parse, rehearsal, shipped};
 
 use crate::catalogue::catalogue;
 
-/// `SplitMix64`: enough to choose places, and the same on every machine.
+/// `SplitMix64`: sufficient to choose places, and the same on every machine.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! The people file: what it holds, and what is wrong with it, by line and column.
+//! People file: its content, and its problems by line and column.
 
 use holdshort_core::actor::Role;
 use holdshort_core::people::PeopleSource;

@@ -1,4 +1,4 @@
-//! Plays a rehearsal in a folder, with the smallest possible tools: what a person says is in [`Person`].
+//! Plays a rehearsal in a folder, with minimal tools. [`Person`] holds the answers of the person.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,16 +8,16 @@ use holdshort_workflow::rehearsal::{Play, ScriptedCall, Step};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
-/// How the person behaves.
+/// Behavior of the person.
 #[derive(Clone, Copy)]
 pub(crate) struct Person {
-    /// The answer to the question.
+    /// Answer to the question.
     pub(crate) answer: &'static str,
-    /// Calls to refuse, by label.
+    /// Labels of the calls to refuse.
     pub(crate) refuses: &'static [&'static str],
 }
 
-/// What came of it: the results by label, and all texts and arguments as they were sent.
+/// Outcome: the results by label, and all rendered texts and arguments.
 pub(crate) struct Played {
     pub(crate) results: BTreeMap<String, String>,
     pub(crate) said: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// What was handed over for review.
+    /// Returns the arguments of the request for a review.
     pub(crate) fn review(&self) -> &Value {
         let review = self.calls.iter().rfind(|(tool, _)| tool == "request_review");
         &review.expect("it asks for a review").1
@@ -98,7 +98,7 @@ fn run(tool: &str, arguments: &Value, folder: &Path, person: Person) -> String {
     }
 }
 
-/// The combined output, then `exit code N`.
+/// Returns the combined output, followed by `exit code N`.
 pub(crate) fn shell(command: &str, folder: &Path) -> String {
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("{command} 2>&1")])

@@ -1,4 +1,4 @@
-//! What each preset stops for, and what it does not: the same team, the same plan, a command that fails in it.
+//! Interrupts of each preset, with the same team, the same plan, and a failing command in it.
 
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{PlanGate, StepGates};
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::catalogue::catalogue;
 use crate::stage::{Stage, calls, finishes, hands, plans, says};
 
-/// A subtask that names nobody, and one of the engineer, whose command fails; and a person who agrees to everything.
+/// Plays a subtask without an agent, and one of the engineer, whose command fails. A person agrees to everything.
 fn played(preset: &str) -> (Vec<String>, String) {
     let plan = plans(&["look", "build@engineer"]);
     let planner = [plan.clone(), plan];
@@ -78,7 +78,7 @@ fn what_stops_and_what_does_not() {
     assert_eq!(table.map(|(preset, _)| preset), PRESETS.each_ref().map(|preset| preset.name));
 }
 
-/// They differ in their gates, and in nothing else that matters.
+/// Presets differ in their gates, and in nothing else that matters.
 #[test]
 fn a_preset_is_the_base_with_other_gates() {
     let library =

@@ -1,6 +1,6 @@
-//! What is said about a bad workflow, word for word: one table of text → problems.
+//! Problems of bad workflows, word for word: one table of texts and problems.
 
-/// A workflow with its lines numbered from 1, and what must be said about it.
+/// Workflow text, whose lines count from 1, with its expected problems.
 pub(crate) struct Case {
     pub(crate) about: &'static str,
     pub(crate) text: &'static str,

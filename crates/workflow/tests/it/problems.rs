@@ -1,4 +1,4 @@
-//! What is said about a bad workflow: the table of `problem_cases`, and what is too long for a table.
+//! Problems of bad workflows: the table of `problem_cases`, and cases that are too long for a table.
 
 use holdshort_workflow::parse;
 

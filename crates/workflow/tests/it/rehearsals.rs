@@ -1,4 +1,4 @@
-//! Rehearsal scripts: what a good one means, and what is said about a bad one.
+//! Rehearsal scripts: the content of good ones, and the problems of bad ones.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The shipped sample: it is what lies in the folder, its tests fail, and the rehearsal's edits mend them.
+//! Shipped sample: it equals the folder, its tests fail, and the edits of the rehearsal fix them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn the_tables_are_the_folders() {
     for plain in plain() {
         let mut files = BTreeMap::new();
         collect(&root.join(plain.name), "", &mut files);
-        // Words for people who read the folder.
+        // The README is for people who read the folder, and is not embedded.
         files.remove("README.md");
         let embedded: BTreeMap<String, Vec<u8>> = [
             ("workflow.yaml", Some(plain.workflow)),

@@ -1,5 +1,5 @@
-//! A run of a workflow from its text to its end, without I/O: agents with a script, tools that do nothing, a person
-//! who decides what is open.
+//! Plays a run of a workflow from its text to its end, without I/O. Agents follow a script, tools do nothing, and a
+//! person decides open interrupts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ pub(crate) struct Stage {
     pub(crate) run: Run,
     session: Session,
     system: System,
-    /// What each agent says next.
+    /// Next replies of each agent.
     script: BTreeMap<String, VecDeque<Reply>>,
-    /// Who was called and what was asked, in order: `planner`, `(plan_approval)`.
+    /// Agents that were called and interrupts that were opened, in order: `planner`, `(plan_approval)`.
     chain: Vec<String>,
     seeds: u64,
 }
@@ -45,12 +45,12 @@ pub(crate) fn hands(to: &str, message: &str) -> Reply {
     calls(&format!("handoff_to_{to}"), json!({ "message": message }))
 }
 
-/// The last word of an agent that `ends: finish`.
+/// Returns the last reply of an agent with `ends: finish`.
 pub(crate) fn finishes(summary: &str) -> Reply {
     calls("finish", json!({ "summary": summary }))
 }
 
-/// A plan of these subtasks, each after the one before; an agent may be named: `build@engineer`.
+/// Returns a plan of these subtasks, each after the one before. A subtask may name its agent: `build@engineer`.
 pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
     let mut before: Option<&'static str> = None;
     let mut subtask = |written: &&'static str| {
@@ -67,7 +67,7 @@ pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
 }
 
 impl Stage {
-    /// Started, with what its agents will say.
+    /// Starts the run with the script of its agents.
     pub(crate) fn new(definition: Arc<Definition>, script: &[(&str, &[Reply])]) -> Self {
         let mut draw = Draw::new(Seed([1; 16]), NOW);
         let script = script.iter().map(|(agent, replies)| ((*agent).to_owned(), replies.to_vec().into()));
@@ -114,7 +114,7 @@ impl Stage {
         self.run = decided.run;
     }
 
-    /// Carries out what is due until a person is waited for, or nobody says any more.
+    /// Performs due actions until the run waits for a person or the script is at its end.
     fn play(&mut self) {
         while self.play_once() {}
     }
@@ -179,18 +179,18 @@ impl Stage {
         })
     }
 
-    /// The command `false` fails; everything else does what it should.
+    /// Returns the result of a call. The command `false` fails, and everything else succeeds.
     fn outcome(&self, call: &str) -> Outcome {
         let code = i32::from(self.run.calls[call].argument("command") == Some("false"));
         Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
     }
 
-    /// What happened since the last look, in order.
+    /// Returns the chain since the last call, in order.
     pub(crate) fn chain(&mut self) -> String {
         std::mem::take(&mut self.chain).join(" ")
     }
 
-    /// Decides the only open interrupt, and goes on. What happened since the last look.
+    /// Decides the only open interrupt and continues. Returns the chain since then.
     #[track_caller]
     pub(crate) fn decide(&mut self, option: &str, text: &str) -> String {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
@@ -206,13 +206,13 @@ impl Stage {
         self.chain()
     }
 
-    /// The option with which somebody agrees to what is open, if one interrupt is.
+    /// Returns the option that agrees to the open interrupt, if one is open.
     pub(crate) fn agrees(&self) -> Option<&'static str> {
         let (_, open) = self.run.open_interrupts().next()?;
         ["approve", "continue", "retry"].into_iter().find(|option| open.offers(option).is_some())
     }
 
-    /// What the next request of a step says, all of it. Every call in it has its result right after it.
+    /// Returns the text of the next request of a step. Checks that every call in it is followed by its result.
     #[track_caller]
     pub(crate) fn request(&self, step: &str) -> String {
         let messages = self.run.request(step).expect("the step has started").messages;
@@ -235,7 +235,7 @@ impl Stage {
         said.collect::<Vec<_>>().join("\n")
     }
 
-    /// How the run ended: `completed done`, or the reason with its words.
+    /// Returns how the run ended: `completed done`, or the reason with its text.
     pub(crate) fn ended(&self) -> String {
         match &self.run.ended {
             Some(ended) => {

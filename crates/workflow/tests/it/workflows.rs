@@ -1,4 +1,4 @@
-//! What a good workflow means: defaults, merging, durations, YAML's booleans, asking switched off.
+//! Meaning of good workflows: defaults, merging, durations, YAML's booleans, disabled asking.
 
 use std::collections::BTreeMap;
 
@@ -298,16 +298,16 @@ asking: {enabled: false}
 ";
     let definition = good(text);
     assert_eq!(definition.agents["solo"].tools, ["create_plan", "read_file"]);
-    // No agent names the last one: the run lends it.
+    // No agent names the last tool: the run provides it.
     assert_eq!(
         definition.tools.keys().collect::<Vec<_>>(),
         ["create_plan", "read_file", "record_assumption"]
     );
-    // The rule still matches that tool alone, which nobody has: it must not begin to match every tool.
+    // The rule still matches only that tool, which no agent has. It must not begin to match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
 }
 
-/// Who returns questions does so together, unless the workflow says otherwise (contract C8).
+/// Agents that return questions do so together, unless the workflow says otherwise (contract C8).
 #[test]
 fn how_agents_ask() {
     let asking = |written: &str| {
@@ -462,7 +462,7 @@ phases:
     assert_eq!(definition.phases[2].kind, PhaseKind::Checkpoint(look));
 }
 
-/// As libraries print a type: a root that is a reference, definitions, the draft that it is written in.
+/// A schema as libraries print it is accepted: the root is a reference, with definitions and the name of the draft.
 #[test]
 fn what_libraries_print_is_what_a_tool_takes() {
     for library in ["pydantic", "zod"] {
@@ -492,7 +492,7 @@ fn what_libraries_print_is_what_a_tool_takes() {
     }
 }
 
-/// Of two entries for the same checkpoint the stricter one holds.
+/// The stricter of two entries for the same checkpoint applies.
 #[test]
 fn a_checkpoint_asks_about_the_trial_only_where_nothing_says_before_it() {
     let (name, first, after) =
