@@ -110,7 +110,7 @@ fn becomes_no_predicate(part: &Part, at: usize) -> bool {
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
 }
 
-/// Returns true if `find PATHS EXPRESSION` has only tests, and actions that print.
+/// Returns true if `find PATHS EXPRESSION` has only tests, actions that print, and executed programs that read.
 fn finds(part: &Part) -> bool {
     const ALONE: &str = "-H -L -P -a -and -o -or -not ! ( ) , -daystart -depth -d -follow -mount -xdev -noleaf -true \
          -false -empty -executable -readable -writable -nouser -nogroup -print -print0 -ls -prune -quit \

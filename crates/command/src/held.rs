@@ -56,7 +56,8 @@ impl Part {
                 continue;
             }
             starts += 1;
-            // Each start reads the rest of the line, so the number of starts is limited.
+            // Each start reads the rest of the line, so the number of starts is limited. Beyond the limit the rule
+            // applies.
             if starts > limits::GUESSED_STARTS {
                 return true;
             }

@@ -38,8 +38,7 @@ impl Pattern {
         let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
         let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
         found.skips_dots = skips_dots;
-        // A name that is only `*` is not empty and does not begin with a dot. A name that begins with `?` does not
-        // either.
+        // A name that is only `*` is not empty and does not begin with a dot. A leading `?` is not a dot either.
         let mut pieces = Vec::new();
         for (at, piece) in found.pieces.iter().copied().enumerate() {
             let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));

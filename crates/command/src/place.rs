@@ -131,8 +131,8 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with true if the shell expands it: words, option values, files of
-    /// redirections, and a program that is named by a path.
+    /// Returns each text that may be a path, with true if the shell expands it. These are words, option values, files
+    /// of redirections, and a program that is named by a path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         // It is unknown whether the pattern of a redirection's file was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));

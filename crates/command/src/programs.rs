@@ -258,8 +258,8 @@ pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in changes the shell. `set -e` and similar options only make the shell stricter, and `set
-/// +e` undoes them.
+/// Returns true if a built-in changes the shell. `set -e` and similar options only make the shell stricter. Options
+/// such as `set +e` undo them.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -327,7 +327,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true if the part only moves or deletes files, and runs none of them.
+/// Returns true for programs such as `cp` and `rm`, which handle files and run none of them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -383,7 +383,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads or moves the files that it is given, whatever their names, and runs none of
+    /// Returns true if the part only reads or handles the files that it is given, whatever their names. It runs none of
     /// them.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)

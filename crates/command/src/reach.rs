@@ -1,5 +1,5 @@
-//! Files that a part of a line reaches, for path rules that ask or forbid: the paths that it names, everything below
-//! them, or any file.
+//! Files that a part of a line reaches, for path rules that ask or forbid. A part reaches the paths that it names,
+//! everything below them, or any file.
 //!
 //! In doubt the rule applies. No function here allows a command.
 

@@ -11,7 +11,7 @@ pub(crate) enum Known {
     Reads,
     /// A row has the command, but the command does or may do more than read.
     Otherwise,
-    /// A row has the program, but not one of its options.
+    /// A row has the program, but one of the options is unknown.
     Unknown,
     /// No row has the command.
     No,

@@ -61,11 +61,11 @@ const PYTEST: &[&str] = &["conftest.py", "pytest.ini", "pyproject.toml", "setup.
 const GRADLE: &[&str] =
     &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
 
-/// Options of such programs that name another folder to look in.
+/// Options of programs in `BY_FOLDER` that name another folder to look in.
 const FOLDERS: [&str; 8] =
     ["-C", "--directory", "--working-directory", "--prefix", "--cwd", "--project-dir", "-p", "-d"];
 
-/// Options that name a file of such a program.
+/// Options of programs in `BY_FOLDER` that name a file.
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
@@ -78,13 +78,13 @@ impl Command {
         scripts
     }
 
-    /// Returns the files among them that an interpreter is given. For a folder, the interpreter runs a file in it.
+    /// Returns the files that the line gives to an interpreter. For a folder, the interpreter runs a file in it.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line runs something that it does not name: a pattern, a path in a home folder, standard
-    /// input of an interpreter, or a Go package.
+    /// Returns true if the line runs something that it does not name. This may be a pattern, a path in a home folder,
+    /// standard input of an interpreter, or a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)

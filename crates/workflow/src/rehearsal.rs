@@ -18,9 +18,9 @@
 //! `again: true` on the last reply of an agent repeats it for every further request. Without it such a request fails.
 //!
 //! Every text, and every string inside `arguments`, is a minijinja template. Its variables are `task` (the run's task),
-//! `results.LABEL` (the text result of an earlier call with `as: LABEL`), `last` (the newest result) and `messages`
-//! (messages of people since the previous reply). `expect` must hold for the request that the step answers. `contains`
-//! lists texts that its new part contains, `tools` lists tools that it offers.
+//! `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous reply).
+//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` must hold for the request that the
+//! step answers. `contains` lists texts that its new part contains, `tools` lists tools that it offers.
 
 use std::collections::BTreeMap;
 

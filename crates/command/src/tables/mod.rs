@@ -1,9 +1,9 @@
 //! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
 //!
-//! Everything else is not read-only: a program without a row, an option that a row does not name or that is
-//! abbreviated, an operand of another kind. A row never names an option by which a program writes a file, runs another
-//! program, or takes instructions from an unseen file. Programs with their own grammar are in `grammars.rs`.
-//! `options.rs` compares a row with a line.
+//! Everything else is not read-only. Examples are a program without a row, an option that a row does not name, an
+//! abbreviated option, and an operand of another kind. A row never names an option by which a program writes a file,
+//! runs another program, or takes instructions from an unseen file. Programs with their own grammar are in
+//! `grammars.rs`. `options.rs` compares a row with a line.
 
 mod archives;
 mod binaries;
@@ -45,8 +45,8 @@ pub enum Parser {
     Getopt,
     /// Bundled letters, but a value is the next word: `tree -Io x W` ignores `x` and writes `W`.
     ValueApart,
-    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`, and `unzip x
-    /// -l` unpacks.
+    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`, and
+    /// `unzip x -l` unpacks.
     OneByOne,
     /// Each option is a word with one dash or two. Its value is the next word or behind `=`: `go test -run=x -count 1`.
     Names,

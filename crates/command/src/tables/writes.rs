@@ -1,5 +1,5 @@
-//! Rows of frequent programs that write: options that take a value, and values that do not change what a call does,
-//! such as a message or a count.
+//! Rows of frequent programs that write. They list the options that take a value, and the values that do not change
+//! what a call does, such as a message or a count.
 //!
 //! A grant remembers the options of a line by these rows, and as written if a program has no row. It remembers no
 //! operands of programs in [`OPERANDS`], because those are files or texts. It remembers all operands of every other

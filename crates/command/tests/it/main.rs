@@ -1,7 +1,7 @@
 //! Specification of the reader of command lines: tables of lines, without I/O.
 //!
-//! The core tests the decisions of gates about lines. The tools compare the reader with real shells (`cargo xtask
-//! reader`).
+//! The core tests the decisions of gates about lines. The tools compare the reader with real shells
+//! (`cargo xtask reader`).
 
 mod closing;
 mod corpus;

@@ -126,8 +126,8 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// Reads the mandatory checkpoints: each is a name, or `{before_execution: {trial: true}}`. The name alone, or `trial:
-/// false`, asks before any trial, even if both entries are present.
+/// Reads the mandatory checkpoints: each is a name, or `{before_execution: {trial: true}}`. The name alone, or
+/// `trial: false`, asks before any trial, even if both entries are present.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
