@@ -1,8 +1,8 @@
-//! The built-in tools: what they take, what a call would do, doing it, and looking whether it happened.
+//! The built-in tools: their arguments, the effect of a call, its execution, and checks whether it happened.
 //!
-//! Decides nothing: gates, digests and approvals are the core's. Never touches a file outside the
-//! workspace, never runs a command except through [`sandbox`], and reaches the network through `web` alone. Read
-//! `tools` first, then `files` for what happens beneath the workspace and `command` for what happens in a process.
+//! Must decide nothing: gates, digests and approvals belong to the core. Must never touch a file outside the
+//! workspace, run a command except through [`sandbox`], or use the network except through `web`. Read `tools` first,
+//! then `files` for work in the workspace and `command` for work in a process.
 
 mod catalogue;
 mod changeset;

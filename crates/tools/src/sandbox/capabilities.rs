@@ -1,10 +1,10 @@
-//! Capabilities (`capabilities(7)`): those that the first stages need, and the few that a command keeps.
+//! Capabilities (`capabilities(7)`) that the first stages need, and the few that a command keeps.
 
 use std::io;
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// What a command that runs as root keeps: handling files of several owners. Nothing about the machine.
+/// Capabilities that a command of root keeps, to handle files of several owners. None concerns the machine.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -13,12 +13,12 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// What `init` needs: mounts, the loopback device, giving capabilities up, and for an overlay, which works with the
-/// rights of who mounts it, its own folder that is closed to its owner.
+/// Capabilities that `init` needs for mounts, for the loopback device, and to give capabilities up. An overlay acts
+/// with the rights of the process that mounts it: `DAC_OVERRIDE` opens its own folder that is closed to its owner.
 const FOR_INIT: [CapabilitySet; 4] =
     [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 
-/// Lets the next program keep what `init` needs although it is not root's.
+/// Keeps the capabilities of `init` across the next `execve`, although the user is not root.
 pub(super) fn keep_for_init() -> io::Result<()> {
     let mut sets = thread::capabilities(None)?;
     sets.inheritable = FOR_INIT.into_iter().fold(CapabilitySet::empty(), CapabilitySet::union);
@@ -29,7 +29,7 @@ pub(super) fn keep_for_init() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives up everything else for good. Together with no-new-privileges no later program gets it back.
+/// Drops all other capabilities. Together with no-new-privileges, no later program regains them.
 pub(super) fn give_up(is_root: bool) -> io::Result<()> {
     thread::clear_ambient_capability_set()?;
     let kept = if is_root { KEPT } else { CapabilitySet::empty() };
@@ -41,10 +41,10 @@ pub(super) fn give_up(is_root: bool) -> io::Result<()> {
         match thread::capability_is_in_bounding_set(capability) {
             Ok(true) => {}
             Ok(false) => continue,
-            // Beyond the last one that the kernel knows.
+            // This capability is beyond the last one that the kernel knows.
             Err(_) => break,
         }
-        // Without the right to do so there is nothing to give up either: the set binds who has capabilities.
+        // Without the right to change this set there is nothing to drop: it limits only processes with capabilities.
         let _ = thread::remove_capability_from_bounding_set(capability);
     }
     let permitted = thread::capabilities(None)?.permitted.intersection(kept);

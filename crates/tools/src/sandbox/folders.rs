@@ -1,6 +1,6 @@
-//! Which folders a command reads beside its own: the system's, and those where `PATH` finds programs.
+//! Chooses the folders that a command reads besides its own: the system's, and those where `PATH` finds programs.
 //!
-//! Only decides; `landlock` and `view` carry it out. Never a home folder or the data folder, wherever they lie.
+//! `landlock` and `view` enforce the choice. It must never include a home folder or the data folder, wherever they lie.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{PRIVATE_IN_VIEW, Plan};
 use crate::limits;
 
-/// Programs and libraries. `/etc` is apart, since it holds secrets too.
+/// Programs and libraries. `/etc` is separate because it holds secrets too.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -26,17 +26,17 @@ const SYSTEM: [&str; 12] = [
     "/sys/devices/system/cpu",
 ];
 const ETC: &str = "/etc";
-/// Never whole, even if `PATH` names something there: each has rules of its own.
+/// Folders that are never read as a whole, even if `PATH` names a folder in them: each has its own rules.
 const APART: [&str; 4] = ["/dev", ETC, "/proc", "/sys"];
 
-/// Toolchains that keep their programs apart from the folder on `PATH`: when that lies in one of these, all of
-/// it is read. `.cargo` is none of them, because it holds credentials.
+/// Toolchains that keep programs outside the folder on `PATH`. If that folder lies in one of these, all of the
+/// toolchain is read. `.cargo` is left out because it holds credentials.
 const TOOLCHAINS: [&str; 14] = [
     ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".bun",
     ".deno", ".rustup", ".ghcup",
 ];
 
-/// Variables that tell a toolchain where it is, and the folder in the home folder where it is otherwise.
+/// Variables that tell a toolchain its folder, and its default folder in the home folder.
 const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
@@ -47,17 +47,17 @@ const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("ASDF_DATA_DIR", ".asdf"),
 ];
 
-/// The tools that a command finds.
+/// Tools that a command finds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tooling {
-    /// `PATH` without the folders that are not read.
+    /// `PATH` without the folders that a command does not read.
     pub path: String,
     pub folders: Vec<PathBuf>,
-    /// Where toolchains are; without this they would look in the command's empty home folder.
+    /// Folders of toolchains. Without these variables a toolchain looks in the command's empty home folder.
     pub variables: BTreeMap<String, String>,
 }
 
-/// Finds out what `PATH` and the home folder offer.
+/// Returns the tools that `PATH` and the home folder offer.
 pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspace: &Path) -> Tooling {
     let may_read = |folder: &Path| {
         !folder.starts_with(data_dir)
@@ -89,12 +89,12 @@ pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspac
     }
     tooling.folders.retain(|folder| may_read(folder) && !folder.starts_with(workspace) && !is_system(folder));
     tooling.folders.sort();
-    // Nothing twice, and nothing inside another.
+    // Removes duplicates and folders that lie in another.
     tooling.folders.dedup_by(|inner, outer| inner.starts_with(outer));
     tooling
 }
 
-/// The toolchain that a folder belongs to.
+/// Returns the toolchain that a folder belongs to.
 fn toolchain(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
@@ -106,7 +106,7 @@ fn is_system(folder: &Path) -> bool {
     SYSTEM.iter().any(|system| folder.starts_with(system))
 }
 
-/// The system's folders; where a hidden folder lies in one, everything around it.
+/// Returns the system's folders. If a hidden folder lies in one, returns the entries around the hidden folder.
 pub(super) fn system(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in SYSTEM {
@@ -128,7 +128,7 @@ fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What every user of the machine may read in `/etc`: whole folders where possible, else single files.
+/// Returns the parts of `/etc` that every user may read: whole folders if possible, else single files.
 pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries_left = limits::ETC_ENTRIES;
@@ -138,7 +138,7 @@ pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     found
 }
 
-/// Whether everything from here on is public. Where not, its public parts are in `found`.
+/// Returns true if everything at and below the path is public. Otherwise adds its public parts to `found`.
 fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
     let Some(left) = entries_left.checked_sub(1) else { return false };
     *entries_left = left;
@@ -147,7 +147,7 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     if plan.is_hidden(path) {
         false
     } else if metadata.is_symlink() {
-        // Where it leads is decided there.
+        // The rules at its target decide.
         true
     } else if !metadata.is_dir() {
         mode & 0o004 != 0
@@ -174,7 +174,7 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     }
 }
 
-/// `/etc/resolv.conf` where it leads out of `/etc`, for commands that reach the network.
+/// Returns the target of `/etc/resolv.conf` if it lies outside `/etc`, for commands that use the network.
 pub(super) fn resolver(plan: &Plan) -> Option<PathBuf> {
     let real = fs::canonicalize("/etc/resolv.conf").ok()?;
     (plan.network && !real.starts_with(ETC) && !plan.is_hidden(&real)).then_some(real)

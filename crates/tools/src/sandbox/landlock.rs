@@ -1,5 +1,5 @@
-//! Landlock (`landlock(7)`): what a command may do with which files, whom it may signal, and, without a
-//! network namespace, that it opens no TCP connection.
+//! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Without a network
+//! namespace it also prevents TCP connections.
 
 use std::path::{Path, PathBuf};
 
@@ -12,27 +12,27 @@ use landlock::{
 use super::folders;
 use super::plan::Plan;
 
-/// What is asked for where the kernel has it …
+/// Version whose features are used if the kernel has them.
 const NEWEST: ABI = ABI::V9;
-/// … and what it must have: all file operations, truncation included.
+/// Minimum version. It covers all file operations, truncation included.
 const OLDEST: ABI = ABI::V3;
 
 /// Devices that every program may use.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Shared memory; only in a view of the command's own.
+/// Shared memory, available only in the command's own view of the file system.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
-/// What runtimes look up, where `/proc` is the host's and shows other people's processes.
+/// Files that runtimes read where `/proc` is the host's, which shows the processes of others.
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 
-/// Takes the rules on for good.
+/// Applies the rules to this process. They can not be lifted.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    // What only reads executes nothing that an agent may have written.
+    // A command that only reads executes nothing that an agent may have written.
     let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
     let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
-    // A socket in the workspace would connect the command with programs of the person.
+    // A socket in the workspace would connect the command to programs of the person.
     let of_sockets =
         if plan.network { AccessFs::MakeSock.into() } else { AccessFs::MakeSock | AccessFs::ResolveUnix };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;

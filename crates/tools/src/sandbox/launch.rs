@@ -1,4 +1,4 @@
-//! The server's side of the sandbox: starting the first stage, and finding out whether a level holds.
+//! The server's side of the sandbox: starts the first stage, and probes whether a level holds.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
@@ -16,8 +16,8 @@ use super::report::Report;
 use super::scratch::Scratch;
 use crate::limits;
 
-/// What every command sees. A folder of the workspace that looks like a repository is none to git, and no repository
-/// names a program that watches its files: reading one runs nothing.
+/// Environment of every command. Git uses no bare repository that it finds in the workspace, and starts no file
+/// watcher: reading a repository runs nothing.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("GIT_CONFIG_COUNT", "2"),
@@ -30,28 +30,28 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 /// Variables of the server that a command sees too. None may ever hold a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line about to be started in a scratch folder of its own.
+/// A command line that is about to start in its own scratch folder.
 pub(crate) struct Launch {
     pub plan: Plan,
     scratch: Scratch,
 }
 
-/// A first stage that runs. Closing `line` ends everything.
+/// A running first stage. Closing `line` ends all processes.
 pub(crate) struct Launched<C> {
     pub child: C,
     pub line: UnixStream,
     /// Standard output and standard error, in the order of writing.
     pub output: PipeReader,
-    /// Removed when dropped: not before everything ended.
+    /// Scratch folder, removed on drop. Must be dropped only after all processes ended.
     pub scratch: Scratch,
-    /// Whether what the command wrote lies in the scratch folder, so that somebody still reads it.
+    /// True if the command's writes lie in the scratch folder, where they are still to be read.
     pub is_trial: bool,
-    /// The workspace, where the command may write but not what is guarded.
+    /// The workspace, if the command may write there but not to guarded paths.
     pub guarded: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Makes the scratch folder. The plan's other fields are the caller's to fill.
+    /// Makes the scratch folder. The caller fills the other fields of the plan.
     pub(crate) fn prepare(level: SandboxLevel, network: bool, command: String) -> io::Result<Self> {
         let scratch = Scratch::new()?;
         let folder = fs::canonicalize(scratch.path())?;
@@ -78,7 +78,7 @@ impl Launch {
         Ok(Self { plan, scratch })
     }
 
-    /// Adds what commands see of the server's environment.
+    /// Adds the variables of the server's environment that commands see.
     pub(crate) fn pass_environment_on(&mut self) {
         for name in PASSED_ON {
             if let Ok(value) = env::var(name) {
@@ -87,7 +87,7 @@ impl Launch {
         }
     }
 
-    /// Starts the first stage. `spawn` is std's or tokio's.
+    /// Starts the first stage. `spawn` is that of `std` or `tokio`.
     pub(crate) fn start<C>(
         self,
         program: &Path,
@@ -109,8 +109,8 @@ impl Launch {
     }
 }
 
-/// Whether a level can be reached and holds: a command starts that looks around and for a secret beside its
-/// folders, and finds nothing. At the full level it tries its effect too.
+/// Returns true if a level can be reached and holds. A probe command looks around and for a secret outside its
+/// folders, and must find nothing. At the full level the effects are probed too.
 pub(super) fn holds(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =
@@ -118,7 +118,7 @@ pub(super) fn holds(program: &Path, level: SandboxLevel, network: bool) -> bool 
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// The folder that the command may write which is tried out, and a file that no command may.
+/// Folder that the probe command may write, and a file that no command may write.
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 
@@ -127,14 +127,14 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
     let scratch = launch.plan.scratch.clone();
     let workspace = scratch.join("workspace");
     let secret = scratch.join("secret");
-    // In a view of its own a command may write there, to a folder that only it sees.
+    // In its own view a command may write to this path, but into a folder that only it sees.
     let outside = scratch.join("outside");
     fs::create_dir_all(workspace.join(WRITTEN))?;
     fs::write(workspace.join(GUARDED), "")?;
     fs::write(workspace.join("tool"), "#!/bin/sh\n")?;
     fs::set_permissions(workspace.join("tool"), fs::Permissions::from_mode(0o755))?;
     fs::write(&secret, "secret")?;
-    // The sandbox shall keep it away, not its mode.
+    // The sandbox must deny access, not the mode of the file.
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644))?;
     let reads = *effect == CommandEffect::Reads;
     let executes = if reads { "./tool && exit 5" } else { "./tool || exit 6" };
@@ -163,7 +163,7 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
         CommandEffect::Writes { .. } => (false, true),
         CommandEffect::Workspace | CommandEffect::Guarded => (true, true),
     };
-    // Without a view of its own nothing takes away below what Landlock gave.
+    // Without its own view a guarded file stays writable: Landlock can not restrict below a folder that it opened.
     let guarded = level < SandboxLevel::Full;
     let as_it_should = [("here", here), ("written/there", there), (GUARDED, guarded)]
         .iter()

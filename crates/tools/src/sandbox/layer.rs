@@ -1,6 +1,7 @@
-//! The layer of a trial: what a command writes to instead of the workspace, mounted at the workspace's own path.
+//! The layer of a trial: receives a command's writes and is mounted at the workspace's own path.
 //!
-//! Owns how a layer is made and mounted; `trial` reads it when the command has ended. The workspace is never written.
+//! Owns how a layer is made and mounted. `trial` reads the layer after the command ended. Must never write to the
+//! workspace.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Report;
 
-/// Below a folder of its own, which only this process knows.
+/// Layer in a folder of its own, whose path only this process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
@@ -24,11 +25,11 @@ pub(crate) enum Layer {
     Copy { folder: PathBuf },
 }
 
-/// What every overlay is mounted with: nothing in it stands for something elsewhere, and the disk is not waited for.
+/// Mount options of every overlay: no entry refers to data elsewhere, and the kernel does not sync to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Whose attributes an overlay keeps its notes in. Only the first kind can not be given to a file of the workspace by
-/// its owner, but it takes rights in the machine's own namespace.
+/// Extended attributes in which an overlay keeps its marks. The owner of a file in the workspace can not set the
+/// first kind, but that kind requires rights in the machine's own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,
@@ -40,7 +41,7 @@ impl Notes {
         Ok(if has_rights_of_the_machine()? { Self::Trusted } else { Self::User })
     }
 
-    /// Option of a mount whose notes these are.
+    /// Returns the mount option for these attributes.
     fn option(self) -> &'static str {
         match self {
             Self::Trusted => "",
@@ -48,7 +49,7 @@ impl Notes {
         }
     }
 
-    /// The attribute of a folder that hides what the workspace has in it.
+    /// Returns the attribute of a folder that hides the workspace's entries in that folder.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
             Self::Trusted => "trusted.overlay.opaque",
@@ -57,13 +58,13 @@ impl Notes {
     }
 }
 
-/// In the folder of an overlay: what it holds, the kernel's own working folder, and a mark for [`Notes::User`].
+/// Names in the folder of an overlay: its content, the kernel's working folder, and a mark for [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
 
 impl Layer {
-    /// Makes the folders of an overlay that looks as the workspace does.
+    /// Makes the folders of an overlay, with the mode and the owner of the workspace.
     pub(crate) fn overlay(folder: PathBuf, workspace: &Path) -> io::Result<Self> {
         fs::create_dir(&folder)?;
         fs::create_dir(folder.join(WORK))?;
@@ -73,7 +74,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// What the command wrote, or all of its workspace.
+    /// Returns the folder of the command's writes. For a copy it holds the whole workspace.
     pub(crate) fn content(&self) -> PathBuf {
         match self {
             Self::Overlay { folder } => folder.join(UPPER),
@@ -81,7 +82,7 @@ impl Layer {
         }
     }
 
-    /// Where an overlay's notes are; `None` for a copy, which has none.
+    /// Returns the attributes that hold an overlay's marks. `None` for a copy, which has no marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -90,7 +91,7 @@ impl Layer {
         }
     }
 
-    /// Shows the layer at a place. Where that can not be the server is told so.
+    /// Mounts the layer at a path. Reports a failure to the server.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -106,10 +107,10 @@ impl Layer {
         if notes == Notes::User {
             File::create(folder.join(OF_USER))?;
         }
-        // Without attributes the kernel mounts an overlay that fails later.
+        // Without extended attributes the kernel would mount an overlay that fails later.
         rustix::fs::setxattr(self.content(), notes.opaque(), b"x", XattrFlags::empty())?;
         rustix::fs::removexattr(self.content(), notes.opaque())?;
-        // By handle, since commas and colons in a path would have a meaning, and a path could lead elsewhere by now.
+        // By handle: the kernel would parse commas and colons of a path, and a path could lead elsewhere by now.
         let [upper, work] = [self.content(), folder.join(WORK)].map(File::open);
         let (upper, work) = (upper?, work?);
         let opened = lower.open()?;
@@ -125,7 +126,7 @@ impl Layer {
     }
 }
 
-/// Folders under a layer, the topmost first: the layer of the run, where there is one, and the workspace.
+/// Folders under a layer, topmost first: the layer of the run, if there is one, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Lower<'a> {
     pub run_layer: Option<&'a Path>,
@@ -137,7 +138,7 @@ impl Lower<'_> {
         self.run_layer.into_iter().chain([self.workspace]).map(File::open).collect()
     }
 
-    /// Shows these folders at a place, where nothing can be written.
+    /// Mounts these folders read-only at a path.
     pub(super) fn mount_read_only(self, place: &Path) -> io::Result<()> {
         let opened = self.open()?;
         let notes = Notes::of_this_process()?;
@@ -155,7 +156,7 @@ fn lower_folders(opened: &[File]) -> String {
     opened.iter().map(handle).collect::<Vec<_>>().join(":")
 }
 
-/// Path of an open folder, by its handle.
+/// Returns a path to an open folder through its handle.
 fn handle(folder: &File) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
@@ -165,12 +166,12 @@ const NOTHING: Option<&str> = None;
 /// Gives a folder the mode and the owner of another.
 pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     let found = fs::metadata(of)?;
-    // Only root can give it another owner; for anybody else the folder is the writer's, as the copies of files are.
+    // Only root can set another owner. For other users the folder belongs to the writer, like the copies of files.
     let _ = chown(folder, Some(found.uid()), Some(found.gid()));
     fs::set_permissions(folder, Permissions::from_mode(found.mode() & 0o7777))
 }
 
-/// Whether this process is in the first user namespace, whose map holds every id.
+/// Returns true if this process is in the first user namespace, whose map holds every id.
 fn has_rights_of_the_machine() -> io::Result<bool> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     Ok(map.split_whitespace().eq(["0", "0", "4294967295"]))

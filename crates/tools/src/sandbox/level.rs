@@ -1,5 +1,5 @@
-//! The isolation level of this host. A probe that fails under load must not change what later commands run in: the level
-//! of a process never falls, and one below the full level is probed again after a while.
+//! The isolation level of this host. A probe that fails under load must not weaken later commands. Therefore the level
+//! of a process never falls, and a level below the full one is probed again after a while.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Level of a program with a network setting, once it is found. A probe holds the lock.
+/// Level of a program with a network setting, once found. A probe holds the lock.
 type Slot = Arc<Mutex<Option<Found>>>;
 
 /// Levels by program and network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A level, and when it was found.
+/// A level and the time when it was found.
 #[derive(Clone, Copy)]
 struct Found {
     level: SandboxLevel,
@@ -25,15 +25,15 @@ struct Found {
 }
 
 impl Found {
-    /// Returns true if the level is not to be probed again by then.
+    /// Returns true if the level needs no new probe at that time.
     fn holds_at(self, now: Instant) -> bool {
         self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
     }
 }
 
-/// Returns the highest level that this host reaches, found by running a command that tries to get out. Blocks.
+/// Returns the highest level that this host reaches, found by running a command that tries to escape. Blocks.
 ///
-/// The first call for a program takes some milliseconds, later ones answer from memory. `program` is the binary that has
+/// The first call for a program takes some milliseconds; later calls answer from memory. `program` is the binary with
 /// the hidden subcommand.
 pub fn level(program: &Path, network: bool) -> SandboxLevel {
     let found = {

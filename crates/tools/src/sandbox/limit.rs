@@ -1,4 +1,4 @@
-//! Resource limits (`setrlimit(2)`), and a place behind the server in line for processor and memory.
+//! Resource limits (`setrlimit(2)`), and a lower priority than the server's for processor and memory.
 
 use std::{fs, io};
 
@@ -6,10 +6,10 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Nicer than the server, which has to stay able to stop it.
+/// Niceness above the server's, which must stay able to stop the command.
 const NICER_BY: i32 = 5;
 
-/// Takes the limits on; they hold for every process to come.
+/// Applies the limits to this process and to all later ones.
 pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
     let wanted = [
         (Resource::RLIMIT_CORE, 0),
@@ -25,7 +25,7 @@ pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
         setrlimit(resource, limit, limit)?;
     }
     rustix::process::nice(NICER_BY)?;
-    // Out of memory, the kernel shall take the command first. Where this is not possible nothing is lost.
+    // If memory runs out, the kernel should kill the command first. A failure here does no harm.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     Ok(())
 }

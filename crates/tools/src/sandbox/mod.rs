@@ -1,18 +1,19 @@
 //! The command sandbox: one hidden subcommand that restricts itself and then becomes `/bin/sh -c`.
 //!
-//! Three processes stand between the server and the shell, each the same program again:
+//! Three processes separate the server from the shell, each the same program again:
 //!
-//! - **start** (`stage::start`) leaves the server's session, finds what is guarded in the workspace, and makes
-//!   namespaces. When the command has ended, however it did, it sets aside what was made of guarded names. It cannot be
-//!   seen from inside;
-//! - **init** (`stage::init`) is process 1 of the new namespace: it builds the view of the file system, watches,
-//!   and takes everything with it when it goes;
-//! - **confine** (`stage::confine`) gives up capabilities, takes on Landlock, seccomp and resource limits for
-//!   good, and becomes the shell.
+//! - **start** (`stage::start`) leaves the server's session, finds the guarded paths of the workspace, and makes
+//!   namespaces. After the command ended in any way, it sets aside the guarded paths that the command made. The command
+//!   cannot see this process;
+//! - **init** (`stage::init`) is process 1 of the new namespace. It builds the view of the file system and supervises
+//!   the command. When it ends, the kernel ends all processes of the namespace;
+//! - **confine** (`stage::confine`) gives up capabilities, applies Landlock, seccomp and resource limits, and becomes
+//!   the shell.
 //!
-//! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces: `start` does what `init` does.
+//! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces: `start` does the
+//! work of `init`.
 //! Everything fails closed: a stage that cannot do its part reports it and the command does not run.
-//! The server talks to the stages over their standard input: its end closing means that all must end.
+//! The server talks to the stages over their standard input. When its end closes, all stages must end.
 
 mod capabilities;
 mod folders;
@@ -50,13 +51,13 @@ pub use scratch::clean_up;
 pub(crate) use scratch::{Scratch, remove};
 pub(crate) use unguarded::{is_unguarded, remember};
 
-/// The name of the hidden subcommand.
+/// Name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "sandbox-exec";
 
-/// The body of the hidden subcommand; `args` are those that follow its name.
+/// Runs the hidden subcommand. `args` are the arguments after its name.
 ///
-/// Must be called while the process has one thread, before any runtime starts. Not for people: it has no
-/// help and prints nothing.
+/// Must be called while the process has one thread, before any runtime starts. It is not for people: it has no help and
+/// prints nothing.
 pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     stage::run(args)
 }

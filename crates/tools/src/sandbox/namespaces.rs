@@ -1,4 +1,4 @@
-//! Namespaces of the command's own (`namespaces(7)`): mounts, processes, System V IPC, and the network unless open.
+//! Namespaces of a command (`namespaces(7)`): mounts, processes, System V IPC, and the network unless it is allowed.
 
 use std::os::fd::AsRawFd;
 use std::{fs, io};
@@ -11,7 +11,7 @@ use nix::unistd::{getegid, geteuid};
 
 use super::capabilities;
 
-/// Leaves the host's namespaces. The next child is process 1 of the new one.
+/// Leaves the host's namespaces. The next child becomes process 1 of the new process namespace.
 pub(super) fn leave(network: bool) -> io::Result<()> {
     let mut wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
     if !network {
@@ -22,16 +22,16 @@ pub(super) fn leave(network: bool) -> io::Result<()> {
     }
     let (user, group) = (geteuid(), getegid());
     unshare(wanted | CloneFlags::CLONE_NEWUSER)?;
-    // The same ids inside as outside, so that files have the owners that people know.
+    // The ids inside equal those outside, so that files keep the owners that people know.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     capabilities::keep_for_init()
 }
 
-/// Takes the loopback device of a new network namespace into use, for programs that talk to themselves.
+/// Brings up the loopback device of a new network namespace, for programs that connect to themselves.
 ///
-/// One netlink message (`rtnetlink(7)`): `RTM_NEWLINK` for device 1 with `IFF_UP`.
+/// Sends one netlink message (`rtnetlink(7)`): `RTM_NEWLINK` for device 1 with `IFF_UP`.
 pub(super) fn raise_loopback() -> io::Result<()> {
     const RTM_NEWLINK: u16 = 16;
     const NLM_F_REQUEST: u16 = 1;

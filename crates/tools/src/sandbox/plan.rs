@@ -1,4 +1,4 @@
-//! What the stages need to know, as the one argument they pass on. Data only.
+//! The data that the stages need, passed on as one argument.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::Layer;
 
-/// Where the private temporary folder appears in the view.
+/// Path of the private temporary folder in the view.
 pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,32 +19,32 @@ pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 pub(crate) struct Plan {
     pub command: String,
     pub cwd: PathBuf,
-    /// The level to reach: no more and no less.
+    /// Exact level to reach.
     pub level: SandboxLevel,
     pub network: bool,
-    /// Read; written as far as `effect` says.
+    /// Readable folder. `effect` says how far it is writable.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
-    /// Where the command writes instead of the workspace: a trial.
+    /// Layer that receives the command's writes in a trial.
     pub layer: Option<Layer>,
-    /// Folder that is shown over the workspace and never written: the layer of the run.
+    /// Layer of the run: a folder that is shown over the workspace and never written.
     pub run_layer: Option<PathBuf>,
-    /// The folders that were looked at before: another one under the same name stops the command.
+    /// Folders that were inspected before. The command does not run if another folder has replaced one of them.
     pub identities: Vec<Identity>,
-    /// A fresh folder on the host; see [`Plan::private_on_host`].
+    /// Fresh folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
-    /// Folders outside the system's that are read, because `PATH` or a toolchain needs them.
+    /// Readable folders outside the system's, because `PATH` or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
-    /// Never read, not even where a folder above is: the data folder, the home folder.
+    /// Folders that are never readable, even below a readable one: the data folder, the home folder.
     pub hidden: Vec<PathBuf>,
-    /// The whole environment, temporary folders aside.
+    /// The whole environment except `HOME` and `TMPDIR`.
     pub environment: BTreeMap<String, String>,
     pub cpu_s: u64,
-    /// Bytes that the command may write to disks altogether.
+    /// Bytes that the command may write to disks in total.
     pub write_bytes: u64,
 }
 
-/// Which folder stands at a path: its device and inode.
+/// Identity of the folder at a path: its device and inode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Identity {
@@ -54,7 +54,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Looks at a folder now, through links.
+    /// Reads the current identity of a folder. Follows links.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
@@ -64,7 +64,7 @@ impl Identity {
         self.compare(&fs::metadata(&self.path)?)
     }
 
-    /// Compares it with the working directory of this process, whatever path that has by now.
+    /// Compares it with the working directory of this process, whatever its path is now.
     pub(super) fn check_here(&self) -> io::Result<()> {
         self.compare(&fs::metadata(".")?)
     }
@@ -78,32 +78,32 @@ impl Identity {
 }
 
 impl Plan {
-    /// The command's temporary folder on the host.
+    /// Returns the command's temporary folder on the host.
     pub(crate) fn private_on_host(&self) -> PathBuf {
         self.scratch.join("private")
     }
 
-    /// Where the first stage writes down what is guarded: for the second, and for the next start of a server, should
-    /// this stage be killed before it set aside what was made.
+    /// Returns the path of the list of guarded paths, which the first stage writes. The second stage reads it. The next
+    /// server reads it too, if this stage was killed before it set aside new guarded paths.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
 
-    /// Where the view of the file system is put together.
+    /// Returns the folder where the view of the file system is built.
     pub(crate) fn view_root(&self) -> PathBuf {
         self.scratch.join("view")
     }
 
-    /// The command's temporary folder as the command sees it.
+    /// Returns the command's temporary folder as the command sees it.
     pub(crate) fn private(&self) -> PathBuf {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// The paths that the command may write in the workspace.
+    /// Returns the paths that the command may write in the workspace.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),
-            // What is guarded is not written with this effect, whoever names it as a place.
+            // With this effect a guarded path is never writable, even if it is named as a place.
             CommandEffect::Writes { places } => places
                 .iter()
                 .filter(|place| guarded::guards(place.split('/')).is_none())
@@ -113,7 +113,7 @@ impl Plan {
         }
     }
 
-    /// Whether the command may write, but not what is guarded.
+    /// Returns true if the command may write, but not to guarded paths.
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,
@@ -121,16 +121,16 @@ impl Plan {
         }
     }
 
-    /// Returns true if sockets and pipes that others left in the workspace are closed to the command.
+    /// Returns true if the command must not reach sockets and pipes that others left in the workspace.
     ///
-    /// A layer has inodes of its own, so no connection leads through it. A command that only reads has no Unix sockets
+    /// A layer has its own inodes, so no connection leads through it. A command that only reads has no Unix sockets
     /// (`seccomp`) and no right to write to a pipe (`landlock`), unless the workspace lies in its temporary folder.
     pub(super) fn closes_channels(&self) -> bool {
         let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
         self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader
     }
 
-    /// Returns true if the command sees the workspace through a layer, whose folders are others.
+    /// Returns true if the command sees the workspace through a layer, whose folders have other identities.
     pub(super) fn shows_a_layer(&self) -> bool {
         self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }

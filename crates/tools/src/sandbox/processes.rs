@@ -1,4 +1,4 @@
-//! The processes of a command: how many there are, and stopping them. Only reads `/proc` and sends signals.
+//! Counts and stops the processes of a command. Only reads `/proc` and sends signals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::{fs, io};
@@ -7,18 +7,18 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp, getpid};
 
-/// Which processes belong to a command.
+/// Processes that belong to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All of a namespace but its process 1, which is this one: when it goes the kernel takes them all.
+    /// All processes of a namespace except its process 1, which is this one. When it ends, the kernel ends the others.
     Namespace,
-    /// The descendants of this process, which adopts those that lost their parent.
+    /// Descendants of this process, which adopts those that lost their parent.
     Descendants,
-    /// The one child; what it starts is its own affair.
+    /// The one child, which supervises its own descendants.
     Child,
 }
 
-/// How many processes there are; more than any limit where that cannot be known.
+/// Returns the number of processes. An unknown number exceeds every limit.
 pub(super) fn count(scope: Scope) -> usize {
     match scope {
         Scope::Namespace => numbered().map_or(usize::MAX, |pids| pids.len().saturating_sub(1)),
@@ -40,10 +40,10 @@ pub(super) fn stop(scope: Scope, child: Pid) {
     }
 }
 
-/// Again and again, since a process may start another while it is being stopped. Signalling a group is one
-/// step for the kernel, which none of its members can outrun; so nothing may be in this process's own group.
+/// Kills all descendants. Repeats this, since a process may start another while it is being stopped. The kernel signals
+/// a group in one step, which none of its members can outrun. No descendant may share this process's own group.
 ///
-/// Never gives up: what this process leaves behind nobody would ever stop.
+/// Never gives up, since no other process would stop a descendant that is left.
 fn stop_descendants() {
     let own = getpgrp();
     loop {
@@ -68,7 +68,7 @@ pub(super) struct Process {
     group: Pid,
 }
 
-/// All of a scope that were not reaped yet, and this process.
+/// Returns all processes of a scope that were not reaped yet, and this process.
 pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     let own = getpid();
     let mut found = match scope {
@@ -84,11 +84,11 @@ fn known(pid: Pid) -> Option<Process> {
     process(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Those that still live.
+/// Returns the descendants that still live.
 fn descendants() -> io::Result<Vec<Process>> {
     let mut children: BTreeMap<Pid, Vec<Process>> = BTreeMap::new();
     for pid in numbered()? {
-        // One that vanished meanwhile is nobody's child.
+        // A process that has vanished needs no parent.
         if let Some(process) =
             fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| living(pid, &stat))
         {
@@ -117,7 +117,7 @@ fn living(pid: Pid, stat: &str) -> Option<Process> {
     if matches!(state, "Z" | "X") { None } else { process(pid, stat) }
 }
 
-/// Reads `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
+/// Parses `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
 fn process(pid: Pid, stat: &str) -> Option<Process> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
     let mut next = || fields.next()?.parse().ok().map(Pid::from_raw);

@@ -1,5 +1,5 @@
-//! What the stages tell the server, one JSON line each over their standard input: that the command begins, how it
-//! ended, and what became of the guarded paths that it made.
+//! Reports of the stages to the server, one JSON line each over their standard input. They tell the begin and the end
+//! of the command, and the guarded paths that it made.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,27 +12,27 @@ use super::guard::SetAside;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Report {
-    /// The shell ended.
+    /// The shell exited.
     Exited { code: i32 },
-    /// The shell was ended by a signal.
+    /// A signal ended the shell.
     Signalled { signal: i32 },
-    /// It was stopped for having too many processes.
+    /// The command was stopped because it had too many processes.
     TooManyProcesses,
-    /// It was stopped for having written too much.
+    /// The command was stopped because it wrote too much.
     TooManyBytes,
-    /// There can be no layer over this workspace, so nothing ran.
+    /// This workspace can not have a layer, so nothing ran.
     NoLayer { why: String },
-    /// Before the command, where it may write: what is guarded was found, and the command begins.
+    /// The command begins. If it may write, its guarded paths have been found.
     Begins,
-    /// After the command: what became of the guarded paths that it made. Sent also where there are none: without it
-    /// nobody knows.
+    /// Outcome for the guarded paths that the command made. Sent after the command, even if there are none: without
+    /// this report the outcome is unknown.
     SetAside(SetAside),
     /// A stage could not do its part, so nothing ran.
     Failed { why: String },
 }
 
 impl Report {
-    /// Sends it. A server that is gone needs none.
+    /// Sends the report. Ignores errors, since a server that is gone needs no report.
     pub(crate) fn send(&self) {
         let _ = self.try_send();
     }
@@ -43,18 +43,18 @@ impl Report {
         File::from(io::stdin().as_fd().try_clone_to_owned()?).write_all(&line)
     }
 
-    /// Whether the command has begun, of what was sent so far.
+    /// Returns true if the reports sent so far say that the command has begun.
     pub(crate) fn begins(sent: &[u8]) -> bool {
         lines(sent).any(|line| matches!(serde_json::from_slice(line), Ok(Self::Begins)))
     }
 
-    /// Whether the command has ended, of what was sent so far.
+    /// Returns true if the reports sent so far say that the command has ended.
     pub(crate) fn ended(sent: &[u8]) -> bool {
         let is_end = |report: Self| !matches!(report, Self::Begins | Self::SetAside(_));
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))
     }
 
-    /// Reads what was sent: how the command ended, and what became of the guarded paths that it made.
+    /// Parses the reports: the end of the command, and the guarded paths that it made.
     pub(crate) fn parse(sent: &[u8]) -> (Self, Option<SetAside>) {
         let mut end = None;
         let mut aside = None;
@@ -62,7 +62,7 @@ impl Report {
             match serde_json::from_slice(line) {
                 Ok(Self::Begins) | Err(_) => {}
                 Ok(Self::SetAside(found)) => aside = Some(found),
-                // The first one counts.
+                // The first end wins.
                 Ok(report) => end = end.or(Some(report)),
             }
         }
@@ -70,7 +70,7 @@ impl Report {
     }
 }
 
-/// The one that is being sent is no line yet, and can not be read.
+/// Returns the lines sent. A line that is still being sent is incomplete and does not parse.
 fn lines(sent: &[u8]) -> impl Iterator<Item = &[u8]> {
     sent.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }

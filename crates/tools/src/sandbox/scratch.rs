@@ -1,7 +1,7 @@
-//! The scratch folder of each command. A lock holds it for as long as its server lives.
+//! The scratch folder of each command. A lock holds it while its server lives.
 //!
-//! The next server removes a folder that a killed server left, after setting aside what the command made of guarded
-//! names. Never touches a folder that is locked, or that belongs to another user.
+//! The next server removes a folder that a killed server left, after setting aside the guarded paths that the command
+//! made. Must never touch a folder that is locked, or that belongs to another user.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,10 +18,10 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// What was guarded before the command; there until what the command made is set aside.
+/// List of the paths guarded before the command. It exists until new guarded paths are set aside.
 pub(super) const GUARDED: &str = "guarded.json";
 
-/// The content of that file.
+/// Content of the list of guarded paths.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
@@ -38,7 +38,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A folder that goes when this is dropped. What can not be taken away stays.
+/// A folder that is removed on drop. Entries that can not be removed stay.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -48,7 +48,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(super) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-        // Held before it has its name, so that nobody finds it free.
+        // Locked before it has its name, so that no other server finds it free.
         let unnamed = folder.path().join(NEW_LOCK);
         let lock = File::create(&unnamed)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
@@ -60,7 +60,7 @@ impl Scratch {
         &self.folder
     }
 
-    /// Leaves the folder, for its list of what was guarded is still needed.
+    /// Keeps the folder, because its list of guarded paths is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -74,13 +74,13 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a scratch folder or the layer of a run, with folders that their owner may not enter, and however deep they are. No process of a
-/// command is left that could exchange one of them for a link.
+/// Removes a scratch folder or the layer of a run, at any depth, and with folders that their owner may not enter. No
+/// process of a command is left that could exchange one of these folders for a link.
 pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;
     }
-    // Each folder is brought to the top, so that no path is too long and none of them is held open.
+    // Moves each folder to the top, so that no path is too long and no handle stays open.
     let mut flat = vec![folder.to_owned()];
     let mut at = 0;
     while let Some(here) = flat.get(at).cloned() {
@@ -102,8 +102,8 @@ pub(crate) fn remove(folder: &Path) {
     }
 }
 
-/// Takes away what servers left that were killed, and sets aside what their commands made of guarded names. Blocks;
-/// what can not be taken away stays, and where something can not be set aside commands ask.
+/// Removes the folders that killed servers left, and sets aside the guarded paths that their commands made. Blocks.
+/// Entries that can not be removed stay. Commands ask if a path can not be set aside.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
@@ -119,7 +119,7 @@ pub fn clean_up() {
     }
 }
 
-/// A workspace that is gone needs nothing.
+/// Returns true if all new guarded paths are set aside. Also true for a workspace that is gone.
 fn is_set_aside(note: &Note) -> bool {
     match Guard::of(&note.workspace, note.found.clone()) {
         Ok(guard) => guard.set_aside().is_complete(),
@@ -127,11 +127,11 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Whether a command left something in the workspace of such a list that could not be set aside.
+/// Returns true if the workspace of a list still has guarded paths that could not be set aside.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,
-        // Another server has set it aside.
+        // Another server has set the paths aside.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return false,
         Err(_) => return true,
     };
@@ -141,7 +141,8 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// A folder of this user's with a lock that nobody holds. Without a lock it is another's, or it is just being made.
+/// Returns true for a folder of this user whose lock is free. A folder without a lock belongs to another program, or is
+/// just being made.
 fn is_left(folder: &Path) -> bool {
     let ours = || {
         fs::symlink_metadata(folder)

@@ -1,5 +1,6 @@
-//! A system call filter for what namespaces and Landlock do not cover: odd socket families, kernel keyrings, interfaces
-//! that go around filters, and modes of files that reach beyond the command. Never a full list of what programs may do.
+//! A system call filter for what namespaces and Landlock do not cover. It refuses unusual socket families, kernel
+//! keyrings, interfaces that bypass filters, and file modes that reach beyond the command. It is never a full list of
+//! allowed calls.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,10 +17,10 @@ use super::plan::Plan;
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The families that programs use. Others, such as `AF_VSOCK`, may lead out of a network namespace.
+/// Socket families that programs use. Others, such as `AF_VSOCK`, may lead out of a network namespace.
 const SOCKET_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Refused whatever their arguments.
+/// Calls that are refused with any arguments.
 const REFUSED: [libc::c_long; 8] = [
     // Keyrings belong to the user, not to a namespace, and hold secrets.
     libc::SYS_add_key,
@@ -34,23 +35,23 @@ const REFUSED: [libc::c_long; 8] = [
     libc::SYS_kexec_load,
 ];
 
-/// Said not to be there, so that libraries take the call that does the same with arguments that a filter sees.
+/// Calls reported as absent, so that libraries use an equivalent call whose arguments a filter sees.
 const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
 
-/// Said not to be supported here.
+/// Calls reported as unsupported.
 const UNSUPPORTED: [libc::c_long; 5] = [
-    // Takes room on the disk that no count of written bytes shows.
+    // Takes disk space that no count of written bytes shows.
     libc::SYS_fallocate,
-    // Gives a file access control lists, and with them a mode. Which attribute it sets a filter does not see.
+    // Sets access control lists, and with them a mode. A filter does not see which attribute is set.
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
     SYS_SETXATTRAT,
 ];
-/// Later than the headers of some systems; one number on every architecture.
+/// Newer than the headers of some systems. The number is the same on every architecture.
 const SYS_SETXATTRAT: libc::c_long = 463;
 
-/// Calls that give a file its mode, and the argument that holds it.
+/// Calls that set the mode of a file, and the argument that holds it.
 const SETS_MODE: [(libc::c_long, u8); 5] = [
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -58,26 +59,26 @@ const SETS_MODE: [(libc::c_long, u8); 5] = [
     (libc::SYS_mkdirat, 2),
     (libc::SYS_mknodat, 2),
 ];
-/// Later than the headers of some systems; one number on every architecture.
+/// Newer than the headers of some systems. The number is the same on every architecture.
 const SYS_FCHMODAT2: libc::c_long = 452;
-/// Calls of older architectures.
+/// Calls that only older architectures have.
 #[cfg(target_arch = "x86_64")]
 const SETS_MODE_OLD: [(libc::c_long, u8); 4] =
     [(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1), (libc::SYS_mknod, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const SETS_MODE_OLD: [(libc::c_long, u8); 0] = [];
 
-/// Calls that give a file its mode where they create it: the arguments of flags and mode.
+/// Calls that set the mode of a file that they create: the arguments of flags and mode.
 const OPENS: [(libc::c_long, u8, u8); 1] = [(libc::SYS_openat, 2, 3)];
 #[cfg(target_arch = "x86_64")]
 const OPENS_OLD: [(libc::c_long, u8, u8); 1] = [(libc::SYS_open, 1, 2)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
 
-/// `__O_TMPFILE` without the flag for folders that is part of its name.
+/// `O_TMPFILE` without `O_DIRECTORY`, which is part of it.
 const TMPFILE: u64 = 0o20_000_000;
 
-/// Takes the filters on for good.
+/// Applies the filters to this process. They can not be lifted.
 pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     let filters = [
         (refused(plan).map_err(io::Error::other)?, libc::EPERM),
@@ -92,8 +93,8 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses the second set of numbers that a kernel may have for the same calls (x32), which the other filters do not
-/// know. The instructions of `seccomp(2)`: load the number, compare it, return.
+/// Refuses the second set of numbers (x32) that a kernel may have for the same calls, since the other filters do not
+/// know these numbers. The instructions of `seccomp(2)`: load the number, compare it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
@@ -102,14 +103,14 @@ const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x7fff_0000 },
 ];
 
-/// No rule for a call means: whatever its arguments.
+/// Returns rules that match the calls with any arguments: a call without a condition.
 fn whatever(calls: &[libc::c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
 fn refused(plan: &Plan) -> Result<Rules, Error> {
     let mut rules = whatever(&REFUSED);
-    // A reader has no use for Unix sockets, and a connection to one in the workspace is a message to the host.
+    // A command that only reads needs no Unix sockets. A connection to one in the workspace would reach the host.
     let is_reader = plan.effect == CommandEffect::Reads && !plan.network;
     let other_family = SOCKET_FAMILIES
         .into_iter()
@@ -134,7 +135,7 @@ fn refused(plan: &Plan) -> Result<Rules, Error> {
         }
         rules.insert(call, found);
     }
-    // Nothing that is created may be unreadable to its owner from the start.
+    // No created file may be unreadable to its owner from the start.
     rules.insert(libc::SYS_umask, vec![SeccompRule::new(vec![has(0, OWNER_READS, OWNER_READS)?])?]);
     Ok(rules)
 }
@@ -143,7 +144,7 @@ const SET_USER_ID: u64 = 0o4000;
 const SET_GROUP_ID: u64 = 0o2000;
 const OWNER_READS: u64 = 0o400;
 
-/// A mode that runs a file with its owner's rights, or keeps its owner from reading it.
+/// Returns conditions for a mode that runs a file as its owner or group, or keeps its owner from reading it.
 fn bad_modes(argument: u8) -> Result<[SeccompCondition; 3], Error> {
     Ok([
         has(argument, SET_USER_ID, SET_USER_ID)?,

@@ -1,4 +1,4 @@
-//! The three stages of the hidden subcommand, in order. Each does its part or reports why not and ends.
+//! The three stages of the hidden subcommand, in order. A stage that fails reports why and ends.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// This program again, also where its own file is not in view.
+/// Path of this program, valid even where its own file is not in view.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a folder was exchanged since it was looked at";
@@ -52,14 +52,14 @@ fn dispatch(args: &[OsString]) -> Result<()> {
     }
 }
 
-/// In the server's namespaces, in a session of its own.
+/// Runs the first stage: in the server's namespaces, in a session of its own.
 fn start(plan: &Plan, text: &str) -> Result<()> {
-    // Fails only where this process leads a group already, which serves as well.
+    // Fails only if this process already leads a group, which serves as well.
     let _ = setsid();
     let guard = if plan.is_guarded() { Some(look(plan)?) } else { None };
     Report::Begins.send();
     let ran = run_guarded(plan, text);
-    // However it ended: every process of the command is gone by now.
+    // Every process of the command is gone by now, however the command ended.
     if let Some(guard) = guard {
         let aside = guard.set_aside();
         if aside.is_complete() {
@@ -70,7 +70,7 @@ fn start(plan: &Plan, text: &str) -> Result<()> {
     ran
 }
 
-/// Finds what is guarded, and writes it down.
+/// Finds the guarded paths and writes the list of them.
 fn look(plan: &Plan) -> Result<Guard> {
     let guard =
         Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace can not be guarded"))?;
@@ -78,7 +78,7 @@ fn look(plan: &Plan) -> Result<Guard> {
     Ok(guard)
 }
 
-/// Whether the server still holds its end of the line. It never sends anything: readable means closed.
+/// Returns true if the server still holds its end of the line. It never sends anything: readable means closed.
 fn server_waits() -> bool {
     let line = io::stdin();
     let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];
@@ -93,14 +93,14 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
     namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
     let init = next("init", text)?;
     let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
-    // `init` has reported before; this counts only if it could not.
+    // `init` has reported before. This report is used only if `init` could not.
     if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
         Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
     }
     Ok(())
 }
 
-/// Process 1 of the new namespace. The kernel kills every other process there when it ends.
+/// Runs process 1 of the new namespace. When it ends, the kernel kills every other process there.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let found = found_in_workspace(plan)?;
@@ -109,13 +109,13 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
     }
     view::enter(plan, &found).map_err(because("no view of the file system of its own"))?;
     if !plan.network {
-        // Without it a program cannot talk to itself, and that is all.
+        // Without loopback a program cannot connect to itself; nothing else is lost.
         let _ = namespaces::raise_loopback();
     }
     watch_over_command(plan, text, Scope::Namespace)
 }
 
-/// Returns what the view makes read-only and what it closes.
+/// Returns the paths that the view makes read-only, and those that it closes.
 fn found_in_workspace(plan: &Plan) -> Result<Found> {
     if plan.is_guarded() {
         return Ok(scratch::noted(&plan.guarded())?.found);
@@ -136,14 +136,14 @@ fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
     Ok(())
 }
 
-/// Gives up everything that the command must not have, and becomes it.
+/// Gives up everything that the command must not have, and becomes the command.
 fn confine(plan: &Plan) -> Result<()> {
     setsid()?;
     close_fds::set_fds_cloexec(3, &[]);
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
     chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
-    // A layer has folders of its own, over those that were compared before.
+    // A layer shows its own folders. The folders under it were compared before.
     let identities = if plan.shows_a_layer() { &[] } else { plan.identities.as_slice() };
     for identity in identities {
         let is_here = identity.path == plan.cwd;
@@ -155,7 +155,7 @@ fn confine(plan: &Plan) -> Result<()> {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
         seccomp::take_on(plan).map_err(because("no system call filter"))?;
     }
-    // After the capabilities, since changing them may clear it.
+    // Set after the capabilities, since changing them may clear it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let private = plan.private();
     let failed = Command::new(SHELL)
@@ -170,7 +170,7 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. It inherits standard input, the line to the server, and the output.
+/// Starts the next stage. It inherits the output and standard input, which is the line to the server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

@@ -1,5 +1,4 @@
-//! Waiting for a child while watching four things: the child, the server, the number of
-//! processes, what they write.
+//! Waits for a child and watches the child, the server, the number of processes, and the bytes that they write.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -18,9 +17,9 @@ use super::report::Report;
 use super::written::Written;
 use crate::limits;
 
-/// Waits until the child ended or has to; `None`: the server is gone, and nobody waits for a report.
+/// Waits until the child ended or must be stopped. Returns `None` if the server is gone and needs no report.
 ///
-/// Whatever the end, every process of the scope is stopped (in a namespace, when the caller exits).
+/// In all cases every process of the scope is stopped (in a namespace, when the caller exits).
 pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
     let ended = watch(child, scope, write_bytes);
@@ -31,10 +30,11 @@ pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Re
 fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
-    // After the child was started, since it would inherit this. What ended before is found by the first look.
+    // Blocked after the child was started, since the child would inherit this. The first check finds a child that ended
+    // earlier.
     signals.thread_block()?;
     let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-    // It never sends anything: readable means closed.
+    // The server never sends anything: readable means closed.
     let server = io::stdin();
     let mut counted = Instant::now();
     let mut written = Written::default();
@@ -65,7 +65,7 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     }
 }
 
-/// Collects every child that ended, adopted ones too; the report if it was the one.
+/// Reaps every child that ended, adopted ones too. Returns the report if the watched child is among them.
 fn reap(child: Pid) -> io::Result<Option<Report>> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -80,7 +80,7 @@ fn reap(child: Pid) -> io::Result<Option<Report>> {
     }
 }
 
-/// When to count again: the sooner the more there are, since growth may double them each time.
+/// Returns the time until the next count. It is shorter for many processes, whose number may double each time.
 fn pause(scope: Scope, count: usize) -> io::Result<PollTimeout> {
     let pause = match scope {
         Scope::Child => return Ok(PollTimeout::NONE),

@@ -1,8 +1,8 @@
-//! Workspaces in which a command left guarded paths that could not be set aside. Whatever may write there asks a
+//! Workspaces in which a command left guarded paths that could not be set aside. Each call that may write there asks a
 //! person.
 //!
 //! The list belongs to the process. The next server finds the same workspaces in the scratch folders that remain.
-//! Never changes a workspace.
+//! Must never change a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::scratch;
 
-/// The scratch folders of such commands, by workspace.
+/// Scratch folders of such commands, by workspace.
 static LEFT: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
 fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes a command's scratch folder, which holds the list of what was guarded before it.
+/// Remembers a command's scratch folder, which holds the list of paths that were guarded before it.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }
 
-/// Whether something is still there that could not be set aside. Looks again each time, and forgets what is gone.
+/// Returns true if a guarded path that could not be set aside still exists. Checks each time, and forgets what is gone.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

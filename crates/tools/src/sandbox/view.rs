@@ -1,7 +1,7 @@
-//! The command's own view of the file system: an empty root with the folders it may use at their usual places.
+//! The command's own view of the file system: an empty root with the folders it may use at their usual paths.
 //!
-//! Second line behind Landlock for files, first line for what Landlock does not cover: sockets with a name,
-//! such as that of a container service, are not there. Never changes a mount of the host.
+//! For files it is the second line of defence, behind Landlock. For what Landlock does not cover it is the first: named
+//! sockets, such as that of a container service, are absent. Must never change a mount of the host.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,11 +24,11 @@ const NOTHING: Option<&str> = None;
 const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
-/// Builds the view and enters it. This process must have mount and process namespaces of its own.
+/// Builds the view and enters it. This process must have its own mount and process namespaces.
 pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
-    // The stage that waits outside keeps a root of its own: it sees the workspace without these mounts.
+    // The stage that waits outside keeps its own root: it sees the workspace without these mounts.
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // What happens here stays here.
+    // Mounts made here do not reach the host.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     let root = plan.view_root();
     mount(
@@ -51,7 +51,7 @@ pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
     let private = view.folder(&plan.private())?;
     bind(&plan.private_on_host(), &private, Use::Write)?;
     symlink(plan.private(), view.folder(Path::new("/var"))?.join("tmp"))?;
-    // After the private folder, which may stand above them; a folder before what it contains.
+    // After the private folder, which may contain them. A folder comes before its content.
     let mut shown: Vec<_> = plan.tool_folders.iter().map(|folder| (folder.as_path(), Use::Read)).collect();
     shown.push((&plan.workspace, Use::of_workspace(&plan.effect)));
     let resolver = folders::resolver(plan);
@@ -84,11 +84,11 @@ pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Read. Landlock sees to that first.
+    /// Readable. Landlock enforces this first.
     Read,
-    /// Read, whatever Landlock says: it may allow more, where the workspace lies in a folder that is written.
+    /// Read-only, whatever Landlock allows: it allows more if the workspace lies in a writable folder.
     ReadOnly,
-    /// The same, and nothing there can be executed.
+    /// Read-only, and no file there can be executed.
     ReadOnlyNoExec,
     Write,
 }
@@ -108,7 +108,7 @@ struct View {
 }
 
 impl View {
-    /// Shows a path of the host at the same place. A link is copied; what is not there is left out.
+    /// Shows a path of the host at the same place. A link is copied. A missing path is left out.
     fn show(&self, path: &Path, usage: Use) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
         if metadata.is_symlink() {
@@ -123,7 +123,7 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Opens the places of a workspace that is read-only otherwise. One that is not there stays closed.
+    /// Makes the places of a read-only workspace writable. A missing place stays closed.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());
@@ -138,11 +138,11 @@ impl View {
         Ok(())
     }
 
-    /// Makes read-only what is guarded. Here Landlock can not help: it takes nothing away below what it gave.
+    /// Makes guarded paths read-only. Landlock can not do this: it can not restrict below a folder that it opened.
     fn guard(&self, plan: &Plan, found: &Found) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
-        // A mount can not be renamed: a repository keeps its name, and what is guarded in it.
+        // A mount can not be renamed: a repository and the guarded paths in it keep their names.
         for item in &found.repositories {
             let folder = plan.workspace.join(&item.path);
             if is_written(&folder) {
@@ -167,7 +167,7 @@ impl View {
         Ok(())
     }
 
-    /// Mounts an empty read-only file over each socket and pipe of the workspace: a process of the host may listen there.
+    /// Mounts an empty read-only file over each socket and pipe of the workspace: a host process may listen there.
     fn close(&self, plan: &Plan, found: &Found) -> io::Result<()> {
         if found.channels.is_empty() {
             return Ok(());
@@ -215,25 +215,25 @@ impl View {
     }
 }
 
-/// What a guarded link leads to in the workspace, which is guarded with it: a link has no mount of its own.
+/// Returns the target of a guarded link in the workspace. The target is guarded, since a link has no mount of its own.
 fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
     if target == workspace {
         let why = "leads to the workspace itself, which would be read-only: remove the link";
         return Err(io::Error::other(format!("`{}` {why}", link.display())));
     }
-    // A repository's folder is guarded by what is in it.
+    // A repository's folder is guarded through its content.
     let is_repository =
         link.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git")) && target.is_dir();
     Ok((target.starts_with(workspace) && !is_repository).then_some(target))
 }
 
-/// Shows one path at another.
+/// Bind-mounts one path at another.
 fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     mount(Some(path), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
     match usage {
         Use::Read => {
-            // Where the kernel does not let this namespace change the flags of a mount, it stays as it is.
+            // If the kernel does not let this namespace change the flags of a mount, the mount stays as it is.
             let _ = read_only(place, MsFlags::empty());
             Ok(())
         }
@@ -243,7 +243,7 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     }
 }
 
-/// Makes a mount read-only. The flags that it has stay: in a namespace of a user's own they may not be taken away.
+/// Makes a mount read-only. Its other flags stay: a user namespace may not remove them.
 fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
     let has = statvfs(place)?.flags();
     let kept = [

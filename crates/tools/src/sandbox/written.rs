@@ -1,4 +1,4 @@
-//! Bytes that the processes of a command have written to disks, those that ended included. Only reads `/proc`.
+//! Counts the bytes that a command's processes have written to disks, ended ones included. Only reads `/proc`.
 
 use std::collections::BTreeMap;
 use std::{fs, io};
@@ -8,11 +8,11 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// What has been counted so far.
+/// Counts so far.
 #[derive(Default)]
 pub(super) struct Written {
     last: BTreeMap<Pid, Count>,
-    /// Of processes that went without being waited for: the kernel adds their bytes to nobody's.
+    /// Bytes of processes that ended without being waited for: the kernel adds them to no other process.
     lost: u64,
 }
 
@@ -23,7 +23,7 @@ struct Count {
 }
 
 impl Written {
-    /// Counts anew: all bytes so far. More than any limit where that can not be known.
+    /// Counts again and returns all bytes so far. An unknown count exceeds every limit.
     pub(super) fn count(&mut self, scope: Scope) -> u64 {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
@@ -40,7 +40,8 @@ impl Written {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Whoever waits for a process gets its bytes added to its own, as far as it has grown by as much.
+    /// Takes over new counts. The kernel adds the bytes of a reaped process to its reaper. Bytes beyond the growth of
+    /// the reaper go to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self
@@ -60,7 +61,7 @@ impl Written {
     }
 }
 
-/// The nearest ancestor that is still there.
+/// Returns the nearest ancestor that still exists.
 fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own: Pid) -> Pid {
     let mut at = pid;
     for _ in 0..before.len() {
@@ -72,7 +73,7 @@ fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own
     own
 }
 
-/// `None`: it is gone. A process that keeps others from reading its numbers is not.
+/// Returns the bytes that a process wrote, or `None` if it is gone. Fails if the process keeps its numbers unreadable.
 fn bytes(pid: Pid) -> io::Result<Option<u64>> {
     let text = match fs::read_to_string(format!("/proc/{pid}/io")) {
         Ok(text) => text,

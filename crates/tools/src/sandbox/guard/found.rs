@@ -1,4 +1,4 @@
-//! What a look at a workspace found, as data, and whether something found later is the same. Touches no file but to
+//! The findings of a search of a workspace, as data, and their comparison with later findings. Touches a file only to
 //! learn its identity.
 
 use std::collections::BTreeSet;
@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Found {
     pub root: Inode,
-    /// Guarded files, folders and links. Nothing below them is listed.
+    /// Guarded files, folders and links. Their content is not listed.
     pub guarded: Vec<Item>,
-    /// Folders that hold a repository. Moved away, they would take what is guarded with them.
+    /// Folders that hold a repository. If one were moved away, its guarded paths would move with it.
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,
@@ -34,24 +34,24 @@ pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Item {
-    /// From the workspace. Bytes, since a name need not be UTF-8.
+    /// Path relative to the workspace. Stored as bytes, since a name need not be UTF-8.
     #[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")]
     pub path: PathBuf,
     pub inode: Inode,
     pub link: Option<Link>,
 }
 
-/// Where a symbolic link leads.
+/// Target of a symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {
     pub target: Vec<u8>,
-    /// `None`: nowhere.
+    /// `None` if the target does not exist.
     pub leads_to: Option<Inode>,
 }
 
-/// One file for as long as it exists. With the time of its making, where the file system knows it: the number of a file
-/// that was removed is given to the next one.
+/// Identity of a file while it exists. Includes the creation time if the file system knows it, because the inode number
+/// of a removed file is used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inode {
@@ -60,13 +60,13 @@ pub(crate) struct Inode {
     made: Option<(i64, u32)>,
 }
 
-/// What is known of a directory entry.
+/// Identity and kind of a directory entry.
 pub(super) struct Seen {
     pub inode: Inode,
     pub kind: Kind,
 }
 
-/// Kind of a directory entry, as far as the guard tells them apart.
+/// Kind of a directory entry, as far as the guard distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Folder,
@@ -94,7 +94,7 @@ impl Inode {
 }
 
 impl Seen {
-    /// Of an entry of a folder, without following it.
+    /// Examines an entry of a folder without following a link.
     pub(super) fn of(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Self> {
         look(folder, name, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -127,7 +127,7 @@ impl Item {
     }
 }
 
-/// The same, to be asked quickly.
+/// Findings from before the command, indexed for fast comparison.
 pub(super) struct Before {
     guarded: BTreeSet<Inode>,
     links: BTreeSet<(Link, Inode)>,
@@ -148,7 +148,8 @@ impl Before {
         }
     }
 
-    /// A link has no mount of its own, so it is old as long as it leads where it led.
+    /// Returns true if the item was there before. A link has no mount of its own: it is old while its target is the
+    /// same.
     pub(super) fn has(&self, item: &Item) -> bool {
         match &item.link {
             None => self.guarded.contains(&item.inode),

@@ -1,9 +1,9 @@
-//! Keeps what a person's own tools run by themselves from being written by commands: `.git/config`, hooks, `.envrc` and
-//! the like, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
+//! Keeps commands from writing files that a person's own tools run by themselves: `.git/config`, hooks, `.envrc` and
+//! similar files, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
 //!
-//! Before a command, [`look`] finds what is there, and the view makes it read-only. After it, [`set_aside`] renames what
-//! is there and was not: a guarded path is old only if it is the same inode as before, wherever it lies now. Never
-//! follows a link, except to learn where it leads. Read `walk` for how folders are gone through.
+//! Before a command, [`look`] finds the existing paths, and the view makes them read-only. After it, [`set_aside`]
+//! renames the new ones. A guarded path is old only if its inode existed before, wherever the path lies now. Must never
+//! follow a link, except to learn its target. Read `walk` for the traversal.
 
 mod found;
 mod walk;
@@ -28,21 +28,21 @@ pub(super) struct Guard {
     pub found: Found,
 }
 
-/// What became of the guarded paths that a command made.
+/// Outcome for the guarded paths that a command made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
-    /// The first of those that were renamed.
+    /// First of the renamed paths.
     pub renamed: Vec<Renamed>,
     pub renamed_count: usize,
-    /// The first of those that are still there.
+    /// First of the paths that are still there.
     pub left: Vec<String>,
     pub left_count: usize,
-    /// Why the workspace could not be looked through to the end.
+    /// Reason why the search of the workspace is incomplete.
     pub unseen: Option<String>,
 }
 
-/// A guarded path, and the name that it has now in its folder.
+/// A guarded path, and its new name in the same folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Renamed {
@@ -51,7 +51,7 @@ pub(crate) struct Renamed {
 }
 
 impl SetAside {
-    /// Whether nothing is left that a person's own tools might run.
+    /// Returns true if nothing is left that a person's own tools might run.
     pub(crate) fn is_complete(&self) -> bool {
         self.left_count == 0 && self.unseen.is_none()
     }
@@ -73,7 +73,7 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Finds what is guarded below a workspace. `is_wanted` ends the look when it says no.
+    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = Found { root: Inode::of_handle(root.as_fd())?, ..Found::default() };
@@ -81,7 +81,7 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// The workspace as an earlier look found it; an error if another folder has replaced it.
+    /// Opens the workspace of an earlier search. Fails if another folder has replaced it.
     pub(super) fn of(workspace: &Path, found: Found) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
@@ -90,9 +90,9 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// Renames what is guarded and was not there before, and makes new repositories none.
+    /// Renames guarded paths that were not there before, and disables new repositories.
     ///
-    /// Each path is tried, whatever became of the others. What lies in a folder that was renamed is looked through too.
+    /// A failure at one path does not stop the others. A renamed folder is searched too.
     pub(super) fn set_aside(&self) -> SetAside {
         let before = Before::of(&self.found);
         let mut aside = SetAside::default();
@@ -103,7 +103,7 @@ impl Guard {
         aside
     }
 
-    /// What [`Guard::set_aside`] would rename, without renaming it.
+    /// Counts the paths that [`Guard::set_aside`] would rename.
     pub(super) fn what_is_new(&self) -> io::Result<usize> {
         let before = Before::of(&self.found);
         let mut now = Found::default();
@@ -112,7 +112,7 @@ impl Guard {
     }
 }
 
-/// A workspace's folder; an error if a link has replaced it.
+/// Opens the folder of a workspace. Fails if a link has replaced it.
 fn opened(workspace: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::open(workspace, flags, Mode::empty())?)

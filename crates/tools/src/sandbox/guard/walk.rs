@@ -1,5 +1,5 @@
-//! Goes through every folder of a workspace by its handle, so that no path is too long and no link leads out. Decides
-//! what is guarded by its names, and renames where it is told to. Never opens a file.
+//! Visits every folder of a workspace by its handle, so that no path is too long and no link leads out. Decides by
+//! names which entries are guarded, and renames them if that is the purpose. Must never open a file.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -17,22 +17,22 @@ use super::found::{Before, Channel, Found, Inode, Item, Kind, Seen};
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Git itself writes these while it works for the agent; the gates ask where a command line names one.
+/// Folders that git itself writes while it works for the agent. The gates ask if a command line names one.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Where git keeps files that are named after branches. No branch has a name that begins with a dot.
+/// Folders where git keeps files named after branches. The name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
-/// What is set aside is called so, with a number. Short, and guarded by no name.
+/// Start of the new name of a path that is set aside; a number follows. It is short, and no guarded name matches it.
 const ASIDE: &str = "set-aside-";
 
-/// Handles of folders that are kept on the way down. Further down the way back is `..`, checked by the inode.
+/// Number of folder handles kept on the way down. Below that depth the way back is `..`, checked by the inode.
 const HANDLES: usize = 128;
 
-/// Entries between two looks at whether somebody still waits.
+/// Number of entries between two checks that the server still waits.
 const LOOK_EVERY: usize = 4096;
 
-/// The longest guarded name has so many parts.
+/// Number of parts in the longest guarded name.
 const PARTS: usize = 4;
 
 pub(super) enum Purpose<'a> {
@@ -43,12 +43,12 @@ pub(super) enum Purpose<'a> {
 pub(super) struct Walk<'a> {
     purpose: Purpose<'a>,
     is_wanted: &'a dyn Fn() -> bool,
-    /// Names of the folder that is looked at, from the workspace.
+    /// Names of the current folder, from the workspace down.
     names: Vec<OsString>,
     left: usize,
 }
 
-/// A folder with folders that are still to be entered.
+/// A folder with subfolders that are still to be entered.
 struct Level {
     handle: Option<OwnedFd>,
     inode: Inode,
@@ -56,13 +56,13 @@ struct Level {
     git: Git,
 }
 
-/// What a folder is to git.
+/// Role of a folder for git.
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// It lies so many names below a repository: 0 is the repository's own folder.
+    /// Number of names below a repository; 0 is the repository's own folder.
     Within(usize),
-    /// Its files may be named after branches.
+    /// Files in it may be named after branches.
     Branches,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn go(mut self, root: BorrowedFd<'_>) -> io::Result<()> {
-        // Read from a handle of its own, since reading moves its position.
+        // Uses a handle of its own, since reading moves the position of a handle.
         let mut current = open(root, OsStr::new("."))?;
         let mut levels = vec![self.enter(current.as_fd(), Git::Nothing, false)?];
         loop {
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Judges the entries of a folder. `is_git`: its name says that it is a repository.
+    /// Examines the entries of a folder. `is_git`: by its name the folder is a repository.
     fn enter(&mut self, folder: BorrowedFd<'_>, mut git: Git, is_git: bool) -> io::Result<Level> {
         let inode = Inode::of_handle(folder)?;
         let entries = self.entries(folder)?;
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
                 let path = self.names.iter().map(OsString::as_os_str).chain([name.as_os_str()]).collect();
                 found.channels.push(Channel(path));
             }
-            // Without its `HEAD` a folder is no repository.
+            // Without its `HEAD` a folder is not a repository.
             let ends_repository = is_new && is_bare && name.eq_ignore_ascii_case("HEAD");
             let is_repository = is_folder && name.eq_ignore_ascii_case(".git");
             if !(ends_repository || is_repository || self.is_guarded(&name, git)) {
@@ -156,7 +156,7 @@ impl<'a> Walk<'a> {
         Ok(level)
     }
 
-    /// An entry whose name is guarded, or that makes a repository.
+    /// Handles an entry whose name is guarded, or that makes a repository.
     fn judge(
         &mut self,
         folder: BorrowedFd<'_>,
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
                 found.guarded.push(Item::of(folder, name, path, &seen)?);
                 Ok(After::Pass)
             }
-            // Noted when it is entered.
+            // Recorded when it is entered.
             Purpose::Look(_) => Ok(After::Enter(name.to_owned())),
             Purpose::SetAside(before, _) if is_repository && before.has_repository(seen.inode) => {
                 Ok(After::Enter(name.to_owned()))
@@ -190,13 +190,13 @@ impl<'a> Walk<'a> {
                     return Ok(After::Pass);
                 };
                 aside.renamed(&item.path, &now);
-                // Under its new name it is a folder like any other, and may hold what is guarded.
+                // Under its new name it is an ordinary folder, which may hold guarded paths.
                 Ok(if seen.kind == Kind::Folder { After::Enter(now) } else { After::Pass })
             }
         }
     }
 
-    /// Whether a name in the folder that is looked at ends a guarded path.
+    /// Returns true if a name in the current folder ends a guarded path.
     fn is_guarded(&self, name: &OsStr, git: Git) -> bool {
         let depth = match git {
             Git::Within(0) if OF_GITS_OWN_WORK.iter().any(|own| name == *own) => return false,
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
         if guarded::ends_guarded(&names) {
             return true;
         }
-        // A repository is one whatever its name.
+        // A repository is guarded under any name.
         let Some(depth) = depth.filter(|depth| depth + 2 <= names.len()) else { return false };
         let at = names.len() - depth - 2;
         names[at] = Cow::Borrowed(".git");
@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// `None`: it is gone, or it can not be read, which is noted.
+    /// Opens a folder. Returns `None` if it is gone, or if it can not be read, which is recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
             Ok(handle) => Ok(Some(handle)),
@@ -268,7 +268,7 @@ enum After {
     Pass,
 }
 
-/// What a folder is to git, from what the one above it is.
+/// Returns the role of a folder for git, from the role of the folder above.
 fn git_of(above: Git, name: &OsStr) -> Git {
     if name.eq_ignore_ascii_case(".git") {
         return Git::Within(0);
@@ -286,7 +286,7 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Gives an entry the next free name. A folder that does not let itself be written is made to, if it is this user's.
+/// Renames an entry to the next free name. Makes the folder writable for that, if it belongs to this user.
 fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
     let mut may_change_mode = true;
     loop {
@@ -297,7 +297,7 @@ fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io:
                 return Ok(now);
             }
             Err(Errno::EXIST) => *number += 1,
-            // A file system that can not refuse to replace.
+            // The file system can not refuse to replace an existing entry.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 if Seen::of(folder, &now).is_ok() {
                     *number += 1;
