@@ -1,4 +1,4 @@
-//! What agents are offered: names, descriptions for a model, JSON Schemas. Never behaviour.
+//! The tools that agents are offered: names, descriptions for a model, JSON Schemas. Must hold no behaviour.
 
 use holdshort_core::asking::KINDS;
 use holdshort_core::limits::URL_CHARS;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::toolset::Toolset;
 
-/// Every built-in tool, those that open an interrupt included, and the tools of these toolsets.
+/// Returns every built-in tool, those that open an interrupt included, and the tools of these toolsets.
 pub fn catalogue(toolsets: &[&'static dyn Toolset]) -> Vec<Spec> {
     let mut specs = vec![
         read_file(),
@@ -166,7 +166,7 @@ fn web_fetch() -> Spec {
     )
 }
 
-/// What they are asked in, under the names of contract C8 for `communicate_with_human`.
+/// Returns a tool that asks a person. `communicate_with_human` names its arguments as in contract C8.
 fn ask(name: &str) -> Spec {
     let (question, kind) = match name {
         "communicate_with_human" => ("message", "message_type"),
@@ -200,7 +200,7 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// The phases of the registry as tools, the chain of them, and the other name of the checkpoint (contract A25).
+/// Returns the phases of the registry as tools, the chain of them, and the checkpoint's other name (contract A25).
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES
         .into_iter()
@@ -217,7 +217,7 @@ fn phase_tool(name: &str, tool: PhaseTool) -> Spec {
     spec(name, format!("{description} {waits}"), Runs::Begins(tool), required, &properties)
 }
 
-/// What a phase does, what it has to be told, and what it may be told.
+/// Returns the description of a phase tool, its required arguments, and the schema of all its arguments.
 fn phase_form(tool: PhaseTool) -> (&'static str, &'static [&'static str], Value) {
     let text = |description: &str| json!({"type": "string", "minLength": 1, "description": description});
     let count = |most: u32, description: &str| json!({"type": "integer", "minimum": 1, "maximum": most, "description": description});

@@ -1,4 +1,4 @@
-//! Enum as a table: each variant has a stable name and a row of further columns.
+//! An enum as a table: each variant has a stable name and a row of further columns.
 
 /// Declares the enum, `ALL`, `name`, `row` (the columns, by the constructor of their type) and `Serialize` by name.
 #[macro_export]
@@ -12,12 +12,12 @@ macro_rules! named {
         impl $kind {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Stable: it stands in JSON and in documents.
+            /// Returns the stable name, which is used in JSON and in documents.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The one of this name.
+            /// Returns the variant with this name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|each| each.name() == name)
             }

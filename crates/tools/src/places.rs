@@ -1,6 +1,6 @@
-//! Where the paths lead that a call names: through links, which names do not tell.
+//! Resolves the paths that a call names through links, which the names do not show.
 //!
-//! Looks up names and link targets only, and opens no file. What it finds is for the gates; the tools resolve a path
+//! Reads names and link targets only, and must open no file. The results are for the gates. The tools resolve a path
 //! again, beneath the workspace's handle, when they use it.
 
 use std::fs;
@@ -11,12 +11,12 @@ use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
-/// The path of a file tool, where it leads elsewhere than it says.
+/// Returns the path of a file tool if it resolves to another place.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     place(Path::new(workspace), path).into_iter().collect()
 }
 
-/// The working directory, as the call names it, and each path of a command.
+/// Returns the paths of a command that resolve to another place: its working directory as named, and each argument.
 pub(crate) fn of_command(
     workspace: &str,
     cwd: Option<&str>,
@@ -24,7 +24,7 @@ pub(crate) fn of_command(
     line: &str,
 ) -> Vec<ResolvedPath> {
     let mut places: Vec<ResolvedPath> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
-    // Nobody can tell what it names: any place.
+    // The paths of this line can not be known: it may name any place.
     let anywhere = || ResolvedPath { named: String::new(), resolved: None };
     let Some(paths) = holdshort_command::parse(line).paths() else {
         places.push(anywhere());
@@ -51,7 +51,7 @@ pub(crate) fn of_command(
     places
 }
 
-/// `None` where it leads where it says.
+/// Returns `None` if the path resolves to the place that it names.
 fn place(folder: &Path, path: &str) -> Option<ResolvedPath> {
     if path.len() > limits::PATH_BYTES || path.contains('\0') {
         return None;
@@ -64,8 +64,8 @@ fn place(folder: &Path, path: &str) -> Option<ResolvedPath> {
     })
 }
 
-/// The path without links as far as it exists; what does not exist yet follows as it is named. `None` where nobody
-/// can look.
+/// Resolves the links of a path as far as it exists, and appends the missing rest by name. Returns `None` if a part can
+/// not be read.
 fn real(path: &Path) -> Option<PathBuf> {
     follow(path, limits::SYMLINKS)
 }
@@ -79,7 +79,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
                 let all = missing.iter().rev().fold(found, |path, name| path.join(name));
                 return Some(plain(&all));
             }
-            // The target does not exist (yet): a write through the link creates it there.
+            // The target does not exist yet: a write through the link creates it there.
             Err(_) if fs::symlink_metadata(exists).is_ok_and(|found| found.is_symlink()) => {
                 let target = exists.parent()?.join(fs::read_link(exists).ok()?);
                 let all = missing.iter().rev().fold(target, |path, name| path.join(name));
@@ -95,7 +95,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
     }
 }
 
-/// Without `.`, and with `..` taken back by name.
+/// Removes `.`, and applies `..` by name.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -110,8 +110,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The files that a pattern of the shell stands for now. `None`: there are too many, or the pattern or a name beside it
-/// holds what is not understood here.
+/// Returns the files that a shell pattern matches now. Returns `None` if they are too many, or if the pattern or a file
+/// name can not be understood here.
 fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
     if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
         return None;
@@ -130,7 +130,7 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                 continue;
             }
             let is_like = Glob::new(name).ok()?.compile_matcher();
-            // Some shells find it, and no listing holds it.
+            // Some shells match `..`, which no listing holds.
             if is_like.is_match("..") && name.starts_with('.') {
                 next.push(join(".."));
             }
@@ -140,7 +140,7 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                     return None;
                 }
                 let Ok(entry) = entry else { continue };
-                // A name that is no text may be what the shell finds, and nobody could say where it leads.
+                // The shell may match a name that is not UTF-8, and its target can not be shown.
                 let entry = entry.file_name().into_string().ok()?;
                 if is_like.is_match(&entry) {
                     next.push(join(&entry));

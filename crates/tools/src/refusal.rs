@@ -1,8 +1,8 @@
-//! Why a call can not or must not run: a stable code, and a message that tells the model what to do.
+//! The reason why a call can not or must not run: a stable code, and a message that tells the model what to do.
 
 use holdshort_core::tool::{Inspected, Outcome};
 
-/// Why a call is refused. The message is lower case and says what to do next.
+/// Reason of a refused call. The message is lower case and says what to do next.
 #[derive(Debug)]
 pub struct Refusal {
     pub code: &'static str,
@@ -15,7 +15,7 @@ impl Refusal {
     }
 }
 
-/// The argument that a refusal of this tool speaks of; `None` where it is all of them.
+/// Returns the argument that a refusal of this tool is about. `None` stands for all arguments.
 pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
     Some(match (tool, code) {
         ("run_command", "bad_command" | "too_large") => "command",

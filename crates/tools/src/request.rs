@@ -1,4 +1,4 @@
-//! The arguments of a call as types. The JSON Schemas beside them are in `catalogue`; never looser here.
+//! The arguments of a call as types. `catalogue` has their JSON Schemas. The types must never be looser than these.
 
 use holdshort_core::web::FETCH;
 use serde::Deserialize;
@@ -91,7 +91,7 @@ pub(crate) struct WebFetch {
 }
 
 impl Request {
-    /// Reads a call of a built-in tool, or of one of these toolsets; a tool that does not run here is refused.
+    /// Parses a call of a built-in tool or of one of these toolsets. Rejects a tool that does not run here.
     pub(crate) fn parse(
         toolsets: &[&'static dyn Toolset],
         tool: &str,

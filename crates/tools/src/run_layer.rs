@@ -1,7 +1,7 @@
 //! The layer of a run: the ignored files that its commands wrote, apart from the workspace.
 //!
-//! Commands of the run see the layer over the workspace; nobody else does. The layer is a cache: when it is gone, the
-//! next command starts without it. Never holds a file that the workspace had when it was written.
+//! Only commands of the run see the layer over the workspace. The layer is a cache: without it the next command starts
+//! with an empty one. Must never hold a file that the workspace had when it was written.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
@@ -25,17 +25,17 @@ pub struct RunLayer(PathBuf);
 
 /// Folder in the folder of a run that is shown over the workspace.
 const CONTENT: &str = "files";
-/// File in the folder of a run with the number of bytes of its content. It is gone while the content changes.
+/// File in the folder of a run with the number of bytes of its content. It is absent while the content changes.
 const SIZE: &str = "bytes";
 
-/// Number and size of what a layer holds.
+/// Number and size of the entries of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     paths: usize,
     bytes: u64,
 }
 
-/// Limits of what a layer may hold.
+/// Limits of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     pub paths: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if these changes make a layer larger that is past its limits with them.
+    /// Returns true if these changes enlarge a layer and exceed its limits.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -65,29 +65,29 @@ impl Usage {
 }
 
 impl RunLayer {
-    /// The layer in a folder outside of every workspace, which need not be there.
+    /// Returns the layer in a folder outside of every workspace. The folder need not exist.
     pub fn new(folder: PathBuf) -> Self {
         Self(folder)
     }
 
-    /// Folder that is shown over the workspace.
+    /// Returns the folder that is shown over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
 
-    /// Opens the content; `None` where there is none.
+    /// Opens the content. Returns `None` if it does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer, as far as that is possible. Blocks.
+    /// Removes the layer as far as possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
         }
     }
 
-    /// Counts what the layer holds. Blocks.
+    /// Counts the entries of the layer. Blocks.
     pub(crate) fn usage(&self) -> io::Result<Usage> {
         let mut usage = Usage::default();
         self.visit(|_, stat| {
@@ -99,8 +99,8 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that the workspace does not have, or has with another size or an earlier
-    /// time of modification. Compares no content. Blocks.
+    /// Counts the files and links of the layer that the workspace lacks, or has with another size or an earlier time of
+    /// modification. Compares no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -158,7 +158,7 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the size of the content as it was written down, and counts it if it was not.
+    /// Returns the stored size of the content. Counts it if no size is stored.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {
@@ -171,8 +171,8 @@ impl RunLayer {
         }
     }
 
-    /// Makes the changes, whatever the layer holds by now. Where that fails the layer is removed: half of a cache may
-    /// mislead a command, and none does not. Leaves out paths that the workspace has by now, which the layer would hide.
+    /// Makes the changes, whatever the layer holds now. Leaves out paths that the workspace has by now, which the layer
+    /// would hide. Removes the layer on failure: half of a cache may mislead a command, and an empty one does not.
     /// Blocks.
     pub(crate) fn commit(
         &self,
@@ -197,7 +197,7 @@ impl RunLayer {
         self.remove_size()?;
         let below = Root::open(workspace)?;
         let changes = layer.changes.changes();
-        // In the order of the paths a folder comes before what is in it.
+        // In the order of the paths a folder comes before its content.
         for change in changes.iter().rev() {
             take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))?;
         }
@@ -290,7 +290,7 @@ impl RunLayer {
     }
 }
 
-/// Returns true if the entry at the path of a change is the one that the change made.
+/// Returns true if the entry at the path of a change still equals the result of the change.
 fn is_same(root: &Root, change: &Change) -> bool {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return false };
@@ -312,7 +312,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry at this path would hide something of the workspace.
+/// Returns true if an entry at this path would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);
@@ -326,7 +326,7 @@ fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     Ok(!matches!(entry, Entry::Folder { .. }))
 }
 
-/// Makes the folders on the way to a path, as they are in the workspace.
+/// Makes the folders above a path, with mode and owner as in the workspace.
 fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
     if path.is_empty() || root.folder(path).is_ok() {
         return Ok(());
@@ -339,7 +339,7 @@ fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
         return Ok(());
     };
     let made = File::from(folder::open(&folder, name)?);
-    // Only root can give the folder another owner.
+    // Only root can set another owner.
     let _ = std::os::unix::fs::fchown(&made, Some(like.st_uid), Some(like.st_gid));
     made.set_permissions(Permissions::from_mode(like.st_mode & 0o7777))
 }

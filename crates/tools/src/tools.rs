@@ -1,7 +1,7 @@
-//! The three things that can be done with a call: inspect it, observe what it relies on, run it.
+//! The three operations on a call: inspect it, observe its preconditions, run it.
 //!
-//! Owns which tool does what. Never decides whether a call may run, and never keeps state between calls
-//! but the sandbox's level.
+//! Owns which tool does what. Must never decide whether a call may run, and must keep no state between calls except the
+//! sandbox's level.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -37,49 +37,49 @@ use crate::web::{self, Follow};
 use crate::withhold::Withhold;
 use crate::workspace::Workspace;
 
-/// One call. The arguments were validated against the tool's schema.
+/// A call. Its arguments were validated against the tool's schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub tool: String,
     pub arguments: Value,
 }
 
-/// What a look at a call found.
+/// Result of the inspection of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Looked {
     pub inspected: Inspected,
-    /// The bytes of the files that the changes name which it proposes.
+    /// Bytes of the files that the proposed changes name.
     pub bodies: Vec<Vec<u8>>,
 }
 
-/// What the tools of a run need to know about their surroundings.
+/// Settings of the tools of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whether commands reach the network.
+    /// True if commands reach the network.
     pub network: bool,
-    /// Ranges of addresses that are not public and that a page may be got from.
+    /// Ranges of non-public addresses that a page may be fetched from.
     pub allow_addresses: Vec<String>,
-    /// Says which redirects are followed.
+    /// Decides which redirects are followed.
     pub follow: Follow,
-    /// Says which paths a search or a listing leaves out.
+    /// Decides which paths a search or a listing leaves out.
     pub withhold: Withhold,
-    /// How long getting a page may take.
+    /// Time limit to fetch a page.
     pub fetch_time: Duration,
-    /// The program that has the hidden subcommand `sandbox-exec`.
+    /// Program with the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Commands never read it.
+    /// Data folder, which commands never read.
     pub data_dir: PathBuf,
-    /// The person's home folder, which commands do not read, tool folders on `path` aside.
+    /// Home folder of the person. Commands do not read it, except for tool folders on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` as commands shall see it; folders that they may not read are taken out.
+    /// `PATH` for commands. Folders that they may not read are taken out.
     pub path: String,
-    /// For a command whose call does not say.
+    /// Timeout of a command whose call names none.
     pub command_timeout_ms: u64,
     /// Bytes that one command may write to disks.
     pub write_bytes: u64,
-    /// What a command is tried over.
+    /// Kinds of layer for the trial of a command.
     pub layers: Layers,
-    /// Layer of the run. `None`: what a tried command writes to ignored paths is a change of the workspace.
+    /// Layer of the run. Without it, a tried command's writes to ignored paths are changes of the workspace.
     pub run_layer: Option<RunLayer>,
     /// Tools of packs.
     pub toolsets: Vec<&'static dyn Toolset>,
@@ -88,7 +88,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// No network, no address that is not public, no redirect, the usual limits, `HOME` and `PATH` of this process.
+    /// Returns settings with no network, no non-public address, no redirect, the usual limits, and `HOME` and `PATH` of
+    /// this process.
     pub fn new(sandbox_program: PathBuf, data_dir: PathBuf) -> Self {
         Self {
             network: false,
@@ -114,7 +115,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
-/// Turns to true when a person stops the command that runs. `None`: nobody can.
+/// Turns to true when a person stops the running command. `None` if no person can stop it.
 pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
@@ -133,18 +134,18 @@ impl Inner {
 }
 
 impl Inner {
-    /// Folder of the run's layer that a command is shown over the workspace; `None` where there is none.
+    /// Returns the folder of the run's layer that is shown over the workspace. `None` if there is no layer.
     pub(crate) fn shown_layer(&self) -> Option<PathBuf> {
         let layer = self.settings.run_layer.as_ref()?;
         layer.open().map(|_| layer.content())
     }
 
-    /// Reads a call, of a built-in tool or of a pack's.
+    /// Parses a call of a built-in tool or of a pack's tool.
     fn request(&self, call: &Call) -> Result<Request, Refusal> {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// The run's layer as the file tools that read look through it; `None` where there is none.
+    /// Returns the run's layer for the file tools that read. `None` if there is no layer.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -155,13 +156,14 @@ impl Tools {
         Self(Arc::new(Inner { workspace, settings }), None)
     }
 
-    /// These tools, whose commands end once this turns to true. They answer with what they printed until then.
+    /// Returns these tools with commands that end once `stop` turns to true. Such a command returns its output until
+    /// then.
     #[must_use]
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Self {
         Self(self.0, Some(stop))
     }
 
-    /// Looks at a call without changing anything: what a person would see, what it relies on, what it proposes.
+    /// Inspects a call without changing anything: what a person would see, its preconditions, and its proposed changes.
     pub async fn inspect(&self, call: &Call) -> Looked {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
@@ -170,18 +172,19 @@ impl Tools {
             .unwrap_or_else(|refusal| Looked { inspected: Inspected::from(refusal), bodies: Vec::new() })
     }
 
-    /// The present state of files, sorted by path. A place with no regular file of a size that the tools
-    /// handle has [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which no file has.
+    /// Returns the present state of files, sorted by path. A path without a regular file of a supported size has
+    /// [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), the digest of no real file.
     pub async fn observe(&self, paths: &[String]) -> Vec<Precondition> {
         let wanted = paths.to_vec();
         let seen = self.blocking(move |inner| files::observe(&inner.workspace, &wanted)).await;
         seen.unwrap_or_default()
     }
 
-    /// Runs a call; one that changes files is [committed](Self::commit) instead. Preconditions are checked once more. `effect` is what a command may do: without one it may read. `output` gets what a command prints
-    /// while it runs: a preview.
+    /// Runs a call, after another check of its preconditions. A call that changes files is [committed](Self::commit)
+    /// instead. `effect` is the permission of a command: without one it may read. `output` receives a command's output
+    /// while it runs, as a preview.
     ///
-    /// Dropping the future stops a command and everything that it started.
+    /// Dropping the future stops a command and every process that it started.
     pub async fn run(
         &self,
         call: &Call,
@@ -223,9 +226,9 @@ impl Tools {
         }
     }
 
-    /// Tries a command: what it would do, with nothing of it done. Preconditions are checked as by [`Tools::run`].
+    /// Tries a command: returns what it would do without doing it. Checks preconditions as [`Tools::run`] does.
     ///
-    /// Dropping the future stops the command and everything that it started.
+    /// Dropping the future stops the command and every process that it started.
     pub async fn try_command(
         &self,
         call: &Call,
@@ -247,7 +250,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write runs in the workspace, where it would take what is committed for what it made.
+    /// Waits until no command that may write runs in the workspace. Such a command would take the committed files for
+    /// its own.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -256,10 +260,11 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Brings every path of a changeset from its `before` to its `after`; nothing is touched where one is not as it was.
+    /// Brings every path of a changeset from its `before` to its `after`. Touches nothing if one path differs from its
+    /// `before`.
     ///
-    /// `body` gives the bytes of a file. `resumed`: the commit was begun before a crash, so that paths may have their
-    /// `after` already. A changeset is taken back by committing its inverse. Blocks.
+    /// `body` returns the bytes of a file. `resumed`: the commit was begun before a crash, so that paths may already
+    /// have their `after`. Committing the inverse of a changeset undoes it. Blocks.
     pub fn commit(
         &self,
         changeset: &Changeset,
@@ -278,7 +283,7 @@ impl Tools {
         committed
     }
 
-    /// Makes the changes of the run's layer. An error leaves the run without a layer, which harms nothing. Blocks.
+    /// Makes the changes of the run's layer. An error leaves the run without a layer, which does no harm. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -290,18 +295,18 @@ impl Tools {
         }
     }
 
-    /// The part of a changeset that can be committed as the workspace is now, without what `left` names. Blocks.
+    /// Returns the part of a changeset that can be committed to the workspace now, without the paths in `left`. Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
         undo::undoable(&Root::of(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Works out how the layer of a run differs from the workspace, at these paths or at all of them. Blocks.
+    /// Compares the layer of a run with the workspace, at these paths or at all of them. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::of(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
-    /// The paths whose state is not the expected one.
+    /// Returns the paths whose state differs from the expected one.
     async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
         let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
         let seen = self.observe(&paths).await;
@@ -315,7 +320,7 @@ impl Tools {
         changed
     }
 
-    /// File work blocks, so it happens off the async threads.
+    /// Runs file work, which blocks, off the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,
@@ -344,7 +349,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
     let worked_out = [(run::undo::TOOL, "undo"), (run::merge::TOOL, "merge")];
     if let Some((_, code)) = worked_out.iter().find(|(tool, _)| *tool == call.tool) {
-        // What it would change is worked out when it is tried.
+        // Its changes are worked out in the trial.
         inspection.ask_because.push((*code).to_owned());
         return Ok(Looked { inspected: Inspected::Ready(inspection), bodies });
     }
@@ -384,7 +389,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
             inspection.proposed = Some(Box::new(proposed));
             bodies = planned.into_bodies();
         }
-        // They read the workspace, all of it, and nothing else.
+        // These tools read the whole workspace and nothing else.
         Request::Added(_) => {}
         Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
@@ -397,7 +402,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     Ok(Looked { inspected: Inspected::Ready(inspection), bodies })
 }
 
-/// Data of a result: the number of lines shown, and of paths left out.
+/// Returns the data of a result: the number of lines shown, and of paths left out.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {
@@ -434,7 +439,7 @@ fn run_on_files(inner: &Inner, request: &OnFiles, withheld: &WithheldPaths) -> R
             Outcome::Done { text, data: counted("hits", shown, left_out) }
         }
         OnFiles::Change(change) => {
-            // Nobody has looked at what it proposes.
+            // Its proposed change was not inspected.
             Outcome::Changed { paths: vec![change.path().to_owned()] }
         }
     })

@@ -1,6 +1,6 @@
 //! Tools that a pack adds to the built-in ones: their specs for models, and the work behind a call.
 //!
-//! Such a tool reads the workspace and answers. It never changes a file, starts a process or reaches the network.
+//! Such a tool reads the workspace and answers. It must never change a file, start a process or use the network.
 
 use std::fmt::Debug;
 
@@ -16,17 +16,17 @@ pub trait Toolset: Debug + Send + Sync {
     /// Returns the specs for models; [`reads`](crate::reads) makes one. Names differ from those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 
-    /// Reads the arguments of a call, never looser than its schema. Returns `None` for a tool of another toolset.
+    /// Parses the arguments of a call, never looser than its schema. Returns `None` for a tool of another toolset.
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>>;
 }
 
-/// Call of a tool of a [`Toolset`], whose arguments are good.
+/// Call of a tool of a [`Toolset`], with valid arguments.
 pub trait Work: Debug + Send {
-    /// Carries the call out. Blocks. `input` is the input of the run.
+    /// Carries out the call. Blocks. `input` is the input of the run.
     fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal>;
 }
 
-/// Reads the arguments of a call as a type.
+/// Parses the arguments of a call as a type.
 pub fn read_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
     T::deserialize(arguments)
         .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not fit the schema: {e}")))

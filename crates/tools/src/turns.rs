@@ -1,6 +1,5 @@
-//! Turns in a workspace: while a command that may write is running, no other such command runs, and no file tool
-//! writes a guarded path. Otherwise one command would take a file that another has just made for one that was there
-//! before.
+//! Turns in a workspace. While a command that may write is running, no other such command runs, and no file tool writes
+//! a guarded path. Otherwise a command could take a file that another has just made for one that was there before.
 //!
 //! Turns hold within this process, also for workspaces that contain one another.
 
@@ -17,14 +16,14 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// In the order of asking. Those that nothing before them overlaps have their turn.
+    /// Requests in their order. A request has its turn if no earlier one overlaps with it.
     waiting: Vec<Waiting>,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { next: 0, waiting: Vec::new() });
 static ENDED: Notify = Notify::const_new();
 
-/// A turn, or a place in the queue for one. Ends when dropped.
+/// A turn, or a place in the queue for one. Ends on drop.
 #[derive(Debug)]
 pub struct Turn {
     ticket: u64,
@@ -34,7 +33,7 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the turn, after all who asked before. Dropping the future gives it up.
+/// Waits for the turn, after all earlier requests. Dropping the future gives it up.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();
@@ -46,7 +45,7 @@ pub(crate) async fn wait(workspace: &Path) -> Turn {
     loop {
         let ended = ENDED.notified();
         tokio::pin!(ended);
-        // From here on no end is missed.
+        // From here on the end of no turn is missed.
         ended.as_mut().enable();
         if turn.is_now() {
             return turn;

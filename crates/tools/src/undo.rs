@@ -1,4 +1,4 @@
-//! Undo: of a changeset that takes back what a run did, the part that can be committed as the workspace is now.
+//! Undo: selects the part of a changeset that undoes a run's work and can be committed to the workspace now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -10,24 +10,24 @@ use serde_json::Value;
 use crate::changeset::{self, Root};
 use crate::trial::{Side, Source, of_changes};
 
-/// What can be taken back, and what is left as it is, path by path, with why.
+/// Changes that can be undone, and the paths that are left as they are, with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undoable {
     pub changeset: Changeset,
     pub left: BTreeMap<String, &'static str>,
 }
 
-/// Somebody has changed it since.
+/// The path has changed since the run.
 pub const CHANGED: &str = "changed_since";
-/// It is as the undo would leave it.
+/// The path already has the state that the undo would restore.
 pub const AS_BEFORE: &str = "as_before";
-/// Something that the run did not put there is in what would go with it.
+/// The path would be removed, but contains something that the run did not put there.
 pub const HOLDS_OTHERS: &str = "holds_others";
-/// Something is in the folder that the run did not put there.
+/// The folder contains something that the run did not put there.
 pub const NOT_EMPTY: &str = "not_empty";
 
-/// Leaves out what is no longer as the run left it, and what `left` names. A part that cannot be undone whole is left
-/// whole.
+/// Leaves out paths that differ from the run's result, and those in `left`. A part that cannot be undone completely
+/// stays completely.
 pub(crate) fn undoable(
     root: &Root,
     wanted: &Changeset,
@@ -60,11 +60,11 @@ pub(crate) fn undoable(
                     let why = if changeset::is_as_wanted(root, change) { AS_BEFORE } else { CHANGED };
                     left.insert(path, why);
                 }
-                // A folder alone, which follows what is in it.
+                // A folder without a part follows its content.
                 (None, Some(_)) => {
                     folders_left.insert(path);
                 }
-                // It stands in folders that would go: they stay, and so does all that goes only with them.
+                // It lies in folders that would be removed: they stay, with all changes that depend on their removal.
                 (_, None) => {
                     for (at, _) in path.match_indices('/') {
                         match part_of.get(&path[..at]) {
@@ -95,7 +95,7 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for Kept<F> {
     }
 }
 
-/// What a person is shown of changes whose files are kept by their digests. Blocks.
+/// Returns the card of changes whose files are stored by their digests. Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
     of_changes(changeset, &Kept(body))
 }

@@ -1,5 +1,5 @@
-//! Asks the gates which paths a search or a listing leaves out. The tool asks when it runs: rules may have changed since
-//! the call was released.
+//! Asks the gates which paths a search or a listing leaves out. The tool asks when it runs, since rules may have
+//! changed after the call was released.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
 pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
 
 impl Withhold {
-    /// `asks` returns `None` where the rules can not be read: then the call fails.
+    /// `asks` returns `None` if the rules can not be read: then the call fails.
     pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
         asks: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(move || Box::pin(asks())))
     }
 
-    /// Leaves nothing out, for tools that no rules hold.
+    /// Leaves nothing out, for tools without rules.
     pub fn nothing() -> Self {
         Self::new(|| async { Some(WithheldPaths::default()) })
     }

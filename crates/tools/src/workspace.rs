@@ -1,6 +1,6 @@
 //! The workspace: one folder, opened once per run and held by a handle.
 //!
-//! Owns the check that workspace and data folder keep apart. Never hands out a path to open by name.
+//! Owns the check that workspace and data folder are separate. Must never return a path to be opened by name.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,7 +8,7 @@ use std::{fs, io};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-/// Why a folder can not be a workspace.
+/// Reason why a folder can not be a workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the workspace `{path}` cannot be opened; name a folder that exists and is yours")]
@@ -33,7 +33,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens a folder. Both paths are canonicalised; neither may contain the other.
+    /// Opens a folder. Both paths are canonicalised. Neither may contain the other.
     pub fn open(path: &Path, data_dir: &Path) -> Result<Self, Error> {
         let unreachable = |source| Error::Unreachable { path: path.to_owned(), source };
         let canonical = fs::canonicalize(path).map_err(unreachable)?;
@@ -53,19 +53,19 @@ impl Workspace {
         Ok(Self { path, dir })
     }
 
-    /// Opens the layer of a run, which holds files as a workspace does.
+    /// Opens the layer of a run, which holds files like a workspace.
     pub(crate) fn open_layer(content: &Path) -> Option<Self> {
         let path = content.to_str()?.to_owned();
         let dir = Dir::open_ambient_dir(content, ambient_authority()).ok()?;
         Some(Self { path, dir })
     }
 
-    /// The canonical path.
+    /// Returns the canonical path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The handle of the folder.
+    /// Returns the handle of the folder.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }

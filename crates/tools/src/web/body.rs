@@ -1,4 +1,4 @@
-//! The body of an answer, read piece by piece and never beyond its limit, which counts what it is when it is unpacked.
+//! Reads the body of an answer piece by piece and never beyond its limit, which holds for the unpacked bytes too.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,14 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::refusal::Refusal;
 
-/// What was read of it.
+/// Body as far as it was read.
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    /// There is more, which was not read.
+    /// True if the body goes on after these bytes.
     pub(super) is_cut: bool,
 }
 
-/// Takes bytes up to the limit, and fails at the next one.
+/// Accepts bytes up to the limit, and fails at the next one.
 struct Limited(Body);
 
 impl Write for Limited {
@@ -72,7 +72,7 @@ pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body
             return Err(Refusal::new("bad_answer", message));
         }
     };
-    // Packed it may be no longer than unpacked.
+    // The packed bytes have the same limit as the unpacked ones.
     let mut left = limits::FETCH_BODY_BYTES;
     loop {
         let piece = response.chunk().await.map_err(|error| super::not_reached(target, &error))?;

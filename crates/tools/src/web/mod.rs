@@ -1,8 +1,8 @@
 //! `web_fetch`: one page of the web by GET, as text.
 //!
-//! It sends nothing but the URL and a fixed name of its own: no cookies, no credentials, through no proxy, to no address
-//! that the [guard] refuses. A redirect to another host is told and not followed; one within the host is followed only
-//! where the gates let that URL through too ([`Follow`]). What comes back is material from outside, and says so.
+//! Must send nothing but the URL and a fixed user agent: no cookies, no credentials, through no proxy, to no address
+//! that the [guard] refuses. A redirect to another host is reported and not followed. A redirect within the host is
+//! followed only if the gates allow that URL too ([`Follow`]). The result is marked as material from outside.
 
 mod body;
 mod page;
@@ -31,7 +31,7 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, \
                        application/xml;q=0.8, text/*;q=0.8, */*;q=0.1";
 
-/// Asks the gates whether a call may go on to another URL of the same host.
+/// Asks the gates whether a call may follow a redirect to another URL of the same host.
 #[derive(Clone)]
 pub struct Follow(Arc<dyn Fn(String) -> Asked + Send + Sync>);
 
@@ -44,7 +44,7 @@ impl Follow {
         Self(Arc::new(move |url| Box::pin(asks(url))))
     }
 
-    /// Nobody says so.
+    /// Returns an answer that never allows a redirect.
     pub fn never() -> Self {
         Self::new(|_| async { false })
     }
@@ -68,7 +68,7 @@ fn guard(allowed: &[String]) -> Result<Guard, Refusal> {
     Guard::new(allowed).map_err(|error| Refusal::new("internal", error.to_string()))
 }
 
-/// What a person is to see. Looks no name up: a question to a name server may tell something, too.
+/// Builds the card for a person. Resolves no name, since a query to a name server may disclose something too.
 pub(crate) fn look(
     request: &WebFetch,
     allowed: &[String],
@@ -105,7 +105,7 @@ fn refused(error: &guard::Error) -> Refusal {
     Refusal::new(code, error.to_string())
 }
 
-/// Gets the page. Dropping the future closes the connection.
+/// Fetches the page. Dropping the future closes the connection.
 pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
     let within = settings.fetch_time;
     match tokio::time::timeout(within, fetch(request, &settings.allow_addresses, &settings.follow)).await {
@@ -159,7 +159,7 @@ fn not_reached(target: &Target, error: &reqwest::Error) -> Refusal {
     Refusal::new(code, format!("`{}` gave no answer: {why}", target.origin()))
 }
 
-/// Where it leads, where it leads elsewhere.
+/// Returns the target of a redirect, or `None` for another answer.
 fn redirect(response: &Response, from: &Target) -> Option<Result<Target, String>> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -210,7 +210,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })
 }
 
-/// Off the async threads: a large page takes a while.
+/// Extracts the text off the async threads, since a large page takes a while.
 async fn read(body: body::Body, media: page::Media) -> Result<Option<quote::Page>, Refusal> {
     tokio::task::spawn_blocking(move || page::read(&body, &media))
         .await

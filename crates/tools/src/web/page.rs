@@ -1,6 +1,7 @@
-//! From the bytes of an answer to its text: what kind it is, its characters, and of HTML what a reader would see.
+//! Converts the bytes of an answer to text: its media type, its characters, and for HTML the text that a reader would
+//! see.
 //!
-//! HTML is read token by token, without a tree: however deep or broken it is, it takes time and memory as its length.
+//! Reads HTML token by token, without a tree. Time and memory grow only with the length, however deep or broken it is.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use html5gum::{Token, Tokenizer};
@@ -8,10 +9,10 @@ use html5gum::{Token, Tokenizer};
 use super::body::Body;
 use super::quote::Page;
 
-/// What an answer says that it is.
+/// Media type that an answer declares.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
-    /// `text/html`, in small letters; empty where nothing is said.
+    /// For example `text/html`, in lower case. Empty if the answer declares none.
     name: String,
     charset: Option<String>,
 }
@@ -47,7 +48,7 @@ impl Media {
     }
 }
 
-/// The text; `None` where there is none in the bytes, whatever they are said to be.
+/// Returns the text. `None` if the bytes hold no text, whatever the answer declares.
 pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     let text = characters(body, media);
     if text.contains('\0') {
@@ -57,11 +58,11 @@ pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     Some(Page { text, is_cut: body.is_cut })
 }
 
-/// A mark at the beginning says best which characters they are, then the header, then the document.
+/// Decodes the bytes. A byte order mark wins over the header, and the header over the document.
 fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     let said = media.charset.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or_else(|| declared(bytes)).unwrap_or_else(|| {
-        // A cut may go through a character at the end.
+        // The cut may split the last character.
         let is_torn = |error: std::str::Utf8Error| *is_cut && error.error_len().is_none();
         let is_utf8 = std::str::from_utf8(bytes).map_or_else(is_torn, |_| true);
         if is_utf8 { UTF_8 } else { WINDOWS_1252 }
@@ -69,10 +70,10 @@ fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Bytes in which a document names its encoding (HTML, 13.2.3.2).
+/// Bytes within which a document names its encoding (HTML, 13.2.3.2).
 const DECLARED_WITHIN: usize = 1024;
 
-/// `<meta charset="…">`, `<meta … content="text/html; charset=…">`, `<?xml … encoding="…"?>`.
+/// Parses `<meta charset="…">`, `<meta … content="text/html; charset=…">`, `<?xml … encoding="…"?>`.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     ["charset=", "encoding="].into_iter().find_map(|key| {
@@ -80,15 +81,15 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let label = rest.trim_start().trim_start_matches(['"', '\'']);
         let label = label.split(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c))).next()?;
         let found = Encoding::for_label(label.as_bytes())?;
-        // It was read as ASCII: it can not be of two bytes a character.
+        // It was read as ASCII, so it can not use two bytes for each character.
         Some(if found.is_ascii_compatible() { found } else { UTF_8 })
     })
 }
 
-/// Elements that nobody sees.
+/// Elements that no reader sees.
 const HIDDEN: [&str; 9] =
     ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "select"];
-/// Elements that stand on lines of their own.
+/// Elements that begin a new line.
 const BLOCKS: [&str; 41] = [
     "address",
     "article",
@@ -133,7 +134,7 @@ const BLOCKS: [&str; 41] = [
     "textarea",
 ];
 
-/// What a reader would see, with the addresses of links.
+/// Returns the text that a reader would see, with the addresses of links.
 fn visible(html: &str) -> String {
     let mut text = Text::default();
     for token in Tokenizer::new(html) {
@@ -170,12 +171,12 @@ fn visible(html: &str) -> String {
 #[derive(Default)]
 struct Text {
     out: String,
-    /// The element that hides what is in it, and how many of its name are open.
+    /// Element that hides its content, and its number of open tags.
     hidden: Option<(String, usize)>,
-    /// How many `pre` are open: spaces count in them.
+    /// Number of open `pre` elements, in which spaces are kept.
     pre: usize,
     link: Option<String>,
-    /// A space stands before the next word.
+    /// True if a space comes before the next word.
     spaced: bool,
 }
 
@@ -272,7 +273,7 @@ impl Text {
         }
     }
 
-    /// What follows stands on a line of its own.
+    /// Begins a new line.
     fn line(&mut self) {
         self.spaced = false;
         if !self.out.is_empty() && !self.out.ends_with('\n') {
@@ -280,7 +281,7 @@ impl Text {
         }
     }
 
-    /// What follows stands behind an empty line.
+    /// Begins a new line after an empty line.
     fn gap(&mut self) {
         self.line();
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
