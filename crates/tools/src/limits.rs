@@ -89,7 +89,7 @@ pub const CARD_PATHS: usize = 500;
 pub const CARD_LAYER_PATHS: usize = 20;
 /// Approximate bytes of all diffs of such a card: the card is part of an event.
 pub const CARD_DIFF_BYTES: usize = 128 * 1024;
-/// Bytes of a file whose diff such a card shows. For a larger file the card names the reason.
+/// Bytes of a file whose diff such a card shows. A larger file is shown without a diff.
 pub const CARD_FILE_BYTES: u64 = 256 * 1024;
 /// Bytes of one file that a trial changes, before and after: both versions are kept, and a person may look at them.
 pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;

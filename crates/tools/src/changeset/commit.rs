@@ -1,9 +1,9 @@
-//! Committing a changeset: each path from its `before` to its `after`, or nothing at all.
+//! Commits a changeset: brings each path from its `before` to its `after`, or changes nothing at all.
 //!
-//! First every path is compared, and nothing is touched if one differs. Then what goes is removed, what is inside before
-//! what holds it; then folders, files and links are made, what holds before what is inside. A crash in between leaves
-//! each path as it was, as it shall be, or removed and not made yet: a commit that is *resumed* goes on from there.
-//! Never follows a link, and never replaces what is not the `before`.
+//! First every path is compared, and nothing is touched if one differs. Then entries are removed, content before its
+//! folder. Then folders, files and links are made, a folder before its content. After a crash in between, each path is
+//! as before, as wanted, or removed and not made yet. A *resumed* commit continues from there.
+//! Must never follow a link, and must never replace an entry that is not the `before`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,30 +20,30 @@ use super::entry::{self, Seen, seen};
 use super::folder::{self, Root};
 use super::temporary::{self, Temporary};
 
-/// What became of a commit.
+/// Result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Every path is as its `after` says, and on disk.
+    /// Every path has its `after`, and is on disk.
     Done,
-    /// `paths` are not as they should be. `done`: what was changed before that was noticed; only what others do at the
-    /// same time, or a commit that is resumed, leaves something there.
+    /// `paths` have an unexpected state. `done` lists the paths changed before this was noticed. It is empty unless
+    /// others change the paths at the same time, or the commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
-    /// The file system refused.
+    /// The file system reported an error.
     Failed { text: String, done: Vec<String> },
 }
 
-/// How a path stands to its change.
+/// State of a path relative to its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Before,
     After,
-    /// On the way: removed and not made yet, or a folder without its mode. Only a crash leaves it so.
+    /// Removed and not made yet, or a folder without its mode. Only a crash leaves a path in this state.
     Between,
     Other,
 }
 
-/// The paths from which a commit could not begin: those that are not as they were, and what stands in a folder that shall
-/// go. Changes nothing.
+/// Returns the paths that keep a commit from beginning: those that changed, and entries in a folder that would be
+/// removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
@@ -55,12 +55,12 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     })
 }
 
-/// Whether a path is as the commit of its change would leave it.
+/// Returns true if a path already has the state that the commit of its change would leave.
 pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// `body` gives the bytes of a file by its digest. `resumed`: this commit was begun before a crash.
+/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed`: it was begun before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,
@@ -88,7 +88,7 @@ struct Commit<'a, B> {
     body: B,
     resumed: bool,
     done: Vec<String>,
-    /// Folders with new names, or names that are gone.
+    /// Folders in which names were added or removed.
     touched: BTreeSet<Vec<u8>>,
 }
 
@@ -106,7 +106,7 @@ fn conflict<T>(path: String) -> Result<T, Stop> {
 }
 
 impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
-    /// The paths from which the commit can not begin.
+    /// Returns the paths that keep the commit from beginning.
     fn conflicts(&self) -> Result<Vec<String>, Stop> {
         let mut paths = Vec::new();
         for change in self.changes {
@@ -125,21 +125,21 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     fn may_begin(&self, change: &Change, state: State) -> bool {
         match state {
             State::Before => true,
-            // Others may make the same folder.
+            // Others may have made the same folder.
             State::After => self.resumed || matches!(change.after, Some(Entry::Folder { .. })),
             State::Between => self.resumed,
             State::Other => false,
         }
     }
 
-    /// Whether the folder of what is made is there, or is made as well.
+    /// Returns true if the folder of a new entry exists, or is made as well.
     fn has_a_folder(&self, change: &Change) -> bool {
         let Some((folder, _)) = change.path.rsplit_once('/') else { return true };
         let is_made = || self.change(folder).is_some_and(|it| matches!(it.after, Some(Entry::Folder { .. })));
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// What is in a folder that shall go, and does not go with it.
+    /// Returns the entries of a folder to be removed that are not removed with it.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);
@@ -154,14 +154,14 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     }
 
     fn apply(&mut self) -> Result<(), Stop> {
-        // In the order of the paths a folder comes before what is in it.
+        // In the order of the paths a folder comes before its content.
         for change in self.changes.iter().rev().filter(|change| is_removed(change)) {
             self.remove(change)?;
         }
         for change in self.changes.iter().filter(|change| change.after.is_some()) {
             self.make(change)?;
         }
-        // Last, since a folder may be made read-only.
+        // Modes come last, since a folder may become read-only.
         for change in self.changes.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 set_folder_mode(self.root, change, mode).map_err(failed(change))?;
@@ -261,10 +261,10 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     }
 }
 
-/// What the owner of a folder may do in it while it is filled.
+/// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Whether what is there is removed before anything is made. A file that becomes another file is replaced.
+/// Returns true if the old entry is removed before any entry is made. A file that becomes another file is replaced.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)
@@ -277,7 +277,7 @@ fn is_removed(change: &Change) -> bool {
 fn look(root: &Root, change: &Change) -> io::Result<Seen> {
     let path = bytes(&change.path);
     let size = |entry: &Entry| if let Entry::File { bytes, .. } = entry { *bytes } else { 0 };
-    // A larger one is neither.
+    // A file larger than both is neither of them.
     let limit = change.before.iter().chain(&change.after).map(size).max().unwrap_or_default();
     match root.parent(&path) {
         Ok((folder, name)) => seen(folder, name, limit),
@@ -308,7 +308,7 @@ fn state(change: &Change, seen: &Seen) -> State {
     }
 }
 
-/// Removes what was there. A folder may hold what a crash left in it.
+/// Removes the old entry. A folder may still contain temporary files of a crash.
 fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::io::Result<()> {
     let is_folder = matches!(was, Some(Entry::Folder { .. }));
     let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -323,7 +323,7 @@ fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::
     }
 }
 
-/// Bits that a folder inherits from the one that holds it stay.
+/// Sets the mode of a folder. Keeps the bits that the folder inherited from its parent.
 fn set_folder_mode(root: &Root, change: &Change, mode: u32) -> io::Result<()> {
     let folder = root.folder(&bytes(&change.path))?;
     let has = rustix::fs::fstat(&folder)?.st_mode & 0o7777;
@@ -339,7 +339,7 @@ fn leads_nowhere(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// A changeset holds only what was written down so.
+/// Decodes a path. A changeset holds only paths in this encoding.
 fn bytes(text: &str) -> Vec<u8> {
     bytes_of(text).unwrap_or_default()
 }

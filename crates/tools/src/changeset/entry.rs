@@ -1,5 +1,5 @@
-//! What stands at a path: a file by its digest, a link by its target, a folder. Never follows a link, never waits for
-//! a pipe.
+//! The entry at a path: a file by its digest, a link by its target, or a folder. Must never follow a link or wait for a
+//! pipe.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -10,17 +10,17 @@ use holdshort_core::digest::Digest;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use sha2::{Digest as _, Sha256};
 
-/// Permission bits of a changeset. A set-user-id or set-group-id bit is never part of one.
+/// Permission bits of a changeset. Set-user-id and set-group-id bits never belong to them.
 pub(crate) const MODE: u32 = 0o1777;
 
-/// What a look at a path finds.
+/// Finding at a path.
 #[derive(Debug)]
 pub(crate) enum Seen {
     Nothing,
     Entry(Entry, Stat),
-    /// A pipe, a socket, a device.
+    /// A pipe, a socket or a device.
     Special,
-    /// A file of more bytes than are looked at.
+    /// A file larger than the limit.
     TooLarge,
 }
 
@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// Looks at a name in a folder; reads a file of at most `limit` bytes.
+/// Examines a name in a folder. Reads a file of at most `limit` bytes.
 pub(crate) fn seen(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Seen> {
     let Some(stat) = stat(&folder, name)? else { return Ok(Seen::Nothing) };
     let mode = stat.st_mode & MODE;
@@ -59,7 +59,7 @@ pub(crate) fn seen(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Se
     Ok(Seen::Entry(entry, stat))
 }
 
-/// `None`: nothing is there.
+/// Returns `None` if the name does not exist.
 pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
@@ -68,7 +68,7 @@ pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> 
     }
 }
 
-/// Opens a file to be read, and never anything else for long.
+/// Opens a regular file to be read. Fails for any other kind without blocking.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;
@@ -78,7 +78,7 @@ pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// The bytes of a file, at most `limit` of them.
+/// Reads at most `limit` bytes of a file.
 pub(crate) fn bytes(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::from(open(folder, name)?).take(limit).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Folders below one folder, reached by name after name from its handle, following no link.
+//! Folders below one folder, reached name by name from its handle, following no link.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{Dir, Mode, OFlags};
 
-/// How every folder is opened.
+/// Flags with which every folder is opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A folder that is held open.
@@ -20,12 +20,12 @@ impl Root {
         Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
     }
 
-    /// The folder of a handle, which may be one for paths only.
+    /// Opens the folder of a handle. The handle may be one for paths only (`O_PATH`).
     pub(crate) fn of(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 
-    /// The folder at a path of plain names below it; the path `""` is the folder itself.
+    /// Opens the folder at a path of plain names. The path `""` is the folder itself.
     pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut folder = self.0.try_clone()?;
         for name in names(path) {
@@ -34,7 +34,7 @@ impl Root {
         Ok(folder)
     }
 
-    /// The folder that holds a path, and the last name of it.
+    /// Opens the folder that holds a path, and returns the last name of the path.
     pub(crate) fn parent<'a>(&self, path: &'a [u8]) -> io::Result<(OwnedFd, &'a OsStr)> {
         let (folder, name) = split(path);
         Ok((self.folder(folder)?, name))
@@ -47,12 +47,12 @@ impl AsFd for Root {
     }
 }
 
-/// The folder of that name in a folder.
+/// Opens a folder by its name in another folder.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }
 
-/// What is in a folder, in the order of the names.
+/// Returns the names in a folder, sorted.
 pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -66,14 +66,14 @@ pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     Ok(found)
 }
 
-/// The path of a folder and the last name.
+/// Splits a path into its folder and its last name.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &OsStr) {
     let at = path.iter().rposition(|byte| *byte == b'/');
     let (folder, name) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
     (folder, OsStr::from_bytes(name))
 }
 
-/// A path and a name below it.
+/// Appends a name to a path.
 pub(crate) fn join(path: &[u8], name: &OsStr) -> Vec<u8> {
     let between: &[u8] = if path.is_empty() { b"" } else { b"/" };
     [path, between, name.as_bytes()].concat()

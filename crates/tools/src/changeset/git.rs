@@ -1,5 +1,5 @@
-//! What a changeset does below `.git`, in words: which commits, branches, configuration and hooks. Reads the bytes of
-//! the changeset only, and runs no git.
+//! Describes in words what a changeset does below `.git`: commits, branches, configuration and hooks. Reads only the
+//! bytes of the changeset, and must never run git.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,9 +11,9 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::limits;
 
-/// One line for each thing, of each repository; empty where nothing below a `.git` changes.
+/// Returns one line for each effect, for each repository. Empty if nothing below a `.git` changes.
 ///
-/// `body` gives the bytes of a file by its digest; what it can not give is told without its content.
+/// `body` returns the bytes of a file by its digest. A file that it can not return is described without its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
     let mut repositories: BTreeMap<&str, Words> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {
@@ -32,7 +32,7 @@ pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<
     repositories.into_iter().flat_map(told).collect()
 }
 
-/// The folder of the repository, and the path in its `.git`.
+/// Returns the folder of the repository, and the path in its `.git`.
 fn below_git(path: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     for name in path.split('/') {
@@ -45,7 +45,7 @@ fn below_git(path: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What is told of one repository.
+/// Description of the changes of one repository.
 #[derive(Default)]
 struct Words {
     lines: Vec<String>,
@@ -77,7 +77,7 @@ impl Words {
                     None => return,
                 }
             }
-            // What they say is told by what they are about.
+            // The lines about branches and commits already describe what the logs record.
             ["logs", ..] => return,
             ["refs", "heads", ..] => {
                 let moved = if what == "changed" { "moved" } else { what };
@@ -113,7 +113,7 @@ impl Words {
     }
 }
 
-/// The first line of a commit's message, if these are the bytes of a loose object that is a commit.
+/// Returns the first line of a commit's message, if the bytes are a loose object with a commit.
 fn subject(object: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     ZlibDecoder::new(object).take(limits::GIT_OBJECT_BYTES).read_to_end(&mut text).ok()?;
@@ -129,7 +129,7 @@ fn branch(head: &[u8]) -> Option<String> {
     Some(name.escape_debug().to_string())
 }
 
-/// The lines that differ, on one line.
+/// Returns the lines that differ, joined into one line.
 fn difference(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.iter_all_changes().filter_map(|change| {

@@ -1,8 +1,8 @@
 //! Findings in a changeset that the names of its paths do not show: a folder that becomes a git repository, the
-//! configuration of a repository that is not called `.git`, a link that leads out of the workspace.
+//! configuration of a repository not called `.git`, and a link that leads out of the workspace.
 //!
-//! Looks at every changeset, whichever tool made it, and at the workspace that it lands in. Reads names and links, never
-//! a file. The gates ask a person about each finding; they know the guarded names themselves
+//! Examines every changeset, whichever tool made it, and the workspace in which it lands. Reads names and links, and
+//! must never read a file. The gates ask a person about each finding; they know the guarded names themselves
 //! ([`guarded`](holdshort_command::guarded)).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,17 +18,17 @@ use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
 use super::{Root, Seen, folder, seen};
 use crate::limits;
 
-/// Names in a folder that git takes for a repository.
+/// Names in a folder that git accepts as a repository.
 pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-/// Names in a folder that git takes for a repository whose objects lie elsewhere.
+/// Names in a folder that git accepts as a repository with its objects elsewhere.
 const LINKED: [&str; 2] = ["HEAD", "commondir"];
 
-/// It makes a repository, or changes what git obeys in one.
+/// The change makes a repository, or changes a file that controls git in one.
 const REPOSITORY: &str = "bare_repository";
-/// It makes a link that leads out of the workspace.
+/// The change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
 
-/// Returns the codes of the findings in these changes. `path`: where the workspace lies, in full.
+/// Returns the codes of the findings in these changes. `path` is the full path of the workspace.
 pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
     let by_path: BTreeMap<_, _> =
         changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change))).collect();
@@ -62,13 +62,13 @@ struct Guard<'a> {
 
 /// Change of one entry of a folder.
 struct EntryChange {
-    /// Name in small letters.
+    /// Name in lower case.
     name: Vec<u8>,
-    /// True if the entry is there after the change.
+    /// True if the entry exists after the change.
     stays: bool,
 }
 
-/// How git takes a folder before and after the changes.
+/// Answers whether git accepts a folder as a repository, before and after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,
@@ -79,7 +79,7 @@ impl Guard<'_> {
     fn meets_a_repository(&self) -> bool {
         let above = repository_above(self.path);
         let mut folders: BTreeMap<&[u8], Repository> = BTreeMap::new();
-        // A folder called `.git` has its rows in the table of guarded names.
+        // The table of guarded names covers a folder called `.git`.
         self.changes.iter().filter(|(_, change)| !is_of_git(&change.path)).any(|(path, _)| {
             if above.as_ref().is_some_and(|above| is_gits(&[above.as_slice(), path].join(&b'/'))) {
                 return true;
@@ -94,7 +94,7 @@ impl Guard<'_> {
         })
     }
 
-    /// Returns how git takes a folder. One that can not be listed is taken for a new repository.
+    /// Examines a folder. A folder that can not be listed is treated as a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {
@@ -147,7 +147,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Puts the names of a link's target in front of what is ahead. Returns false if it leads to another place in full.
+    /// Puts the names of a link's target in front of `ahead`. Returns false if the target is absolute and outside.
     fn follow(&self, target: &[u8], at: &mut Vec<Vec<u8>>, ahead: &mut VecDeque<Vec<u8>>) -> bool {
         let mut target = target;
         if target.starts_with(b"/") {
@@ -165,12 +165,12 @@ impl Guard<'_> {
         true
     }
 
-    /// Target of the link at a path after the changes; `None` if no link is there.
+    /// Returns the target of the link at a path after the changes. `None` if there is no link.
     fn link_at(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let entry = match self.changes.get(path) {
             Some(change) => change.after.clone(),
             None => match self.workspace.parent(path) {
-                // The content of a file says nothing here: none is read.
+                // The content of a file has no influence here, so none is read.
                 Ok((folder, name)) => match seen(folder, name, 0)? {
                     Seen::Entry(entry, _) => Some(entry),
                     Seen::Nothing | Seen::Special | Seen::TooLarge => None,
@@ -188,7 +188,7 @@ impl Guard<'_> {
     }
 }
 
-/// Names of a path from the root, without `.`.
+/// Returns the names of a path from the root, without `.`.
 fn names(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."))
 }
@@ -197,19 +197,19 @@ fn is_no_folder(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(nix::libc::ENOENT | nix::libc::ENOTDIR | nix::libc::ELOOP))
 }
 
-/// Returns true if git takes a folder with these names, in small letters, for a repository.
+/// Returns true if git accepts a folder with these lower-case names as a repository.
 fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     let has = |wanted: &&str| names.contains(wanted.to_ascii_lowercase().as_bytes());
     BARE.iter().all(&has) || LINKED.iter().all(&has)
 }
 
-/// Returns true if a path below a repository is one that git takes orders from.
+/// Returns true if a path below a repository is a file that controls git.
 fn is_gits(below: &[u8]) -> bool {
     let below = String::from_utf8_lossy(below);
     guarded::guards([".git"].into_iter().chain(below.split('/'))).is_some()
 }
 
-/// Path of the workspace below the innermost repository that it lies in, if that is not called `.git`.
+/// Returns the path of the workspace below the innermost repository around it, unless that is called `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();

@@ -1,5 +1,5 @@
-//! Changesets beneath the workspace: what stands at a path, and committing what was released. Never decides whether
-//! something may be committed, and never follows a link.
+//! Changesets beneath the workspace: examines the entry at a path, and commits a released change. Must never decide
+//! whether a change may be committed, and must never follow a link.
 
 mod commit;
 pub(crate) mod entry;

@@ -1,7 +1,8 @@
-//! Replacing one file: a new file beside it, synced, renamed over it. Never written through.
+//! Replaces one file: writes a new file in the same folder, syncs it, and renames it over the old one. Must never write
+//! through the old file.
 //!
-//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`, which the next change
-//! in its folder takes away: the lock on it tells that nobody writes it any more.
+//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`. The next change in
+//! the folder removes that file: its free lock shows that no process writes it any more.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -15,12 +16,12 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 
 use super::folder;
 
-/// Names tried for the new file; one is taken only where another change is under way in the folder.
+/// Number of names tried for the new file. A name is taken only while another change runs in the folder.
 const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file while it has a name of its own; removed unless renamed.
+/// The new file under its temporary name. It is removed unless renamed.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -45,8 +46,8 @@ impl<'a> Temporary<'a> {
         Err(io::Error::other("too many files `.holdshort-….tmp` were left here; remove them"))
     }
 
-    /// `owner`: of the file that is replaced. Only root can keep another owner; for anybody else the file becomes the
-    /// writer's.
+    /// Writes content, mode and owner. `owner` is that of the replaced file. Only root can set another owner; for other
+    /// users the file belongs to the writer.
     pub(super) fn fill(&self, bytes: &[u8], mode: u32, owner: Option<(u32, u32)>) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
         if let Some((user, group)) = owner {
@@ -56,7 +57,7 @@ impl<'a> Temporary<'a> {
         self.file.sync_all()
     }
 
-    /// A new file never takes the place of one that appeared meanwhile.
+    /// Gives the file its name. With `NOREPLACE` it never replaces a file that has just appeared.
     pub(super) fn rename(&self, to: &OsStr, flags: RenameFlags) -> io::Result<()> {
         rustix::fs::renameat_with(self.folder, &self.name, self.folder, to, flags)?;
         self.renamed.set(true);
@@ -72,7 +73,7 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Takes the lock that says that a change is under way; `None` where the file system has none.
+/// Takes the lock that marks a change in progress. `None` if the file system has no locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
@@ -81,14 +82,14 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Whether the file still has its name: somebody else may have taken it for a left one before it was locked.
+/// Returns true if the file still has its name. Another process may have removed it as a leftover before it was locked.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
 
-/// Takes away what a crash left in the folder. What can not be read or removed stays: it does no harm.
+/// Removes temporary files that a crash left in the folder. A file that can not be read or removed stays without harm.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
-    // Should it be no file any more: nobody waits for a pipe.
+    // A pipe may have replaced the file: opening it must not wait.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     for name in folder::list(folder).into_iter().flatten().filter(|name| is_temporary(name)) {
         let is_left = rustix::fs::openat(folder, &name, flags, Mode::empty()).is_ok_and(|file| {
@@ -102,7 +103,7 @@ pub(super) fn remove_left(folder: BorrowedFd<'_>) {
     }
 }
 
-/// `.holdshort-PROCESS-NUMBER.tmp`, and nothing that a person would call so.
+/// Returns true for `.holdshort-PROCESS-NUMBER.tmp`, a form that people do not use for their files.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = std::str::from_utf8(name.as_bytes())

@@ -1,6 +1,6 @@
-//! A command from its start to the end of the last process that it started: output, time, stopping.
+//! Follows a command from its start to the end of the last process that it started: output, time, stopping.
 //!
-//! Runs on after its caller is gone, until nothing is left. Never decides what an end means to the model.
+//! Continues after its caller is gone, until no process is left. Must never decide what an end means to the model.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -29,17 +29,17 @@ pub(crate) enum How {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// There can be no layer over this workspace.
+    /// This workspace can not have a layer.
     NoLayer(String),
     /// The caller is gone.
     Abandoned,
-    /// By a person.
+    /// A person stopped the command.
     Stopped,
     Failed(String),
 }
 
 impl How {
-    /// In words, for the model.
+    /// Describes the end for the model.
     pub(crate) fn told(&self, timeout: Duration) -> String {
         match self {
             Self::Exited(code) => format!("exit code {code}"),
@@ -77,14 +77,14 @@ impl How {
 pub(crate) struct Ended {
     pub how: How,
     pub transcript: Transcript,
-    /// What became of the guarded paths that the command made; `None` where it may not write, or may write those too.
+    /// Outcome for the guarded paths that the command made. `None` if it may not write, or may write guarded paths too.
     pub aside: Option<SetAside>,
-    /// Of a trial that ended by itself.
+    /// Scratch folder of a trial that ended by itself.
     pub scratch: Option<Scratch>,
 }
 
-/// Follows a command to its end. `preview` gets what it prints; when its other end is gone the command is
-/// stopped. `turn` ends when the first stage has, and what it left is noted.
+/// Follows a command to its end. `preview` receives its output. The command is stopped when the receiver is gone.
+/// `turn` ends after the first stage, once the guarded paths that the command left are recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -107,14 +107,14 @@ pub(super) async fn drive(
     tokio::pin!(is_stopped);
     let mut sent = Vec::new();
     let mut stopped = None;
-    // The command's own time begins when what is guarded has been found.
+    // The command's own time begins when the guarded paths are found.
     let mut begins = guarded.is_none();
     let time_is_up = sleep(if begins { time } else { limits::LOOK_TIME });
     tokio::pin!(time_is_up);
     loop {
         let stop = tokio::select! {
             more = line.read_buf(&mut sent) => match more {
-                // The stages are gone, and with them all that they watched over.
+                // The stages are gone, and with them every process that they supervised.
                 Ok(0) | Err(_) => break,
                 Ok(_) if !begins && Report::begins(&sent) => {
                     begins = true;
@@ -123,7 +123,7 @@ pub(super) async fn drive(
                     }
                     None
                 }
-                // It ended by itself; what remains is not the command's time.
+                // The command ended by itself. The remaining work does not use its time.
                 Ok(_) if begins && stopped.is_none() && Report::ended(&sent) => {
                     time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::SET_ASIDE_TIME);
                     None
@@ -144,35 +144,35 @@ pub(super) async fn drive(
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
-            // The stages see the line closed; the same clock now measures how long they take. Where they are gone
-            // already the next read says so.
+            // The stages see the closed line, and this clock now measures how long they take. If they are gone
+            // already, the next read reports it.
             let _ = line.shutdown().await;
             let takes = if guarded.is_some() { limits::SET_ASIDE_TIME } else { limits::STOP_TIME };
             time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);
         }
     }
-    // Where it takes longer it is left alone, never killed: it is what stops the others.
+    // If the first stage takes longer it is left alone and never killed, since it stops the other processes.
     let is_gone = timeout(limits::STOP_TIME, child.wait()).await.is_ok();
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     let (report, aside) = Report::parse(&sent);
-    // A command that did not begin has made nothing.
+    // A command that did not begin has made no guarded path.
     let has_begun = Report::begins(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
     let scratch = match guarded {
-        // The next command asks, and the list of what was there before is kept for it.
+        // The next command asks, and the list of paths guarded before is kept for it.
         Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
             sandbox::remember(&workspace, scratch.keep());
             None
         }
-        // What was stopped, or may have processes left, is read by nobody.
+        // The result of a trial that was stopped, or may have processes left, is never read.
         _ if is_trial && is_gone && stopped.is_none() => Some(scratch),
-        // What a command made unremovable stays behind in the host's temporary folder.
+        // Entries that the command made unremovable stay in the host's temporary folder.
         _ => {
             let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
             None
         }
     };
-    // Not before that: the next one has to know what is left.
+    // The turn ends only now: the next command has to know what is left.
     if is_gone {
         drop(turn);
     } else {
@@ -196,7 +196,7 @@ pub(super) async fn drive(
     Ok(Ended { how, transcript: output.transcript, aside, scratch })
 }
 
-/// Until a person stops it; for ever where nobody does.
+/// Waits until a person stops the command. Never returns if no person does.
 pub(super) async fn until(stop: Stop) {
     if let Some(mut stop) = stop
         && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
@@ -211,7 +211,7 @@ fn untold() -> SetAside {
 }
 
 struct Output {
-    /// `None`: nobody can print any more.
+    /// `None` if no process can print any more.
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
     transcript: Transcript,
@@ -220,7 +220,7 @@ struct Output {
 }
 
 impl Output {
-    /// Waits for the next chunk; for ever after the last one. Nothing is lost where the wait is dropped.
+    /// Waits for the next chunk, and never returns after the last one. Dropping the wait loses no output.
     async fn read(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         match pipe.read_buf(&mut self.buffer).await {
@@ -229,7 +229,7 @@ impl Output {
                 self.transcript.push(&self.buffer);
                 let text = self.decoder.push(&self.buffer);
                 self.buffer.clear();
-                // A preview: where the reader is slow, chunks are left out.
+                // The preview leaves out chunks if its reader is slow.
                 let _ = self.preview.try_send(text);
             }
         }

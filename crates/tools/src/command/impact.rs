@@ -1,5 +1,5 @@
-//! How many files a command would reach: those beneath the paths that it names, as far as that can be told from its
-//! words. Reads names only, from the workspace's handle, and follows no link.
+//! Counts the files that a command would reach: those beneath the paths that it names, as far as its words show them.
+//! Reads names only, from the workspace's handle, and follows no link.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// `{files, at_most?, at_least?}`; `None` where the command is none of those that are counted, or its paths can not
-/// be told. `at_most`: it picks among them. `at_least`: there are more, or nobody can read them.
+/// Returns `{files, at_most?, at_least?}`. `None` if the command is not one that is counted, or its paths are unknown.
+/// `at_most`: the command selects among these files. `at_least`: there are more files, or files that can not be read.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
@@ -22,14 +22,14 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
-    // What is not counted and not known to read may reach more.
+    // A program that is neither counted nor known to read may reach more.
     let others = command.parts.iter().any(|part| {
         self::named(part).is_none() && !part.is_read_only() && !RUNS_ANOTHER.contains(&part.program.as_str())
     });
     let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: others };
     let mut places: Vec<Vec<String>> = Vec::new();
     for path in named.iter().flat_map(|named| &named.paths) {
-        // Brackets and braces mean more than is read here.
+        // Brackets and braces have a meaning that is not evaluated here.
         if path.contains(['[', '{', '~']) {
             return None;
         }
@@ -52,13 +52,13 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     Some(impact)
 }
 
-/// What they run is a part of its own.
+/// Programs that run another one, which is a part of its own.
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
-/// What one command names.
+/// Paths that one command names.
 struct Named<'p> {
     paths: Vec<&'p str>,
-    /// It takes some of what is beneath them.
+    /// True if the command selects among the entries beneath the paths.
     picks: bool,
 }
 
@@ -66,7 +66,7 @@ fn named(part: &Part) -> Option<Named<'_>> {
     let words = || part.arguments.iter().map(String::as_str);
     let (mut paths, picks) = match (part.program.as_str(), part.arguments.first().map(String::as_str)) {
         ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => (operands(words()), false),
-        // The mode or the owner comes first.
+        // The first operand is the mode or the owner.
         ("chmod" | "chown" | "chgrp", _) if words().any(|word| word.starts_with("--ref")) => {
             (operands(words()), false)
         }
@@ -80,13 +80,13 @@ fn named(part: &Part) -> Option<Named<'_>> {
             (paths, false)
         }
         ("git", Some("rm")) => (operands(words().skip(1)), false),
-        // An option's value would count as a path.
+        // The value of an option would be taken for a path.
         ("git", Some("clean")) if words().any(|word| word.starts_with("-e") || word.starts_with("--e")) => {
             return None;
         }
         ("git", Some("clean")) => (operands(words().skip(1)), true),
         ("find", _) if words().any(|word| word == "-delete" || word.starts_with("-exec")) => {
-            // It follows links with `-L`, which nothing here does.
+            // With `-L` it follows links, which is not done here.
             if words().any(|word| matches!(word, "-L" | "-follow")) {
                 return None;
             }
@@ -114,7 +114,7 @@ fn operands<'p>(words: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     paths
 }
 
-/// The components of a path beneath the workspace; `None` for what leads out of it.
+/// Returns the components of a path beneath the workspace. `None` if it leads out.
 fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<String>> {
     let (mut components, path) = match path.strip_prefix('/') {
         Some(_) => {
@@ -135,7 +135,7 @@ fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<Stri
     Some(components)
 }
 
-/// The places that a path with `*` and `?` means, as the shell expands it. `more`: not all of them were looked at.
+/// Expands `*` and `?` of a path as the shell does. Sets `more` if not all entries were examined.
 fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = vec![Vec::new()];
     for component in path {
@@ -168,7 +168,7 @@ fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<
     places
 }
 
-/// `*` is any characters, `?` is one.
+/// Matches `*` with any characters, and `?` with one.
 fn is_like(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<char>, Vec<char>) = (name.chars().collect(), pattern.chars().collect());
     let (mut n, mut p) = (0, 0);
@@ -204,7 +204,7 @@ fn open(workspace: &Workspace, components: &[String]) -> Option<Dir> {
 
 struct Count {
     files: usize,
-    /// Entries that may still be looked at.
+    /// Number of entries that may still be examined.
     left: usize,
     more: bool,
 }

@@ -1,4 +1,4 @@
-//! `run_command`: what a person is shown of a command, and running it in the sandbox. Never outside of it.
+//! `run_command`: the card of a command for a person, and its execution. Must never run one outside the sandbox.
 
 mod drive;
 mod impact;
@@ -26,17 +26,17 @@ use crate::tools::{Inner, Stop};
 use crate::trial::Told;
 use crate::turns::{self, Turn};
 
-/// Chunks of live output that may wait for a slow reader; further ones are left out of the preview.
+/// Chunks of live output that may wait for a slow reader. Further chunks are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line and the files of the workspace that it names to run, as they are \
                     now. Files that those load, files that a tool finds by itself, and programs of the system run as \
                     they are when it starts.";
 
-/// A command line that can be run.
+/// A valid command line.
 pub(crate) struct Command {
     line: String,
-    /// Canonical.
+    /// Canonical working directory.
     pub cwd: String,
     timeout: Duration,
     folder: Vec<String>,
@@ -80,7 +80,7 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// What is shown of it, what it relies on, and what makes it ask.
+    /// Adds the card, the preconditions, and the reasons to ask.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -126,7 +126,7 @@ impl Command {
     }
 }
 
-/// A folder of the workspace as a precondition names it.
+/// Returns the name of a workspace folder in a precondition.
 fn folder_path(folder: &[String]) -> String {
     if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
 }
@@ -138,7 +138,7 @@ fn absolute(workspace: &str, place: &WorkspacePath) -> String {
         .join("/")
 }
 
-/// Why a command asks whatever the rules allow: it is not fully confined.
+/// Returns the reason to ask whatever the rules allow: the command is not fully confined.
 fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     match level {
         SandboxLevel::None => Some("sandbox_none"),
@@ -147,7 +147,7 @@ fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     }
 }
 
-/// Runs a command to its end. Dropping the future stops it and everything that it started.
+/// Runs a command to its end. Dropping the future stops it and every process that it started.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -156,7 +156,7 @@ pub(crate) async fn run(
     stop: Stop,
     output: impl Fn(&str) + Send,
 ) -> Outcome {
-    // Not part of the command's time.
+    // The wait for the turn does not use the command's time.
     let turn = match effect {
         CommandEffect::Reads => None,
         CommandEffect::Writes { .. } | CommandEffect::Workspace | CommandEffect::Guarded => {
@@ -193,7 +193,7 @@ pub(crate) async fn run(
 }
 
 impl Command {
-    /// Runs it as it is launched, to its end.
+    /// Runs the prepared command to its end.
     pub(crate) async fn follow(
         &self,
         launch: Launch,
@@ -206,7 +206,7 @@ impl Command {
         follow(launched, self.timeout, None, stop, output).await
     }
 
-    /// What a command that was tried printed, and how it ended.
+    /// Returns the output of a tried command, and how it ended.
     pub(crate) fn told(&self, ended: &Ended, took: Duration) -> Told {
         let printed = ended.transcript.text();
         let mut text = format!("{printed}{}", ended.how.told(self.timeout));
@@ -223,7 +223,7 @@ impl Command {
     }
 }
 
-/// What failed may have met the limit; what ended well has not.
+/// Adds a note about the memory limit, only for a command that failed.
 fn tell_of_memory(printed: &str, exit_code: Option<i32>, text: &mut String) {
     if let Some(told) = walls::memory_told(printed).filter(|_| exit_code != Some(0)) {
         text.push('\n');
@@ -240,7 +240,7 @@ fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
     }
 }
 
-/// Follows what was launched to its end; a text where nobody can tell how it ended.
+/// Follows a launched command to its end. The error is a text if it is unknown how the command ended.
 async fn follow(
     launched: Launched<Child>,
     timeout: Duration,
@@ -249,7 +249,7 @@ async fn follow(
     mut output: impl FnMut(&str) + Send,
 ) -> Result<Ended, String> {
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
-    // A task of its own, since stopping a command takes a moment longer than dropping this future.
+    // Uses its own task, since stopping a command takes longer than dropping this future.
     let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn, stop));
     while let Some(chunk) = chunks.recv().await {
         output(&chunk);
@@ -261,7 +261,7 @@ async fn follow(
     }
 }
 
-/// `folders`: those that the command was let through with.
+/// Prepares a command. `folders` are the preconditions about folders with which it was released.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -271,7 +271,7 @@ pub(crate) fn prepare(
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
     let root = Path::new(inner.workspace.path());
-    // Those that were not there, or were none, are compared below.
+    // A folder that did not exist, or was not a folder, is compared below.
     let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let entered = folders.iter().map(|it| root.join(it.path.trim_end_matches('/'))).filter(is_folder);
     let identities = [root.to_owned(), PathBuf::from(&command.cwd)]
@@ -280,7 +280,7 @@ pub(crate) fn prepare(
         .map(|path| Identity::of(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory is gone: {e}")))?;
-    // After that: whatever is exchanged from here on is noticed by the sandbox.
+    // Compared after the identities were read: the sandbox notices every exchange from here on.
     let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
     let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
     if !changed.is_empty() {
@@ -292,22 +292,22 @@ pub(crate) fn prepare(
         .map_err(|e| Refusal::new("internal", format!("no temporary folder for the command: {e}")))?;
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let data_dir = real(&settings.data_dir);
-    // A home folder at the root, as in some containers, hides nothing: the system is in it.
+    // A home folder at the root, as in some containers, hides nothing, since the system lies in it.
     let home = settings.home.as_deref().map(real).filter(|home| home.parent().is_some());
     let workspace = Path::new(inner.workspace.path());
     let Tooling { path, folders, variables } = tooling(&settings.path, home.as_deref(), &data_dir, workspace);
-    // What lies in the workspace is no program that anybody knows.
+    // A command that only reads must not find a program in the workspace.
     let path = if reads { without(&path, workspace) } else { path };
     launch.pass_environment_on();
     let plan = &mut launch.plan;
-    // An overlay would hide what is mounted in the workspace.
+    // An overlay would hide the mounts in the workspace.
     if reads && sandbox::mounted_below(workspace).is_none() {
         plan.run_layer = inner.shown_layer();
     }
     plan.effect = effect;
     plan.identities = identities;
     plan.write_bytes = settings.write_bytes;
-    // Walls are told from other failures by what the system says of them, which is one text in one language.
+    // Refusals are recognised by the messages of the system, so they must be in one language.
     plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
     plan.cwd = command.cwd.clone().into();
     workspace.clone_into(&mut plan.workspace);
@@ -315,18 +315,18 @@ pub(crate) fn prepare(
     plan.hidden = std::iter::once(data_dir).chain(home).collect();
     plan.environment.extend(variables);
     plan.environment.insert("PATH".to_owned(), path);
-    // Per process, and beyond the wall clock for those that use several processors.
+    // The limit is per process. It exceeds the wall clock for processes that use several processors.
     plan.cpu_s = (command.timeout.as_secs() + 1) * CPUS_PER_PROCESS;
     Ok((command, launch))
 }
 
-/// `PATH` without what is in the workspace.
+/// Removes the folders in the workspace from `PATH`.
 fn without(path: &str, workspace: &Path) -> String {
     let outside = |entry: &&str| !fs::canonicalize(entry).is_ok_and(|entry| entry.starts_with(workspace));
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
 }
 
-/// Processors that one process may keep busy until its time is up.
+/// Processors that one process may keep busy until its timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl Ended {
@@ -342,7 +342,7 @@ impl Ended {
         let (timed_out, exit_code) = (self.how == How::TimedOut, self.how.exit_code());
         let failed = matches!(self.how, How::Failed(_) | How::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
-        // Otherwise it ran, and left something.
+        // Otherwise the command ran, and made guarded paths.
         if failed && aside == SetAside::default() {
             return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
         }
@@ -356,7 +356,7 @@ impl Ended {
             "timed_out": timed_out,
             "effect": effect,
         });
-        // What reads may print a file that holds these words.
+        // A command that only reads may print a file with these words.
         if exit_code != Some(0) || *effect != CommandEffect::Reads {
             tell_of_filtered(&printed, &mut text, &mut data);
         }
@@ -366,8 +366,8 @@ impl Ended {
             return Outcome::Stopped { text, data };
         }
         if has_set_aside {
-            // What writes where a person's own tools look is let through by a card that says so, whatever it was
-            // let through with.
+            // A write to guarded paths needs a release by a card that names them, whatever effect the command was
+            // released with.
             text.push_str(walls::told(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }
@@ -384,7 +384,7 @@ impl Ended {
     }
 }
 
-/// Adds what became of the guarded paths that a command made; `false` if it made none.
+/// Adds the outcome for the guarded paths that a command made. Returns false if it made none.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

@@ -1,5 +1,5 @@
-//! The files and folders of the workspace that a command line names to be run or to run in: bound to what is approved,
-//! the files shown on its card. What only a script reads is not known here.
+//! Binds the workspace's files and folders that a command line names to run, or to run in, to the approval. The card
+//! shows the files. Files that only a script reads are not known here.
 
 use std::fs;
 use std::path::Path;
@@ -13,25 +13,25 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Files and folders, absent ones included, after which nothing more of a line is looked up.
+/// Number of bound files and folders, absent ones included, after which the look-up of a line stops.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Folders that a part of a line names in which its other words are looked up.
+/// Number of folders named by a part of a line in which its other words are looked up.
 const MOST_BELOW: usize = 16;
 
-/// What an inspection finds out about scripts.
+/// Scripts that an inspection finds.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// Sorted by path; those that are not there must stay away.
+    /// Sorted by path. Files that are absent must stay absent.
     pub bound: Vec<Precondition>,
-    /// `[{path, text, truncated?}]` of those that are there.
+    /// `[{path, text, truncated?}]` of the files that exist.
     pub card: Vec<Value>,
-    /// Something that is run, or that it runs in, can not be bound.
+    /// True if a file that is run, or a folder that it runs in, can not be bound.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds a file that is there, and opens it on the card.
+    /// Binds a file, and shows an existing one on the card.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -46,7 +46,7 @@ impl Scripts {
         self.bound.push(bound);
     }
 
-    /// Binds a folder by what it is.
+    /// Binds a folder by its identity.
     fn bind_folder(&mut self, workspace: &Workspace, path: &str) {
         let path = format!("{path}/");
         if !self.bound.iter().any(|bound| bound.path == path) {
@@ -56,7 +56,7 @@ impl Scripts {
     }
 }
 
-/// `folder`: the working directory, from the workspace.
+/// Finds the scripts of a line. `folder` is the working directory, relative to the workspace.
 pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scripts {
     let command = holdshort_command::parse(line);
     let named = command.scripts();
@@ -70,9 +70,9 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             found.unbound |= leads_inside(workspace, folder, path);
             continue;
         };
-        // A link is bound by where it leads: another target is another file.
+        // A link is bound by its target: another target is another file.
         let Ok(place) = WorkspacePath::resolve(workspace, &path, Last::Follow) else {
-            // In `.git`, or through a link that file tools do not follow: it runs all the same.
+            // The file is in `.git`, or behind a link that file tools do not follow. It would run all the same.
             found.unbound |= Path::new(workspace.path()).join(&path).is_file();
             continue;
         };
@@ -84,7 +84,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
         }
         found.bind(workspace, &place);
     }
-    // A folder is run by a file in it, which is named too.
+    // A folder is run through a file in it, which is named too.
     found.unbound |= folders.iter().any(|folder| {
         let is_run =
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);
@@ -105,15 +105,15 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// What one part of a line names, and is there: files that it may run, folders that it may run in.
+/// Binds the existing files that one part of a line may run, and the folders that it may run in.
 fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: bool, found: &mut Scripts) {
     for entered in &named.entered {
         let Some(path) = inside(workspace, folder, entered) else {
-            // The workspace itself is bound anyway.
+            // The workspace itself is always bound.
             continue;
         };
         found.bind_folder(workspace, &path);
-        // Through a link: which folder it leads to is bound by nothing.
+        // The target of a link to a folder is not bound.
         let place = WorkspacePath::resolve(workspace, &path, Last::Refuse);
         let is_itself = place.is_ok_and(|place| place.to_string() == path);
         found.unbound |= !only_reads && !is_itself;
@@ -141,7 +141,7 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// `below` gets the folder that a text names.
+/// Looks up one text of a line. Adds the folder that it names to `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
@@ -170,7 +170,7 @@ fn look_up_text(
     }
 }
 
-/// A path as the line names it, from the workspace; `None` where it leads out of it by name.
+/// Returns a path of the line relative to the workspace. `None` if it leads out by name.
 fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String> {
     let mut names: Vec<&str> =
         match path.strip_prefix(workspace.path()).and_then(|rest| rest.strip_prefix('/')) {
@@ -191,7 +191,7 @@ fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String
     (!plain.is_empty()).then(|| plain.join("/"))
 }
 
-/// Whether a path that leads out of the workspace by name comes back through a link, or by `..`.
+/// Returns true if a path that leads out of the workspace by name comes back through a link or `..`.
 fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     let root = Path::new(workspace.path());
     let folder = folder.iter().fold(root.to_owned(), |path, name| path.join(name));

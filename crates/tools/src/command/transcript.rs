@@ -1,4 +1,4 @@
-//! What a command printed: the beginning and the end of it, as text. Never more than the limits in memory.
+//! The output of a command: its beginning and its end, as text. Must never hold more than the limits in memory.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ impl Transcript {
         self.left_out() > 0
     }
 
-    /// All lines end with a line end, so that what follows stands on a line of its own.
+    /// Returns the output with a line end after its last line, so that text after it begins a new line.
     pub(super) fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = if self.is_truncated() {
@@ -42,7 +42,7 @@ impl Transcript {
             [&String::from_utf8_lossy(&self.head), left_out.as_str(), &String::from_utf8_lossy(&tail)]
                 .concat()
         } else {
-            // Together, since the cut may be inside a character.
+            // Decoded together, since the cut may be inside a character.
             String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned()
         };
         if !text.is_empty() && !text.ends_with('\n') {
@@ -68,10 +68,10 @@ impl Decoder {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Returns the number of bytes at the end that begin an incomplete character.
 fn incomplete_at_end(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
-        // A character has at most four bytes; `error_len` is not to be had from a chunk, so ask again.
+        // A character has at most four bytes. A chunk does not tell `error_len`, so the bytes are decoded again.
         Some(chunk) if !chunk.invalid().is_empty() => {
             let invalid = chunk.invalid();
             std::str::from_utf8(invalid)

@@ -1,4 +1,4 @@
-//! Whether the sandbox refused a command something, and what its agent is told.
+//! Detects whether the sandbox refused a command something, and explains it to the agent.
 //!
 //! The kernel does not report refusals to the sandbox, so the output of the command is searched for them. A refusal
 //! that is not found in the output was enforced all the same.
@@ -8,26 +8,26 @@ use holdshort_core::tool::CommandEffect;
 
 use crate::limits;
 
-/// What the system says where a mount is read-only, and where one would have to be renamed.
+/// Messages of the system for a read-only mount, and for a mount that would have to be renamed.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
-/// What a shell exits with that may not execute what it found.
+/// Exit code of a shell that may not execute the file it found.
 const NOT_EXECUTED: i32 = 126;
 
 pub(super) const SET_ASIDE: &str =
     "a person's own tools would run it by themselves, and nobody was asked about that";
 
-/// What is known of a wall that a command may have met.
+/// Certainty that the sandbox refused a command something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wall {
-    /// The system's words say so.
+    /// A message of the system shows the refusal.
     Met,
-    /// It failed in silence, where a wall is one of the reasons that it may have.
+    /// The command failed without output, and a refusal is a possible reason.
     Perhaps,
 }
 
-/// `printed`: all that the command printed. `workspace`: its path. Exit codes say little: `touch x || true` ends well, and a script that
-/// sends its errors elsewhere fails without a word.
+/// Detects a refusal. `printed` is the command's whole output, `workspace` its path. Exit codes alone do not show it:
+/// `touch x || true` succeeds, and a script that redirects its errors fails without output.
 pub(super) fn met(
     effect: &CommandEffect,
     printed: &str,
@@ -37,7 +37,7 @@ pub(super) fn met(
     let failed = exit_code != Some(0);
     let mut refused = printed.lines().filter(|line| REFUSALS.iter().any(|refusal| line.contains(refusal)));
     let met = match effect {
-        // What reads may print a file that holds these words, and has written nothing that could be refused.
+        // A command that only reads may print a file with these words, and has written nothing that could be refused.
         CommandEffect::Reads => failed && (exit_code == Some(NOT_EXECUTED) || refused.next().is_some()),
         CommandEffect::Writes { .. } => refused.next().is_some(),
         // The system's own folders are read-only for every command.
@@ -57,27 +57,27 @@ pub(super) fn met(
     }
 }
 
-/// What the system says where the filter of system calls refuses a mode, a device, a socket, or an attribute of a
-/// file. Holds for every effect, so that asking a person changes nothing.
+/// Messages of the system if the filter of system calls refuses a mode, a device, a socket, or a file attribute. It
+/// refuses them for every effect, so asking a person does not help.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
-/// Lines of what a command printed that are told as refused for good.
+/// Number of output lines that are reported as refused by the filter.
 const FILTERED_LINES: usize = 8;
 
 pub(super) const FILTERED_TOLD: &str = "No command may set set-user-id or set-group-id bits, keep the owner of a file from reading it, make devices, \
      make sockets in the workspace, or set extended attributes: if this was refused here, it is refused however often \
      it is tried.";
 
-/// The lines that say that the filter of system calls refused something, or that the system did for its own reasons.
+/// Returns the lines that show a refusal by the filter of system calls, or by the system for its own reasons.
 pub(super) fn filtered(printed: &str) -> Vec<&str> {
-    // A device is refused by Landlock, which has other words for it.
+    // Landlock refuses a device, with another message.
     let of_a_device = |line: &str| line.starts_with("mknod: ") && line.contains("Permission denied");
     let says_so = |line: &&str| FILTERED.iter().any(|words| line.contains(words)) || of_a_device(line);
     printed.lines().filter(says_so).take(FILTERED_LINES).collect()
 }
 
-/// What programs say that are refused memory: the C library, Python, C++, Rust, Go. Those of Node and Java have limits of
-/// their own, and mean these.
+/// Messages of programs that are refused memory: the C library, Python, C++, Rust, Go. Node and Java have their own
+/// limits, and their messages are about these.
 const OUT_OF_MEMORY: [&str; 5] = [
     "Cannot allocate memory",
     "MemoryError",
@@ -86,7 +86,7 @@ const OUT_OF_MEMORY: [&str; 5] = [
     "runtime: out of memory",
 ];
 
-/// The limit that a command which failed may have met, where it says that it was refused memory.
+/// Returns a note about the limit that a failed command may have met, if its output says that it was refused memory.
 pub(super) fn memory_told(printed: &str) -> Option<String> {
     let says_so = |line: &str| OUT_OF_MEMORY.iter().any(|words| line.contains(words));
     let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
@@ -98,7 +98,7 @@ pub(super) fn memory_told(printed: &str) -> Option<String> {
     })
 }
 
-/// Below the workspace: what lies elsewhere is not the command's, whatever its name.
+/// Returns true if the line names a guarded path. An absolute path must lie in the workspace.
 fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
     line.split([' ', '\'', '"', '`', ':', ',', '(', ')', '\u{2018}', '\u{2019}'])
         .filter_map(|word| if word.starts_with('/') { word.strip_prefix(workspace) } else { Some(word) })

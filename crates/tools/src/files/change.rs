@@ -1,6 +1,6 @@
-//! Writing and editing, planned: the file as it is, as it would be, what a person is shown.
+//! Plans writes and edits: the file as it is, as it would be, and the card for a person.
 //!
-//! Never changes anything; the commit of what `proposal` makes of it does.
+//! Must never change anything. `proposal` makes a changeset from the plan, and its commit changes the file.
 
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
 use crate::workspace::Workspace;
 
-/// One file's change.
+/// Planned change of one file.
 pub(crate) struct Planned {
     pub(super) place: WorkspacePath,
     pub(super) before: Option<Found>,
@@ -48,7 +48,7 @@ impl Planned {
         Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
     }
 
-    /// Replacing such a file takes it apart from its other names.
+    /// Returns true if the file has other names. Replacing it separates it from them.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
     }
@@ -72,7 +72,7 @@ impl Planned {
     }
 }
 
-/// The text with its one passage replaced.
+/// Returns the text with the one passage replaced.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     let path = shown(&edit.path);
     if edit.old == edit.new {
@@ -99,7 +99,7 @@ fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     Ok(spliced(text, at, edit.old.len(), &edit.new))
 }
 
-/// Where a passage starts, overlapping occurrences included; an empty passage starts nowhere.
+/// Returns the positions of a passage, overlapping ones included. An empty passage has none.
 fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut from = if passage.is_empty() { None } else { Some(0) };
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! A diff as data for a card: hunks of lines, capped. Never text for a terminal.
+//! A diff as data for a card: hunks of lines, with limits. It must never be text for a terminal.
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -7,7 +7,7 @@ use crate::limits;
 
 const CONTEXT_LINES: usize = 3;
 
-/// What changes between two texts. `added` and `removed` count all of it, `hunks` stop at the limits.
+/// Difference between two texts. `added` and `removed` count all lines; `hunks` stop at the limits.
 pub(crate) struct Diff {
     hunks: Vec<Value>,
     pub added: usize,
@@ -54,7 +54,7 @@ impl Diff {
         result
     }
 
-    /// The diff of a file whose old content is not text.
+    /// Returns the diff of a file whose old content is not text.
     pub(crate) fn unshowable() -> Self {
         Self { hunks: Vec::new(), added: 0, removed: 0, truncated: true }
     }
@@ -69,12 +69,12 @@ impl Diff {
     }
 }
 
-/// What changes between two texts, as a card shows it.
+/// Returns the difference between two texts, as a card shows it.
 pub fn diff(old: &str, new: &str) -> Value {
     Diff::between(old, new).to_value()
 }
 
-/// One line without its line end; a last line that lacks one says so, or two lines could look the same.
+/// Returns one line without its line end. A last line without a line end is marked, or two lines could look the same.
 fn line(op: &str, value: &str) -> Value {
     match value.strip_suffix('\n') {
         Some(text) => json!({"op": op, "text": text}),

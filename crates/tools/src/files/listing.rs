@@ -1,4 +1,4 @@
-//! `list_directory`: the names in one folder. Never descends, never follows a link.
+//! `list_directory`: the names in one folder. Must never descend or follow a link.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// The folder that a call names; without a name the workspace.
+/// Resolves the folder that a call names. Without a name it is the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
@@ -23,7 +23,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
     }
 }
 
-/// Text of a result, how much it shows, and how many paths it leaves out.
+/// Text of a result, number of results shown, and number of paths left out.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub text: String,
@@ -31,7 +31,7 @@ pub(crate) struct Listed {
     pub left_out: usize,
 }
 
-/// Says that paths are left out; `None` where none are.
+/// Returns a note about paths that are left out. `None` if there are none.
 pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     let paths = match left_out {
         0 => return None,
@@ -86,7 +86,7 @@ pub(crate) fn list(
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-/// Names in a folder, each with the mark of its kind.
+/// Returns the names in a folder, each with the mark of its kind.
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {

@@ -1,5 +1,5 @@
-//! What happens to files beneath the workspace. Every file is reached from the workspace's handle, folder by
-//! folder, without following a link; never by an absolute name.
+//! Work on files beneath the workspace. Every file is reached from the workspace's handle, folder by folder, without
+//! following a link. Must never open a file by an absolute name.
 
 mod change;
 mod diff;

@@ -1,4 +1,4 @@
-//! What a file tool proposes: a changeset of one file, and the folders that it needs. Committed as any other.
+//! The proposal of a file tool: a changeset of one file and its missing folders. It is committed like any other.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::trial::ignored;
 use crate::workspace::Workspace;
 
 impl Planned {
-    /// The changes with the text that the agent reads once they are made, and the findings in them.
+    /// Returns the changes, the text that the agent reads after the commit, and the findings in the changes.
     pub(crate) fn proposed(
         &self,
         workspace: &Workspace,
@@ -47,12 +47,12 @@ impl Planned {
         Ok((proposed, findings))
     }
 
-    /// The bytes of the file before and after, which undo and commit need.
+    /// Returns the bytes of the file before and after, which undo and commit need.
     pub(crate) fn into_bodies(self) -> Vec<Vec<u8>> {
         self.before.into_iter().map(|found| found.bytes).chain([self.after.into_bytes()]).collect()
     }
 
-    /// Empty where the file has the content already.
+    /// Returns the changes. Empty if the file already has the content.
     fn changes(&self, root: &Root) -> Vec<Change> {
         let names = self.place.components();
         let folders = (1..names.len()).map(|depth| text_of(names[..depth].join("/").as_bytes()));
@@ -83,7 +83,7 @@ impl Planned {
     }
 }
 
-/// The bits that what this process makes does not get, which only a change of them or `/proc` tells.
+/// Returns the permission bits that new files of this process lack. Without changing them only `/proc` tells them.
 fn umask() -> u32 {
     static UMASK: OnceLock<u32> = OnceLock::new();
     let read = || {

@@ -1,4 +1,4 @@
-//! Reading files beneath the workspace: their text, and their state as a precondition. Never writes.
+//! Reads files beneath the workspace: their text, and their state as a precondition. Must never write.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::sandbox;
 use crate::workspace::Workspace;
 
-/// The state of a place that is there, but is no regular file within the limits: no file has this digest.
+/// State of a path that exists but is not a regular file within the limits: the digest of no real file.
 const NO_FILE: Digest = Digest::ZERO;
 
 /// A regular file as it was read.
@@ -28,14 +28,14 @@ pub(crate) struct Found {
     pub links: u64,
 }
 
-/// Reads a file for an agent: the whole of it, as text, from the run's layer where that has it.
+/// Reads a whole file as text for an agent, from the run's layer if that has the file.
 pub(crate) fn read_text(
     workspace: &Workspace,
     layer: Option<&Workspace>,
     path: &str,
 ) -> Result<(WorkspacePath, String), Refusal> {
     names_a_file(path)?;
-    // A link that leads on into the workspace is not in the way.
+    // A link in the layer that leads on into the workspace fails here, and the workspace is read instead.
     if let Some(found) = layer.and_then(|layer| read_text_in(layer, path).ok()) {
         return Ok(found);
     }
@@ -48,7 +48,7 @@ fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, Str
     Ok((place, text(found.bytes, path)?))
 }
 
-/// Reads the file at a place that must have one.
+/// Reads the file at a place. Fails if there is none.
 pub(crate) fn existing(
     workspace: &Workspace,
     place: &WorkspacePath,
@@ -87,7 +87,7 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     )
 }
 
-/// The present state of files, sorted by path. What cannot be known counts as changed.
+/// Returns the present state of files, sorted by path. An unknown state is treated as changed.
 pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
     let mut seen: Vec<_> = paths
         .iter()
@@ -112,10 +112,11 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     }
 }
 
-/// Which folder stands at a path: its inode and when it was made, since inodes are used again. `None`: there is none.
+/// Returns the identity of the folder at a path: its inode and creation time, since inodes are used again. `None` if
+/// the folder does not exist.
 ///
-/// A workspace in which something was left that could not be set aside is another one: what was released before that
-/// and has not started goes back to the gates, which ask.
+/// The identity of a workspace changes when guarded paths in it could not be set aside. A call that was released before
+/// that and has not started goes back to the gates, which ask.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,
@@ -150,7 +151,7 @@ fn open(workspace: &Workspace, place: &WorkspacePath, limit: u64) -> io::Result<
 
 fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
-    // Not to hang where a pipe was put in the place of a file.
+    // Does not wait if a pipe has replaced the file.
     options.read(true).follow(FollowSymlinks::No).custom_flags(nix::libc::O_NONBLOCK);
     let file = folder.open_with(name, &options)?;
     let metadata = file.metadata()?;
@@ -170,7 +171,7 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     }))
 }
 
-/// Reads a file found by a walk, for a search; `None` if it is not one to look into.
+/// Reads a file found by a walk, for a search. Returns `None` if the file is not to be searched.
 pub(crate) fn for_search(
     workspace: &Workspace,
     components: &[String],

@@ -1,5 +1,5 @@
-//! `search_codebase`: lines that match, file by file in order of name. Never follows a link, never leaves
-//! the workspace: the walk gives names, the files are opened from the workspace's handle.
+//! `search_codebase`: matching lines, file by file in order of name. The walk gives names, and the files are opened
+//! from the workspace's handle. Must never follow a link or leave the workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Bytes at a file's beginning that tell text from binary.
+/// Bytes at the beginning of a file that distinguish text from binary.
 const BINARY_PROBE_BYTES: usize = 8192;
 
-/// A search that can be made: the pattern, and where it starts.
+/// A valid search: its pattern, and its start.
 pub(crate) struct Checked {
     pattern: Regex,
     pub place: WorkspacePath,
 }
 
-/// Checks pattern and path.
+/// Validates pattern and path.
 pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
     let pattern = RegexBuilder::new(&request.pattern)
         .size_limit(limits::SEARCH_PATTERN_BYTES)
@@ -46,7 +46,7 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
     }
 }
 
-/// `path:line: text` for every hit up to the limits, without files that rules withhold: none of those is opened.
+/// Returns `path:line: text` for every hit up to the limits. Does not open files that rules withhold.
 pub(crate) fn search(
     workspace: &Workspace,
     request: &SearchCodebase,
@@ -64,7 +64,7 @@ pub(crate) fn search(
             left_out += 1;
             continue;
         }
-        // A file that vanished, or may not be read, has no hits.
+        // A file that vanished or is not readable has no hits.
         let Ok(Some(bytes)) = read::for_search(workspace, &components, limits::SEARCH_FILE_BYTES) else {
             continue;
         };
@@ -116,7 +116,7 @@ impl Hits {
     }
 }
 
-/// Walks from the workspace whatever the place, so that its own .gitignore counts and none above it does.
+/// Walks from the workspace for every place, so that only the workspace's own .gitignore applies, and none above it.
 fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)
@@ -134,8 +134,8 @@ fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
         .build()
 }
 
-/// The components of a regular file beneath the workspace; a name that is not UTF-8 cannot be given to a
-/// tool either.
+/// Returns the components of a regular file beneath the workspace. A name that is not UTF-8 is left out, since no tool
+/// call can name it.
 fn components(entry: &DirEntry, root: &Path) -> Option<Vec<String>> {
     if !entry.file_type()?.is_file() {
         return None;

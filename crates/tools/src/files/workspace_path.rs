@@ -1,4 +1,4 @@
-//! From a path that an agent wrote to a place beneath the workspace: checked, links resolved. Opens nothing.
+//! Resolves a path that an agent wrote to a place beneath the workspace: checked, links resolved. Opens nothing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,10 +11,10 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// What to do where the last component is a symbolic link.
+/// Treatment of a last component that is a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// Follow it, as reading does; it must stay in the workspace.
+    /// Follow it, as reading does. It must stay in the workspace.
     Follow,
     /// Refuse: replacing the link and replacing its target are both surprising.
     Refuse,
@@ -28,8 +28,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A place beneath the workspace. None of its components was a link when it was resolved, and opening it
-/// follows none, so a link put there later makes opening fail and leads nowhere else.
+/// A place beneath the workspace. None of its components was a link when it was resolved. Opening it follows no link: a
+/// link that appears later makes opening fail, and leads nowhere else.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkspacePath {
     components: Vec<String>,
@@ -44,7 +44,7 @@ impl WorkspacePath {
         let mut links = 0;
         while let Some(component) = ahead.pop_front() {
             if component == ".." {
-                // Only a link's target gets here with one, and only through folders that exist.
+                // Only the target of a link can contain `..`, and only through folders that exist.
                 if place.kind != Kind::Folder || place.components.pop().is_none() {
                     return Err(outside(path));
                 }
@@ -106,12 +106,12 @@ impl WorkspacePath {
         Ok(place)
     }
 
-    /// The folder that holds it and its name there; `None` for the workspace itself.
+    /// Returns the components of the folder that holds it, and its name there. `None` for the workspace itself.
     pub(crate) fn split(&self) -> Option<(&[String], &str)> {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
 
-    /// Opens a folder of the workspace component by component, following no link.
+    /// Opens a folder of the workspace component by component. Follows no link.
     pub(crate) fn open_folder(workspace: &Workspace, components: &[String]) -> io::Result<Dir> {
         let mut dir = workspace.dir().try_clone()?;
         for component in components {
@@ -125,14 +125,14 @@ impl WorkspacePath {
     }
 }
 
-/// Relative to the workspace, with `/`; `.` for the workspace itself.
+/// Path relative to the workspace, with `/`. `.` for the workspace itself.
 impl std::fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.components.is_empty() { f.write_str(".") } else { f.write_str(&self.components.join("/")) }
     }
 }
 
-/// Splits what an agent wrote. Neither `..` nor an absolute path is understood, wherever it would lead.
+/// Splits a path that an agent wrote. Rejects `..` and absolute paths, wherever they would lead.
 fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
@@ -163,7 +163,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .collect()
 }
 
-/// Refuses what names a folder, whatever is there.
+/// Rejects a path that is written as a folder, whatever exists there.
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
@@ -173,7 +173,7 @@ pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Splits a link's target; `None` for an absolute one or one that is not UTF-8.
+/// Splits the target of a link. `None` for an absolute target, or one that is not UTF-8.
 fn link_components(target: &Path) -> Option<Vec<String>> {
     target
         .components()
@@ -207,7 +207,7 @@ fn protected(path: &str) -> Refusal {
 }
 
 pub(crate) fn unreadable(path: &str, error: &io::Error) -> Refusal {
-    // A link, or a file, was put on the way after the path was resolved.
+    // A link or a file replaced a component after the path was resolved.
     let swapped = matches!(error.raw_os_error(), Some(nix::libc::ELOOP | nix::libc::ENOTDIR));
     match error.kind() {
         io::ErrorKind::NotFound => not_found(path),
@@ -223,7 +223,7 @@ pub(crate) fn not_found(path: &str) -> Refusal {
     )
 }
 
-/// A path as a message shows it: on one line, without control characters.
+/// Returns a path for a message: on one line, without control characters.
 pub(crate) fn shown(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }

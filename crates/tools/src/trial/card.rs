@@ -1,9 +1,10 @@
-//! Card of a trial as data: each path with its change, deletions first, and the diffs of texts. Counts what has no room.
+//! Card of a trial as data: each path with its change, deletions first, and the diffs of texts. Paths beyond the limits
+//! are counted.
 //!
 //! The card is `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown,
-//! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git` describes
-//! the changes below `.git`, which are not in `changes`. `tests` repeats what the output says of tests at its end, in
-//! the command's own words.
+//! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git`
+//! describes the changes below `.git`, which are not in `changes`. `tests` has the counts of tests that the output
+//! reports.
 
 use std::io;
 
@@ -17,11 +18,11 @@ use crate::changeset::git_words;
 use crate::files::Diff;
 use crate::limits;
 
-/// Where the bytes of a changeset's files are read.
+/// Source for the bytes of a changeset's files.
 pub(crate) trait Source {
-    /// The file of one side of a change.
+    /// Reads the file of one side of a change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Any file of the changeset.
+    /// Reads any file of the changeset.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 
@@ -31,7 +32,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// What a person is shown of the changes themselves. Blocks.
+/// Returns the part of a card about the changes. Blocks.
 pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
     let mut changes: Vec<&Change> =
         changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
@@ -55,7 +56,7 @@ pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
 }
 
 impl Trial {
-    /// Blocks.
+    /// Returns the card. Blocks.
     pub fn card(&self) -> Value {
         let mut card = of_changes(&self.changeset, self);
         card["over"] = match self.over {
@@ -77,7 +78,7 @@ impl Trial {
     }
 }
 
-/// Account of the changes of the run's layer: their numbers and the first paths.
+/// Summarises the changes of the run's layer: their numbers and the first paths.
 fn of_layer(changes: &[Change]) -> Value {
     let written = || changes.iter().filter(|change| change.is_of_content() && !change.deletes());
     let paths: Vec<&str> =
@@ -132,7 +133,7 @@ fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
     if change.ignored {
         shown["ignored"] = json!(true);
     }
-    // The diff of an ignored file is shown as any other: the person's own tools may run it.
+    // The diff of an ignored file is shown like any other, since the person's own tools may run the file.
     if is_of_files(change) && *left > 0 {
         match diff(change, source) {
             Ok(diff) => {
@@ -141,7 +142,7 @@ fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
                 shown["diff"] = diff;
             }
             Err(Undrawn::NotText) => shown["not_text"] = json!(true),
-            // Counted as not shown.
+            // The card shows the file without a diff.
             Err(Undrawn::TooLarge) => {}
         }
     }
@@ -154,14 +155,14 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
     Ok(Diff::between(&before, &after))
 }
 
-/// Why a file has no diff.
+/// Reason why a file has no diff.
 enum Undrawn {
     NotText,
-    /// Or it can not be read any more.
+    /// The file is too large, or not readable any more.
     TooLarge,
 }
 
-/// What is no file has no text.
+/// Returns the text of one side of a change. Empty if that side is not a file.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {
         Side::Before => &change.before,
@@ -175,7 +176,8 @@ fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Und
     String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
 }
 
-/// Deletions come first, then what git does not ignore, then what it ignores; git's own files last.
+/// Returns the rank of a change: deletions, then paths that git does not ignore, then ignored ones, then git's own
+/// files.
 fn rank(change: &Change) -> u8 {
     match (is_of_git(&change.path), change.deletes(), change.ignored) {
         (false, true, _) => 0,
@@ -189,12 +191,12 @@ fn is_of_git(path: &str) -> bool {
     path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Below `.git`, but for what a person's own git obeys: that is shown as it is.
+/// Returns true for a path below `.git`, unless it controls a person's own git: such a path is shown as it is.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }
 
-/// Whether the content of a file comes or goes.
+/// Returns true if the change adds, changes or removes a file.
 fn is_of_files(change: &Change) -> bool {
     let is_file = |entry: &Entry| matches!(entry, Entry::File { .. });
     match (&change.before, &change.after) {

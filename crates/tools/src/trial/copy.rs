@@ -1,5 +1,5 @@
-//! A copy of the workspace for a trial, where there can be no overlay. Shares the bytes of files where the file system
-//! can; never larger than its limits.
+//! Copies the workspace for a trial where an overlay is not possible. Shares the bytes of files if the file system can.
+//! A copy must never exceed its limits.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -13,7 +13,7 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits;
 use crate::sandbox::take_after;
 
-/// Why a workspace is not copied.
+/// Reason why a workspace is not copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("it has more than {} files and folders to copy", limits::COPIED_PATHS)]
@@ -24,8 +24,8 @@ pub(super) enum Error {
     Unreadable { path: String, source: io::Error },
 }
 
-/// Copies files, links and folders with their modes and, for root, their owners. A file of several names becomes several
-/// files; pipes, sockets and devices are left out.
+/// Copies files, links and folders with their modes and, for root, their owners. A file with several names becomes
+/// several files. Pipes, sockets and devices are left out.
 pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error> {
     std::fs::create_dir(to).map_err(failed(b"."))?;
     copy_over(workspace, to)?;
@@ -61,7 +61,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
             }
         }
     }
-    // What holds others after them, since it may be read-only.
+    // A folder gets its mode after its content, since it may be read-only.
     for at in folders.iter().rev().filter(|at| !at.is_empty()) {
         let mode = workspace.folder(at).and_then(|folder| Ok(rustix::fs::fstat(folder)?.st_mode & 0o7777));
         let set =
@@ -71,7 +71,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the entry of a name, but for a folder if a folder is copied.
+/// Removes the existing entry of a name, except a folder where a folder is copied.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {
@@ -84,7 +84,7 @@ fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io:
     }
 }
 
-/// Whether it is a folder, which has to be filled.
+/// Copies one entry. Returns true for a folder, which has to be filled.
 fn copy_one(
     from: BorrowedFd<'_>,
     into: BorrowedFd<'_>,
@@ -109,7 +109,7 @@ fn copy_one(
             if rustix::fs::ioctl_ficlone(&copy, &source).is_err() {
                 io::copy(&mut source, &mut copy)?;
             }
-            // Before the mode, which a change of owner cuts down.
+            // The owner is set before the mode, since a change of owner clears bits of the mode.
             let _ = fchown(&copy, Some(user), Some(group));
             copy.set_permissions(Permissions::from_mode(stat.st_mode & 0o7777))?;
         }

@@ -1,10 +1,10 @@
-//! Marks the changes of a call that git ignores: by the `.gitignore` files of the workspace as they are, and
-//! `.git/info/exclude`. Never by what the call would leave, and no git is run.
+//! Marks the changes of a call that git ignores: by the present `.gitignore` files of the workspace, and by
+//! `.git/info/exclude`. Must never use the files that the call would leave, and must never run git.
 //!
-//! Every doubt says *not ignored*: a path in git's list of tracked files, and every path where that list can not be read
-//! (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository inside the workspace has a
-//! list of its own, which is not read: nothing in it is ignored. Neither what lies above the workspace
-//! nor a person's own list is looked at.
+//! In doubt a path is *not ignored*. This holds for a path in git's list of tracked files. It holds for every path if
+//! that list can not be read (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository
+//! inside the workspace has its own list, which is not read: nothing in it is ignored. Ignore files above the workspace
+//! and a person's own ignore file are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -51,12 +51,12 @@ struct Rules<'a> {
     workspace: &'a Root,
     exclude: Gitignore,
     of_folders: BTreeMap<Vec<u8>, Gitignore>,
-    /// Folders below the workspace, and whether a repository may begin there.
+    /// Folders below the workspace, each with true if a repository may begin there.
     repositories: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Rules<'_> {
-    /// A path in a folder that is ignored is ignored, whatever is said of the path.
+    /// Returns true if git ignores a path. A path in an ignored folder is ignored, whatever other rules say about it.
     fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
@@ -66,7 +66,7 @@ impl Rules<'_> {
             && !ends.iter().any(|end| (is_folder || *end < path.len()) && self.is_repository(&path[..*end]))
     }
 
-    /// Whether a repository begins in that folder of the workspace. A folder that can not be looked into may hold one.
+    /// Returns true if a repository begins in that folder of the workspace. A folder that can not be read may hold one.
     fn is_repository(&mut self, folder: &[u8]) -> bool {
         let workspace = self.workspace;
         *self.repositories.entry(folder.to_vec()).or_insert_with(|| match workspace.folder(folder) {
@@ -75,7 +75,7 @@ impl Rules<'_> {
         })
     }
 
-    /// The rules of the nearest folder that speaks of a path count.
+    /// Applies the rules of the nearest folder that has a rule for the path.
     fn names(&mut self, path: &[u8], is_folder: bool) -> bool {
         let mut at = path;
         while !at.is_empty() {
@@ -99,12 +99,12 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// The rules in a file for what is below a folder. A file that can not be read has none, nor has a link.
+/// Reads the rules of a file for the paths below a folder. A link, or a file that can not be read, has none.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
-    // As if the workspace were the root: the rules know paths only.
+    // Treats the workspace as the root, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
     for line in content(workspace, path).unwrap_or_default().split(|byte| *byte == b'\n') {
-        // A line that is no pattern ignores nothing, nor does one that is not UTF-8.
+        // An invalid pattern ignores nothing, and a line that is not UTF-8 ignores nothing.
         if let Ok(line) = std::str::from_utf8(line) {
             let _ = rules.add_line(None, line.trim_end_matches('\r'));
         }
@@ -118,8 +118,8 @@ fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limits::CHANGED_FILE_BYTES).then_some(bytes)
 }
 
-/// The files that git tracks, by its index; `None` if nobody can tell, as where no repository begins in the workspace:
-/// one may begin above it.
+/// Returns the files that git tracks, from its index. `None` if they are unknown: a workspace without a repository of
+/// its own may lie in one.
 fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     let git = workspace.folder(b".git").ok()?;
     match entry::stat(&git, OsStr::new("index")) {
@@ -129,12 +129,12 @@ fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     }
 }
 
-/// Bytes of an entry before its flags, with the shorter kind of digest, which says what the file is and when it changed.
+/// Bytes of an entry before its flags, with the shorter kind of digest: the file's metadata and digest.
 const BEFORE_FLAGS: usize = 60;
 const EXTENDED: u16 = 0x4000;
 const DIGEST: usize = 20;
 
-/// The names in an index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
+/// Parses the names in an index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
 fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let version = number(4)?;
@@ -155,11 +155,11 @@ fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
         let length = index.get(name_at..)?.iter().position(|byte| *byte == 0)?;
         last.extend(&index[name_at..name_at + length]);
         let end = name_at + length;
-        // Padded with at least one NUL to a multiple of eight, but for version 4.
+        // Padded with at least one NUL to a multiple of eight, except in version 4.
         at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
         found.insert(last.clone());
     }
-    // Further parts and a digest follow, to the byte: otherwise these were no names. With a part called `link` the
+    // Extensions and a digest must fill the rest exactly, or the parsed names are wrong. With the extension `link` the
     // names lie in another file.
     while index.len().checked_sub(at)? > DIGEST {
         let size = usize::try_from(number(at + 4)?).ok()?;
@@ -171,7 +171,7 @@ fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     (index.len() - at == DIGEST).then_some(found)
 }
 
-/// Git's number of variable length, and the bytes that it takes.
+/// Parses git's number of variable length. Returns it with the number of its bytes.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_usize;
     for (n, byte) in bytes.iter().enumerate().take(9) {

@@ -1,6 +1,6 @@
 //! Works out a merge: how the layer of a run differs from the workspace.
 //!
-//! A path at which the workspace has a folder and the layer something else is left out: a merge deletes nothing.
+//! A path is left out if the workspace has a folder there and the layer another kind: a merge deletes nothing.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,9 +14,9 @@ use crate::changeset::{Root, Seen, entry, folder, guard, seen};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
-/// Compares the layer with the workspace. `paths` are files and folders of the workspace; none of them means all.
+/// Compares the layer with the workspace. `paths` are files and folders of the workspace; an empty set means all.
 ///
-/// `path`: where the workspace lies, in full.
+/// `path` is the full path of the workspace.
 pub(crate) fn merge(
     workspace: Root,
     path: &Path,
@@ -91,7 +91,7 @@ fn wanted(seen: &Seen, path: &str) -> io::Result<Option<Entry>> {
     }
 }
 
-/// Returns true if the path, a folder above it, or something in it is named.
+/// Returns true if the path, a folder above it, or an entry in it is named.
 fn is_named(paths: &BTreeSet<String>, path: &str, is_folder: bool) -> bool {
     let is_below = |one: &str, other: &str| {
         one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))

@@ -1,7 +1,7 @@
-//! Trials: a command runs over a layer that takes everything it writes, and what it did is read from there.
+//! Trials: a command runs over a layer that receives all its writes, and its changes are read from there.
 //!
-//! The workspace is never written, and nothing of a trial is left when it is dropped. Never decides what becomes of it.
-//! Read `sandbox::layer` for how a layer is mounted and `read` for how it is read; `changeset` commits what was yielded.
+//! A trial must never write to the workspace, and dropping it leaves nothing. Must never decide about its result.
+//! Read `sandbox::layer` for how a layer is mounted and `read` for how it is read; `changeset` commits the result.
 
 mod card;
 mod copy;
@@ -38,34 +38,34 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// What a trial's layer may be. People have no setting for it; tests force one.
+/// Allowed kinds of a trial's layer. People have no setting for it; tests force one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
-    /// An overlay, or a copy where there can be none.
+    /// An overlay, or a copy where an overlay is not possible.
     #[default]
     Overlay,
     /// A copy.
     Copy,
-    /// There are no trials.
+    /// No trials.
     None,
 }
 
-/// What became of a trial.
+/// Result of a trial.
 #[derive(Debug)]
 pub enum Tried {
     /// The command ended by itself.
     Yielded(Trial),
-    /// It was stopped by a limit, by its time or by a person, or left more than can be kept. Nothing happened.
+    /// The command was stopped by a limit, by its timeout or by a person, or left too much to keep. No change was made.
     Stopped { text: String, data: Value },
-    /// A precondition no longer holds, or others changed these paths while it ran. Nothing happened.
+    /// A precondition no longer holds, or others changed these paths while the command ran. No change was made.
     Changed { paths: Vec<String> },
-    /// There can be no trial here, in words that follow "it could not be tried, since". Nothing ran.
+    /// A trial is not possible here. `why` follows the words "it could not be tried, since". No process ran.
     Impossible { why: String },
-    /// The call is none that can run, or the sandbox failed. Nothing happened.
+    /// The call can not run, or the sandbox failed. No change was made.
     Failed { text: String },
 }
 
-/// What a command did, and the bytes of it until this is dropped.
+/// Changes of a tried command. Their bytes exist until this is dropped.
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
@@ -74,20 +74,20 @@ pub struct Trial {
     /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`,
     /// `layer_full`.
     pub codes: Vec<String>,
-    /// As of a command that ran: what it printed, and how it ended.
+    /// Output of the command and how it ended, as for a command that ran.
     pub text: String,
     pub data: Value,
-    /// What it ran over.
+    /// Kind of layer that the command ran over.
     pub over: Layers,
     layer: Root,
     workspace: Root,
-    /// Goes last. `None` where nothing ran.
+    /// Dropped last. `None` if no command ran.
     _scratch: Option<Scratch>,
 }
 
 impl Trial {
-    /// Every file of the changeset, as it was and as it would be, once each: at most
-    /// [`limits::CHANGED_FILE_BYTES`] at a time. An error where the workspace has changed since. Blocks.
+    /// Returns every file of the changes once, before and after: at most [`limits::CHANGED_FILE_BYTES`] at a time.
+    /// Fails if the workspace has changed since. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
         let sides = |change: &Change| {
@@ -166,7 +166,7 @@ pub(crate) async fn run(
     Tried::Impossible { why: whys.join(", and ") }
 }
 
-/// Returns why no command of these tools can be tried; `None` if it can. Blocks.
+/// Returns the reason why no command of these tools can be tried. `None` if trials are possible. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
         return Some("its commands reach the network, and nothing takes back what leaves");
@@ -181,7 +181,7 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 }
 
 impl Prepared {
-    /// `Err`: the kernel makes no such layer, and nothing ran.
+    /// Runs the trial. The error says that the kernel can not make such a layer, so nothing ran.
     async fn run(
         self,
         inner: &Inner,
@@ -209,7 +209,7 @@ impl Prepared {
                     text: format!("the trial stopped unexpectedly: {e}"),
                 })
             }
-            // Whoever stopped it says the rest.
+            // The person who stopped it gives the reason.
             (How::Stopped, _) => Tried::Stopped { text: told.text, data: told.data },
             (How::Failed(_) | How::Exited(_) | How::Signalled(_), _) => Tried::Failed { text: told.text },
             (
@@ -224,7 +224,7 @@ impl Prepared {
     }
 }
 
-/// What a command printed and how it ended.
+/// Output of a command and how it ended.
 pub(crate) struct Told {
     pub text: String,
     pub data: Value,
@@ -236,7 +236,7 @@ impl Told {
         Tried::Stopped { text, data: self.data }
     }
 
-    /// It came to its end, and left what can not be kept: `code` is stable.
+    /// Returns the result of a command that ended, but left something that can not be kept. `code` is stable.
     fn not_kept(mut self, code: &str, why: &str) -> Tried {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
@@ -244,7 +244,7 @@ impl Told {
     }
 }
 
-/// Places that the changes of a trial are for: the workspace, its path, and the run's layer.
+/// Targets of a trial's changes: the workspace, its path, and the run's layer.
 struct Places {
     workspace: Root,
     path: PathBuf,
@@ -310,14 +310,14 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
     }
 }
 
-/// Returns true if the run's layer can take these changes.
+/// Returns true if the run's layer has room for these changes.
 fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
     if changes.is_empty() {
         return Ok(true);
     }
     let room = match layer {
         Layer::Overlay { .. } => Room { paths: limits::LAYER_PATHS, bytes: limits::LAYER_BYTES },
-        // The next trial copies all of it.
+        // The next trial copies the whole layer.
         Layer::Copy { .. } => Room { paths: limits::COPIED_PATHS, bytes: limits::COPIED_BYTES },
     };
     let left = limits::LAYERS_BYTES.saturating_sub(run_layer.bytes_of_others()?);
@@ -325,7 +325,7 @@ fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Resu
     Ok(!run_layer.usage()?.exceeds_with(changes, room))
 }
 
-/// Sentence for the agent about files that the workspace does not get.
+/// Returns a sentence for the agent about files that are not written to the workspace.
 fn note_of_layer(changes: &[Change]) -> String {
     const NAMED: usize = 3;
     let written = |change: &&Change| change.is_of_content() && !change.deletes();

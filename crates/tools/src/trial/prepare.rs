@@ -1,4 +1,4 @@
-//! Puts together what a trial needs: the command as it is launched, and its layer.
+//! Prepares a trial: the command as it is launched, and its layer.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,9 +17,9 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Why a command is not tried over a layer.
+/// Reason why a command is not tried over a layer.
 pub(super) enum NotPrepared {
-    /// There can be no such layer, in words.
+    /// Such a layer is not possible. The text says why.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),
@@ -31,7 +31,7 @@ impl From<Refusal> for NotPrepared {
     }
 }
 
-/// Makes a layer at a path where nothing is; in words, why there can be none.
+/// Makes a layer at a free path. The error text says why it is not possible.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
 /// A command that is about to be tried.
@@ -73,20 +73,20 @@ impl Prepared {
         launch.plan.layer = Some(layer.clone());
         launch.plan.run_layer = match &layer {
             Layer::Overlay { .. } => inner.shown_layer(),
-            // The copy holds it.
+            // The copy includes the run's layer.
             Layer::Copy { .. } => None,
         };
         Ok(Self { command, launch, layer, workspace, since })
     }
 }
 
-/// The file system's own time.
+/// Returns the current time of the file system.
 fn now(folder: &Path) -> io::Result<Time> {
     let made = File::create(folder.join("since"))?.metadata()?;
     Ok((made.ctime(), made.ctime_nsec()))
 }
 
-/// An overlay; in words, why there can be none.
+/// Makes an overlay. The error text says why it is not possible.
 pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let workspace = Path::new(inner.workspace.path());
     if let Some(inside) = mounted_below(workspace) {
@@ -100,7 +100,7 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     Layer::overlay(folder, workspace).map_err(|e| format!("no folder for an overlay: {e}"))
 }
 
-/// A copy; in words, why there can be none.
+/// Makes a copy. The error text says why it is not possible.
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let root = Root::of(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;

@@ -1,7 +1,7 @@
-//! Reads what a trial left in its layer: the changes from the workspace as it is now.
+//! Reads the changes that a trial left in its layer, compared with the workspace as it is now.
 //!
-//! No process of the command is left. What a command may have done to the layer counts for nothing but what files,
-//! links and folders lie in it: never follows a link, and both sides are compared by their content.
+//! No process of the command is left. The command may have put anything into the layer, so only its files, links and
+//! folders are used. Must never follow a link. Both sides are compared by their content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use crate::sandbox::Notes;
 /// A time of the file system, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Why there is no changeset.
+/// Reason why there is no changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("it changed more than {} files, folders and links", limits::CHANGED_PATHS)]
@@ -29,7 +29,7 @@ pub(super) enum Error {
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
-    /// Somebody else changed them in the workspace while the command ran.
+    /// Others changed these paths in the workspace while the command ran.
     #[error("changed in the meantime")]
     Meanwhile(Vec<String>),
     #[error("`{path}` can not be read: {source}")]
@@ -37,7 +37,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Stable; why nothing of it is kept.
+    /// Returns a stable code for the reason why no change is kept.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::TooMany => "too_many_paths",
@@ -50,8 +50,8 @@ impl Error {
     }
 }
 
-/// Differences that a trial left. `before` of each change is what the workspace has, which may be the same as `after`
-/// where the run's layer has something else.
+/// Differences that a trial left. `before` of each change is the workspace's entry, which may equal `after` if the
+/// run's layer has another entry.
 #[derive(Default)]
 pub(super) struct Left {
     pub changes: Vec<Change>,
@@ -65,7 +65,7 @@ pub(super) struct Left {
 
 /// Compares the layer of a trial with what the command saw: the run's layer over the workspace.
 ///
-/// `notes`: those of an overlay; without them the layer is all of the workspace. `since`: a time before the command
+/// `notes`: those of an overlay. Without them the layer holds the whole workspace. `since`: a time before the command
 /// began.
 pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: Time) -> Result<Left, Error> {
     let mut reader = Reader {
@@ -85,19 +85,19 @@ pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: 
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders that a command saw, the topmost first.
+/// Folders that a command saw, topmost first.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
     pub workspace: &'a Root,
 }
 
-/// A folder to be compared.
+/// A folder to compare.
 struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// Whether what the layer does not have is gone.
+    /// True if entries that the layer lacks are deleted.
     hides: bool,
 }
 
@@ -125,7 +125,7 @@ impl Reader<'_> {
         };
         let above = open(self.layer, at.in_layer)?;
         let below = open(self.below.workspace, at.in_workspace)?;
-        // A layer that can not be read is as good as lost.
+        // An unreadable run layer is treated as lost.
         let run_layer = self.below.run_layer.and_then(|root| root.folder(&at.path).ok());
         let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
         let mut names: BTreeSet<OsString> = BTreeSet::new();
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What the layer has; a name that the kernel marked as gone is not there.
+    /// Examines a name in the layer. A name that the kernel marked as deleted is absent.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Seen> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(Seen::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {
@@ -181,7 +181,7 @@ impl Reader<'_> {
         let found = seen(folder, name, limits::CHANGED_FILE_BYTES)?;
         let is_closed = stat.st_mode & READ_FOLDER != READ_FOLDER;
         if is_closed && FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-            // To look into it; its own mode is known by now.
+            // Opens the folder for reading. Its own mode is already recorded.
             rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty())?;
         }
         Ok(found)
@@ -198,7 +198,7 @@ impl Reader<'_> {
         if matches!(above, Seen::TooLarge) || matches!(below, Seen::TooLarge) {
             return Err(Error::TooLarge { path: text });
         }
-        // What is special is not copied, so that a copy says nothing of it.
+        // Special files are not copied, so a copy does not show whether they changed.
         let is_uncopied = self.notes.is_none() && matches!((above, below), (Seen::Nothing, Seen::Special));
         if is_uncopied {
             return Ok(());
@@ -243,7 +243,7 @@ impl Reader<'_> {
 
 const READ_FOLDER: u32 = 0o500;
 
-/// How an overlay marks a name of the workspace that is gone.
+/// Returns true for the mark of an overlay for a deleted name of the workspace.
 fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }

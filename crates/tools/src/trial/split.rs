@@ -1,7 +1,7 @@
-//! Splits what a trial left between the workspace and the run's layer.
+//! Splits the changes of a trial between the workspace and the run's layer.
 //!
-//! New ignored paths go into the layer, as do changes of what only the layer holds. Everything else is a change of the
-//! workspace, which a person releases: also a change of an ignored file that the workspace has.
+//! New ignored paths go to the layer, and so do changes of paths that only the layer has. All others are changes of the
+//! workspace, which a person releases, even those of ignored files that the workspace has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::read::Left;
 use crate::changeset::{Root, entry};
 use crate::run_layer::RunLayer;
 
-/// Changes of the workspace, changes of the run's layer, and the codes of the former.
+/// Changes of the workspace, changes of the run's layer, and the codes of the first.
 #[derive(Default)]
 pub(super) struct Split {
     pub workspace: Vec<Change>,
@@ -19,7 +19,7 @@ pub(super) struct Split {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Splits the changes of a run that has no layer: every change is one of the workspace.
+/// Splits the changes of a run without a layer: every change is one of the workspace.
 pub(super) fn without_layer(left: &Left) -> Split {
     split_by(left, |_| false)
 }
@@ -71,8 +71,8 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link to something that the workspace has. Rules over paths read the names of the
-/// workspace, so such a link in the layer would be another name that they do not know.
+/// Returns true if the change makes a link to an existing path of the workspace. Rules over paths read the names of the
+/// workspace. In the layer such a link would be another name that they do not know.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
@@ -101,7 +101,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Folders that only the layer has, or would have, and that hold what is new in the workspace.
+/// Returns the folders of new workspace paths that only the layer has or would have.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();
