@@ -1,8 +1,8 @@
-//! A real PostgreSQL that tests throw away: started from Debian's binaries on a free port of loopback, durable
-//! like a production one (`fsync` is on), gone with the process that asked for it.
+//! A real, throw-away PostgreSQL for tests. It starts from Debian's binaries on a free port of loopback, and ends with
+//! the process that started it. It is durable like a production one (`fsync` is on).
 //!
-//! `keeper.sh` starts and stops it, and ends it when the pipe from this process breaks: also after a SIGKILL.
-//! Never for anything but tests: whoever reaches the port is the superuser.
+//! `keeper.sh` starts and stops it, and ends it when the pipe from this process breaks, even after a SIGKILL.
+//! It must serve tests only: every client that reaches the port is the superuser.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -14,9 +14,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Where Debian keeps one folder per major version.
+/// Folder in which Debian keeps one folder per major version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// A port that was free can be taken before the server listens.
+/// Number of starts: another process can take a free port before the server listens.
 const ATTEMPTS: usize = 3;
 
 /// A running PostgreSQL. Dropping it stops it and removes its data.
@@ -29,16 +29,16 @@ pub struct Server {
     databases: AtomicU32,
 }
 
-/// The process that owns the server, and the pipes to it.
+/// Process that owns the server, and the pipes to it.
 #[derive(Debug)]
 struct Keeper {
     child: Child,
-    /// `None` only while it is being dropped.
+    /// `None` only while the keeper is being dropped.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-/// The one server of a test process.
+/// Returns the one server of a test process.
 pub fn shared() -> &'static Server {
     static SHARED: OnceLock<Server> = OnceLock::new();
     SHARED.get_or_init(|| match Server::start() {
@@ -48,7 +48,7 @@ pub fn shared() -> &'static Server {
 }
 
 impl Server {
-    /// Blocks until it answers.
+    /// Starts a server. Blocks until it answers.
     pub fn start() -> Result<Self> {
         let binaries = newest(Path::new(VERSIONS))?;
         let mut failure = None;
@@ -69,7 +69,7 @@ impl Server {
         Ok(Self { binaries: binaries.to_owned(), folder, port, keeper, databases: AtomicU32::new(0) })
     }
 
-    /// The URL of a new, empty database.
+    /// Creates an empty database and returns its URL.
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         if let Err(error) = self.run("createdb", &[&name]) {
@@ -78,12 +78,12 @@ impl Server {
         self.url(&name)
     }
 
-    /// The URL of a database by its name; `postgres` is always there.
+    /// Returns the URL of a database by its name. `postgres` always exists.
     pub fn url(&self, database: &str) -> String {
         format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs one of PostgreSQL's own programs against this server, as its superuser; returns what it printed.
+    /// Runs one of PostgreSQL's own programs against this server, as its superuser. Returns its output.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
         let output = Command::new(self.binaries.join(program))
             .env("PGHOST", "127.0.0.1")
@@ -97,22 +97,22 @@ impl Server {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Stops it like an operator does: open connections are cut, what was committed is kept.
+    /// Stops the server like an operator: cuts open connections, and keeps what was committed.
     pub fn stop(&self) -> Result<()> {
         self.order("stop", "down")
     }
 
-    /// Stops it like a power cut does; the next start recovers what was committed.
+    /// Stops the server like a power cut. The next start recovers what was committed.
     pub fn crash(&self) -> Result<()> {
         self.order("crash", "down")
     }
 
-    /// Starts it again after a stop, on the same port and data.
+    /// Starts the server again after a stop, on the same port and data.
     pub fn start_again(&self) -> Result<()> {
         self.order("start", "up")
     }
 
-    /// Where its data and its log are.
+    /// Returns the folder of its data and its log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -130,11 +130,11 @@ impl Keeper {
             .args(["-c", include_str!("keeper.sh"), "holdshort-testpg"])
             .args([binaries, folder])
             .arg(port.to_string())
-            // A folder that PostgreSQL's own user may stand in.
+            // PostgreSQL's own user needs access to the working directory.
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // The terminal's Ctrl-C is for the tests; the keeper learns of their end by its pipe.
+            // Ctrl-C of the terminal is for the tests. The broken pipe tells the keeper that they ended.
             .process_group(0)
             .spawn()
             .context("/bin/sh did not start")?;
@@ -143,7 +143,7 @@ impl Keeper {
         Ok(Self { child, orders, answers: BufReader::new(answers) })
     }
 
-    /// The keeper's next line is the answer, or says what went wrong.
+    /// Reads the keeper's next line, which is the answer or an error message.
     fn expect(&mut self, answer: &str) -> Result<()> {
         let mut said = String::new();
         self.answers.read_line(&mut said)?;
@@ -158,7 +158,7 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.orders.take());
-        // Nothing can be done about a keeper that cannot be waited for.
+        // A keeper that cannot be waited for needs no handling.
         let _status = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! A workspace, a data folder and a home folder of a test's own, and tools over them.
+//! A test's own workspace, data folder and home folder, and tools over them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use holdshort_tools::{Call, Committed, Looked, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program with the hidden subcommand.
+/// Program with the hidden subcommand.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_holdshort-sandbox-exec");
 
 pub(crate) struct Bench {
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Taken away with the bench, unless it is another's.
+/// Folder of a bench, removed with it unless another bench owns it.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -36,12 +36,12 @@ impl Bench {
         Self::with(|_| {})
     }
 
-    /// Tools with other settings than the usual.
+    /// Returns a bench whose tools have changed settings.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), change)
     }
 
-    /// Not in the temporary folder of the system.
+    /// Returns a bench outside the temporary folder of the system.
     pub(crate) fn beneath(folder: &Path) -> Self {
         Self::in_folder(tempfile::tempdir_in(folder).unwrap(), |_| {})
     }
@@ -54,17 +54,17 @@ impl Bench {
         Self { tools: tools(&root.path, change), root }
     }
 
-    /// Over the folder of another bench, perhaps one of another process; its owner takes it away.
+    /// Returns a bench over the folder of another one, perhaps of another process. The owner removes the folder.
     pub(crate) fn over(root: &Path) -> Self {
         Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
 
-    /// Other tools over the same workspace.
+    /// Returns other tools over the same workspace.
     pub(crate) fn tools_with(&self, change: impl FnOnce(&mut Settings)) -> Tools {
         tools(self.root.path(), change)
     }
 
-    /// A path in the workspace.
+    /// Returns a path in the workspace.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root.path().join("workspace").join(path)
     }
@@ -90,7 +90,7 @@ impl Bench {
         }
     }
 
-    /// The code of a call that is impossible; `ready` if it is not.
+    /// Returns the code of a call that is impossible, or `ready`.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
             Inspected::Ready(_) => "ready",
@@ -118,7 +118,7 @@ impl Bench {
         }
     }
 
-    /// What the engine does with a call that changes files.
+    /// Commits a call that changes files, as the engine does.
     fn commit(&self, look: Inspection, bodies: &[Vec<u8>], preconditions: &[Precondition]) -> Outcome {
         let Inspection { preconditions: relies_on, proposed, .. } = look;
         let proposed = proposed.expect("it changes a file");
@@ -135,13 +135,13 @@ impl Bench {
         }
     }
 
-    /// Inspects, then runs what was shown.
+    /// Inspects a call, then runs it with its preconditions.
     pub(crate) async fn go(&self, tool: &str, arguments: Value) -> Outcome {
         let inspection = self.ready(tool, arguments.clone()).await;
         self.run(tool, arguments, &inspection.preconditions).await
     }
 
-    /// Runs a command line: what the model reads, and the data beside it.
+    /// Runs a command line. Returns the text for the model, and the data of the result.
     pub(crate) async fn command(&self, line: &str) -> (String, Value) {
         match self.run("run_command", json!({"command": line}), &[]).await {
             Outcome::Done { text, data } => (text, data),
@@ -184,7 +184,7 @@ pub(crate) fn text(outcome: Outcome) -> String {
     }
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -192,19 +192,19 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whether any process of this machine has a text in its command line.
+/// Returns true if a process of this machine has a text as an argument.
 pub(crate) fn is_running(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let name = entry.file_name();
         name.to_string_lossy().bytes().all(|b| b.is_ascii_digit())
             && fs::read(entry.path().join("cmdline")).is_ok_and(|line| {
-                // The sleeping program itself, not the shells and stages that quote it.
+                // This finds the sleeping program itself, not the shells and stages that quote it.
                 line.split(|b| *b == 0).any(|argument| argument == marker.as_bytes())
             })
     })
 }
 
-/// Waits for something that another process does; fails after a while.
+/// Waits for the work of another process. Fails after a while.
 pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !happened() {

@@ -1,4 +1,4 @@
-//! What agents are offered.
+//! The tools that agents are offered.
 
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs};
 use holdshort_tools::catalogue;

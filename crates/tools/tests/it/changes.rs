@@ -1,4 +1,4 @@
-//! Writing and editing: what is shown, what is done, what is found after a crash.
+//! Writing and editing: the card, the change, and the leftovers of a crash.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -58,7 +58,7 @@ async fn edits_that_are_impossible() {
     let cases = [
         ("x", "y", "old_not_found"),
         ("aaa\nb", "y", "old_not_found"),
-        // Overlapping occurrences are two.
+        // Overlapping occurrences are counted twice.
         ("aa", "y", "old_not_unique"),
         ("aaa", "aaa", "nothing_to_change"),
         ("", "y", "old_not_found"),
@@ -118,12 +118,12 @@ async fn nothing_is_done_to_a_file_that_is_no_longer_the_one_shown() {
     fs::remove_file(bench.at("a.txt")).unwrap();
     assert_eq!(bench.run("edit_file", edit("one", "two"), &shown).await, changed());
 
-    // A file that appeared where there was none.
+    // A file appears at a path that was free.
     let write = json!({"path": "a.txt", "content": "mine\n"});
     let shown = bench.ready("write_file", write.clone()).await.preconditions;
     bench.put("a.txt", "theirs\n");
     assert_eq!(bench.run("write_file", write.clone(), &shown).await, changed());
-    // No precondition, or that of another file, covers nothing.
+    // The call needs a precondition for this very file.
     assert_eq!(bench.run("write_file", write.clone(), &[]).await, changed());
     bench.put("b.txt", "");
     assert_eq!(bench.run("write_file", write, &[state("b.txt", Some(""))]).await, changed());
@@ -144,7 +144,7 @@ async fn a_file_is_replaced_and_keeps_its_mode() {
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
 }
 
-/// A crash may leave the new file beside the old one. The next change there takes it away, and nothing else.
+/// A crash may leave the new file in the folder of the old one. The next change there removes it, and no other file.
 #[tokio::test]
 async fn what_a_crash_left_is_taken_away() {
     let bench = Bench::new();

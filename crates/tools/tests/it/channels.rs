@@ -1,5 +1,5 @@
-//! Sockets and pipes of processes on the host, in a workspace: no command without network reaches one. These tests need a
-//! host with Landlock and namespaces.
+//! Sockets and pipes of host processes in a workspace: no command without network reaches one. These tests need a host
+//! with Landlock and namespaces.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -14,7 +14,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::bench::Bench;
 use crate::trial::tried;
 
-/// A host process that listens: on a socket and on a pipe, each in the workspace and in a folder of it.
+/// A host process that listens on sockets and pipes in the workspace and in a folder of it.
 struct Host {
     sockets: Vec<UnixListener>,
     pipes: Vec<std::fs::File>,
@@ -54,7 +54,7 @@ impl Host {
         Self { sockets: sockets.into(), pipes: pipes.into() }
     }
 
-    /// Names the sockets and pipes that a command reached.
+    /// Returns the names of the sockets and pipes that a command reached.
     fn reached(&mut self) -> Vec<&'static str> {
         let sockets = SOCKETS.iter().zip(&self.sockets);
         let connected = sockets.filter(|(_, socket)| match socket.accept() {
@@ -92,7 +92,7 @@ async fn no_trial_reaches_a_socket_or_pipe_of_the_host() {
     }
 }
 
-/// Shows that the commands above reach a host where they may.
+/// With network, the same command line reaches the host. It shows that the tests above can fail.
 #[tokio::test]
 async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     let bench = Bench::with(|settings| settings.network = true);
@@ -101,7 +101,7 @@ async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     assert_eq!(host.reached(), [SOCKETS, PIPES].concat());
 }
 
-/// Programs of a command talk to each other over sockets and pipes of their own.
+/// Programs of one command talk to each other over their own sockets and pipes.
 #[tokio::test]
 async fn a_command_talks_to_itself_over_sockets_and_pipes() {
     let talk = "mkfifo $TMPDIR/own && (echo heard > $TMPDIR/own &) && read x < $TMPDIR/own && echo $x; \
@@ -112,7 +112,7 @@ async fn a_command_talks_to_itself_over_sockets_and_pipes() {
     assert!(text.contains("heard\nheard too"), "{text}");
 }
 
-/// A look for sockets and pipes costs a command no time that a person would notice.
+/// A command that writes to a closed pipe fails at once instead of waiting for a reader.
 #[tokio::test]
 async fn a_command_that_names_a_closed_pipe_fails_at_once() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Running commands: output, ends, limits, stopping.
+//! Running commands: output, exit codes, limits, stopping.
 
 use std::fs;
 use std::path::Path;
@@ -114,7 +114,7 @@ async fn what_never_ends_is_ended() {
     assert_eq!(text, "begun\nkilled after 0.3 s");
     assert_eq!((&data["timed_out"], &data["exit_code"]), (&json!(true), &json!(null)));
     assert!(!is_running(&marker));
-    // Its output closed, but not its life.
+    // The output is closed, but the command still runs.
     assert_eq!(bench.command("exec >/dev/null 2>&1; sleep 1000").await.0, "killed after 0.3 s");
 }
 
@@ -122,7 +122,7 @@ async fn what_never_ends_is_ended() {
 async fn what_forks_wildly_is_stopped() {
     let bench = Bench::new();
     let marker = format!("{}.75", 800_000 + std::process::id());
-    // Bounded, so that a failure of this test is no failure of the machine.
+    // Bounded, so that a failing test does not bring the machine down.
     let line = format!("i=0; while [ $i -lt 1500 ]; do sleep {marker} & i=$((i+1)); done; wait");
     let (text, _) = bench.command(&line).await;
     assert_eq!(text, format!("killed: too many processes (more than {})", limits::PROCESSES));
@@ -158,7 +158,7 @@ async fn dropping_the_future_stops_everything() {
             }
         }
     }
-    // On the runtime's own thread here, so it must get a turn.
+    // The task runs on this thread's runtime, so the test must yield.
     let deadline = Instant::now() + Duration::from_secs(20);
     while is_running(&marker) {
         assert!(Instant::now() < deadline, "it was not stopped");
@@ -175,12 +175,12 @@ fn the_end_of_the_server_stops_everything() {
     let call = call("run_command", json!({"command": format!("sleep {marker}")}));
     runtime.spawn(async move { tools.run(&call, &[], Some(&CommandEffect::Workspace), |_| {}).await });
     until("the command starts", || is_running(&marker));
-    // Tasks are dropped where they stand, as when the process ends.
+    // Drops the tasks where they are, as the end of the process does.
     runtime.shutdown_background();
     until("the command ends", || !is_running(&marker));
 }
 
-/// A folder of the workspace may look like a repository whose configuration names a program.
+/// Git runs no program that a folder of the workspace names, even if the folder looks like a repository.
 #[tokio::test]
 async fn reading_with_git_runs_nothing_that_the_workspace_names() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! A commit that is stopped after any of its paths is rolled forward, and nothing else is ever replaced.
+//! A commit that stops after any of its paths is rolled forward, and no other state is ever replaced.
 
 use std::fs;
 use std::io;
@@ -16,13 +16,13 @@ use crate::traced::after_each;
 use crate::tree::{differences, tree};
 use crate::trial::{Kept, kept, tried};
 
-/// Stops a commit after so many paths, as a kill does.
+/// Stops a commit after a number of paths, as a kill does.
 fn stopped(tried: &Kept, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
     let stop = move |changed| assert!(changed < stop_after, "stopped");
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
-/// Every kind of change, and forty files.
+/// Makes every kind of change, and forty files.
 const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
                     rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
@@ -59,14 +59,14 @@ async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
         }
         stops = stop_after;
         assert_ne!(tree(&bench.at("")), whole, "{stop_after}");
-        // What a kill leaves in the middle of a file.
+        // A kill may leave a half-written temporary file.
         if (1..=20).any(|n| fs::read(bench.at(&format!("old{n}"))).unwrap() == b"old\n") {
             bench.put(".holdshort-1-0.tmp", "half");
         }
-        // A path that is neither as it was nor as it shall be would be a conflict.
+        // A path with a third state would be a conflict.
         assert_eq!(resumed(&tried, &bench), Committed::Done, "{stop_after}");
         assert_eq!(differences(&whole, &tree(&bench.at(""))), [], "{stop_after}");
-        // Once more is the same.
+        // Resuming twice has the same result.
         assert_eq!(resumed(&tried, &bench), Committed::Done, "{stop_after}");
         assert_eq!(differences(&whole, &tree(&bench.at(""))), [], "{stop_after}");
     }
@@ -85,7 +85,7 @@ async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     assert_eq!(tree(&bench.at("")), before);
 }
 
-/// A folder is exchanged for a link while the commit goes.
+/// A link that replaces a folder during the commit leads nowhere.
 #[tokio::test]
 async fn a_link_put_in_the_way_leads_nowhere() {
     let bench = Bench::new();
@@ -107,7 +107,7 @@ async fn a_link_put_in_the_way_leads_nowhere() {
     assert_eq!(fs::read_to_string(elsewhere.join("1")).unwrap(), "one");
 }
 
-/// The largest file that is kept, and one that is a byte larger.
+/// A file of the maximum size is committed and undone. A file that is one byte larger changes nothing.
 #[tokio::test]
 async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_nothing() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! A command does what it was let through with, and the machine says no to the rest. These tests need a host with
-//! Landlock and namespaces, and say so.
+//! A command does only what its effect allows, and the machine refuses everything else. These tests fail on a host
+//! without Landlock and namespaces.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -24,7 +24,7 @@ fn writes(places: &[&str]) -> CommandEffect {
     CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
 }
 
-/// A repository as git makes it, and two that lie in it: with a folder, and bare.
+/// Makes a repository as git does, and two in it: one with a `.git` folder, and a bare one.
 fn repositories(bench: &Bench) {
     for folder in [".git", "sub/.git", "store"] {
         bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
@@ -36,7 +36,7 @@ fn repositories(bench: &Bench) {
     }
 }
 
-/// Each row: the effect, the line, what is looked for, and whether it is there afterwards.
+/// Each effect writes to its places only. A row has the effect, the line, a path, and whether it exists afterwards.
 #[tokio::test]
 async fn each_effect_writes_what_it_says_and_nothing_else() {
     let reads = CommandEffect::Reads;
@@ -104,7 +104,7 @@ async fn what_only_reads_executes_nothing_of_the_workspace_and_has_no_network() 
     assert!(said(&bench.command_as("./tool", &CommandEffect::Workspace).await));
     let network = "test \"$(wc -l < /proc/net/dev)\" -gt 3 && echo reached";
     assert!(!said(&bench.command_as(network, &CommandEffect::Reads).await));
-    // It reads all the same.
+    // Reading the workspace is still allowed.
     assert!(said(&bench.command_as("cat tool", &CommandEffect::Reads).await));
 }
 
@@ -139,17 +139,17 @@ async fn a_wall_is_told_in_words() {
     assert!(text.contains("`.envrc` was set aside as `set-aside-1`"), "{text}");
     assert_eq!(data["held_back"], json!([".envrc"]));
     assert_eq!(bench.content("set-aside-1"), "x\n");
-    // Said as such whatever it was let through with, and in whatever language the host speaks.
+    // A write to a guarded path has the same message for every effect, in every language of the host.
     let (text, _) = told(bench.command_as("echo x > sub/.envrc", &writes(&["sub"])).await);
     assert!(text.contains("configuration, hooks, start-up files"), "{text}");
-    // What fails for reasons of its own meets no wall.
+    // A command that fails for its own reasons was not refused.
     for line in ["grep -q nothing store/config", "cat missing", "false"] {
         let outcome = bench.command_as(line, &CommandEffect::Reads).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{line}: {outcome:?}");
     }
 }
 
-/// A wall that left no words, or an end that hides it, is told all the same; ordinary ends are not.
+/// A refusal is reported even if it left no message, or if the exit code hides it. Ordinary failures are not reported.
 #[tokio::test]
 async fn a_wall_in_silence_is_told() {
     let bench = bench();
@@ -181,7 +181,7 @@ async fn a_wall_in_silence_is_told() {
     }
 }
 
-/// What the filter of system calls refuses is told by the words of the system, and that asking again is of no use.
+/// A refusal by the filter of system calls is reported with the system's message, and with a note that retries fail.
 #[tokio::test]
 async fn a_refused_mode_is_told() {
     let bench = bench();
@@ -198,7 +198,7 @@ async fn a_refused_mode_is_told() {
     }
 }
 
-/// A place is the folder that it was, and no link leads out of it.
+/// A writable place must not be a link to another folder.
 #[tokio::test]
 async fn a_place_that_leads_elsewhere_is_none() {
     let bench = bench();
@@ -235,18 +235,18 @@ async fn what_git_does_every_day_goes_on() {
             "{line}: {outcome:?}"
         );
     }
-    // A setting is the person's own.
+    // The configuration belongs to the person.
     let outcome =
         bench.command_as("git config core.fsmonitor 'touch pwned'", &CommandEffect::Workspace).await;
     assert!(matches!(outcome, Outcome::Confined { .. }), "{outcome:?}");
 }
 
-/// Bits and kinds of files that reach beyond the command.
+/// A command can not give a file rights or a kind that reach beyond the command.
 #[tokio::test]
 async fn no_file_gets_rights_that_reach_further() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let bench = Bench::beneath(folder);
-    // Below the folder that commands have for themselves they may make sockets, as docs/sandbox.md says.
+    // Below their private folder commands may make sockets, as docs/sandbox.md says.
     let may_make_sockets = folder.starts_with("/tmp");
     for line in [
         "cp /bin/true x && chmod u+s x",
@@ -270,7 +270,7 @@ async fn no_file_gets_rights_that_reach_further() {
             assert!(found.is_file(), "{line}: {outcome:?}");
         }
     }
-    // Everyday modes are free.
+    // Ordinary modes are allowed.
     let outcome = bench
         .command_as("touch y && chmod 755 y && chmod go-rwx y && mkdir -m 700 d && cp -p y d/ && tar cf t d && tar xf t", &CommandEffect::Workspace)
         .await;
@@ -286,7 +286,7 @@ async fn a_command_writes_so_much_and_no_more() {
         panic!()
     };
     assert!(text.contains("wrote more than a command may"), "{text}");
-    // Of children that nobody waits for, and of a process that keeps its numbers to itself.
+    // Counts the bytes of children without a waiting parent, and of a process with unreadable numbers.
     let unwaited = "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfor i in range(400):\n  if \
                     os.fork() == 0:\n    f = os.open('g%d' % i, os.O_CREAT | os.O_WRONLY)\n    os.write(f, b'0' * 8388608)\n    \
                     os.fsync(f)\n    os._exit(0)\n  \
@@ -299,18 +299,18 @@ async fn a_command_writes_so_much_and_no_more() {
     assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
 }
 
-/// A kernel may have a second set of numbers for its calls; none of them is let through.
+/// A kernel may have a second set of numbers for its calls. The filter refuses all of them.
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn calls_under_other_numbers_are_refused() {
     let bench = bench();
     let line = "python3 -c \"import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(0x40000000 | 39), ctypes.get_errno())\"";
     let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
-    // Not ENOSYS, which a kernel says that has no such numbers.
+    // The error is not ENOSYS, which a kernel without such numbers returns.
     assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
 }
 
-/// What is run, is there, and can not be bound, is told; what can be, is bound.
+/// An existing script of a line is bound. If it can not be bound, the call asks.
 #[tokio::test]
 async fn nothing_is_run_unbound_in_silence() {
     let bench = bench();
@@ -377,7 +377,7 @@ async fn nothing_is_run_unbound_in_silence() {
     }
 }
 
-/// The working directory is the folder that was looked at, not one of that name.
+/// The working directory is bound by its identity, not by its name.
 #[tokio::test]
 async fn an_exchanged_folder_is_noticed() {
     let bench = bench();
@@ -386,7 +386,7 @@ async fn an_exchanged_folder_is_noticed() {
     let arguments = json!({"command": "ls", "cwd": "sub"});
     let shown = bench.ready("run_command", arguments.clone()).await.preconditions;
     assert!(shown.iter().any(|it| it.path == "sub/"), "{shown:?}");
-    // What lies in it may change.
+    // The content of the folder may change.
     bench.put("sub/more", "");
     let run = || bench.run("run_command", arguments.clone(), &shown);
     assert!(matches!(run().await, Outcome::Done { .. }));
@@ -395,7 +395,7 @@ async fn an_exchanged_folder_is_noticed() {
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
 }
 
-/// So is a folder that the line itself changes into; one that is a link can not be bound.
+/// A folder that the line itself enters is bound too. A link to a folder can not be bound.
 #[tokio::test]
 async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     let bench = bench();
@@ -417,7 +417,7 @@ async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     }
 }
 
-/// What a line names to be run is part of what is approved.
+/// The scripts that a line names are part of the approval.
 #[tokio::test]
 async fn a_script_is_part_of_what_is_approved() {
     let bench = bench();

@@ -1,5 +1,5 @@
-//! Trials of what would deceive them, and in workspaces of every kind. What needs another user or mounts of its own runs
-//! this program once more.
+//! Trials of commands that try to deceive them, and in workspaces of every kind. A test that needs another user or its
+//! own mounts runs this program again.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::trial::{kept, tried};
 const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
 const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
 
-/// Runs a test once more, by a line of the shell that its command line follows; `false`: this is that run.
+/// Runs a test again, with a shell line in front of its command line. Returns false in that second run.
 fn again(test: &str, line: &str, folder: &Path) -> bool {
     if std::env::var_os(AGAIN).is_some() {
         return false;
@@ -43,7 +43,7 @@ fn again(test: &str, line: &str, folder: &Path) -> bool {
     true
 }
 
-/// The workspace that was prepared for the second run.
+/// Returns the bench that was prepared for the second run.
 fn prepared() -> Bench {
     Bench::over(Path::new(&std::env::var_os(AGAIN).unwrap()))
 }
@@ -66,15 +66,15 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
         }
         let kept = kept(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
         assert!(!kept.trial.text.contains("made"), "{}", kept.trial.text);
-        // A copy lets a name be left as such a device: it is told, and not kept.
+        // In a copy a name can become such a device. It is reported and not kept.
         let expected: &[&str] = if layers == Layers::Copy { &["-a", "+moved"] } else { &[] };
         assert_eq!(kept.told(), expected);
         assert_eq!(kept.trial.codes.is_empty(), expected.is_empty());
     }
 }
 
-/// What a command writes lies in its layer, and is found at its path in the workspace alone. The table of mounts names the
-/// command's own folder, beside which the layer lies: there is nothing at that path. Of an overlay it names no folder at all.
+/// A command finds its writes only at their path in the workspace, never in its layer. The table of mounts names the
+/// command's own folder, where the layer lies, but that path is empty. For an overlay the table names no folder.
 #[tokio::test]
 async fn a_layer_is_out_of_its_commands_sight() {
     let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \
@@ -95,7 +95,7 @@ async fn a_layer_is_out_of_its_commands_sight() {
     }
 }
 
-/// They may be there before, from a person or another overlay.
+/// Marks of an overlay that a person or another overlay made in a workspace do not hide a file.
 #[tokio::test]
 async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {
     let bench = Bench::new();
@@ -195,10 +195,10 @@ async fn a_workspace_in_memory_is_as_any() {
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
 }
 
-/// Each row: the mounts, `$W` being the workspace; what it is tried over, or why nothing is kept.
+/// Each row: the mounts, with `$W` as the workspace, and the layer of the trial, or the reason why nothing is kept.
 #[tokio::test]
 async fn mounts_in_a_workspace_and_below_it() {
-    // The kernel refuses an overlay over the second of two.
+    // The kernel refuses an overlay over the second of two overlays.
     let twice = "cd $W/..; mkdir m u k v l; mount -t overlay o -o lowerdir=workspace,upperdir=u,workdir=k m; \
                  mount -t overlay o -o lowerdir=m,upperdir=v,workdir=l workspace";
     let rows = [
@@ -235,7 +235,7 @@ async fn mounts_in_a_workspace_and_below_it() {
     }
 }
 
-/// In a namespace of a user's own an overlay keeps its notes elsewhere, and its folders are closed to their owner.
+/// In a user namespace an overlay uses other attributes for its marks, and its folders are closed to their owner.
 #[tokio::test]
 async fn programs_of_another_user_than_root() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What a person's own tools run by themselves stays as it was, whatever a command does around it. These tests need a
-//! host with Landlock and namespaces, and say so.
+//! A command can not change files that a person's own tools run by themselves, in any roundabout way. These tests fail
+//! on a host without Landlock and namespaces.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::bench::{Bench, PROGRAM, names, until};
 
 const WORKSPACE: CommandEffect = CommandEffect::Workspace;
 
-/// A repository of the person's, with guarded files of its own in it and below it, and links to more.
+/// Makes a repository of the person, with guarded files in it and below it, and links to more.
 fn bench() -> Bench {
     let held = sandbox::level(Path::new(PROGRAM), false);
     assert_eq!(held, SandboxLevel::Full, "this host cannot confine commands");
@@ -38,7 +38,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Everything that is guarded by its name below a folder, and holds something that no person wrote.
+/// Returns every path below a folder that is guarded by its name and has content that no person wrote.
 fn evil(bench: &Bench) -> Vec<String> {
     fn through(folder: &Path, from: &Path, found: &mut Vec<String>) {
         let mut entries: Vec<_> = fs::read_dir(folder).unwrap().flatten().map(|it| it.path()).collect();
@@ -59,7 +59,7 @@ fn evil(bench: &Bench) -> Vec<String> {
     found
 }
 
-/// The data of a command that made what is guarded; its text asks to make the call again.
+/// Returns the data of a command that made guarded paths.
 fn confined(outcome: Outcome) -> Value {
     match outcome {
         Outcome::SetAside { data, .. } => data,
@@ -67,11 +67,11 @@ fn confined(outcome: Outcome) -> Value {
     }
 }
 
-/// Each row: the line, and what is told.
+/// Each row: the line, and the paths that are reported.
 #[tokio::test]
 async fn no_path_around_the_guard_leaves_anything_live() {
     let table: [(&str, &[&str]); 16] = [
-        // A folder that looks bare hides nothing, the workspace neither.
+        // A folder that looks like a bare repository hides nothing, and the workspace itself hides nothing.
         (
             "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir; \
              mkdir -p app/.vscode; echo evil > app/.vscode/tasks.json",
@@ -82,39 +82,39 @@ async fn no_path_around_the_guard_leaves_anything_live() {
              echo evil > x/proj/.envrc",
             &["x/HEAD", "x/proj/.envrc", "x/proj/.git"],
         ),
-        // The parent is moved, and its path made anew.
+        // The parent is moved, and its path is made again.
         ("mv pkg old; mkdir -p pkg/.vscode; echo evil > pkg/.vscode/tasks.json", &["pkg/.vscode"]),
         (
             "mv sub o2; mkdir -p sub/.git; echo evil > sub/.git/config; echo evil > sub/.envrc",
             &["sub/.envrc", "sub/.git"],
         ),
-        // Links, and what they lead to.
+        // Links and their targets.
         ("rm .envrc; echo evil > .envrc", &[".envrc"]),
         ("rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit", &[".git/hooks"]),
         ("mv cfg cfg2; mkdir cfg; echo evil > cfg/env", &[".envrc"]),
         ("rm .envrc; echo evil > src/env; ln -s src/env .envrc", &[".envrc"]),
-        // One that can not be given its old ending keeps nothing else live.
+        // A name of almost the maximum length does not keep other paths from being set aside.
         (
             "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo evil > src/.envrc; echo ../evil > .git/commondir",
             &["src/.envrc", ".git/commondir"],
         ),
-        // A path beyond what the kernel takes.
+        // A path longer than the kernel accepts.
         (
             "name=$(printf 'n%.0s' $(seq 200)); for i in $(seq 25); do mkdir $name; cd $name; done; \
              echo evil > .envrc; cd $OLDPWD; echo evil > .envrc",
             &[".envrc"],
         ),
-        // What leads git to a repository elsewhere is one.
+        // A folder that refers git to a repository elsewhere is a repository.
         ("mkdir s2 evil; echo evil > s2/HEAD; echo ../evil > s2/commondir", &["s2/HEAD", "s2/commondir"]),
         ("mkdir -p a/.GIT; echo evil > a/.GIT/config", &["a/.GIT"]),
-        // A repository that is set aside under another name is none under that.
+        // A repository that is set aside is not a repository under its new name.
         (
             "mkdir -p n/.git/objects n/.git/refs; echo evil > n/.git/HEAD; echo evil > n/.git/config",
             &["n/.git"],
         ),
-        // Within what is set aside.
+        // Guarded paths inside a folder that is set aside.
         ("mkdir -p .idea/p/.git; echo evil > .idea/p/.git/config; echo evil > .idea/p/.envrc", &[".idea"]),
-        // A folder that does not let itself be written.
+        // A read-only folder.
         ("mkdir d; echo evil > d/.envrc; chmod 500 d", &["d/.envrc"]),
         (
             "mkdir -p .git/refs/heads/.vscode; echo evil > .git/refs/heads/.vscode/tasks.json",
@@ -133,13 +133,13 @@ async fn no_path_around_the_guard_leaves_anything_live() {
         assert_eq!(evil(&bench), Vec::<String>::new(), "{line}");
         let person = [bench.content("githooks/pre-commit"), bench.content(".git/config")];
         assert_eq!(person, ["person\n", "[core]\n"], "{line}");
-        // The next command finds nothing that it could take for old.
+        // The next command sets nothing aside.
         let next = bench.command_as("true", &WORKSPACE).await;
         assert!(matches!(next, Outcome::Done { .. }), "{line}: {next:?}");
     }
 }
 
-/// What a guarded link leads to is as read-only as the link's own name.
+/// The target of a guarded link is as read-only as the link itself.
 #[tokio::test]
 async fn nothing_is_written_through_a_guarded_link() {
     let bench = bench();
@@ -155,7 +155,7 @@ async fn nothing_is_written_through_a_guarded_link() {
     }
 }
 
-/// A place inside of a guarded folder is not opened, whoever names it.
+/// A place inside a guarded folder is never writable, even if the effect names it.
 #[tokio::test]
 async fn a_guarded_place_is_not_written() {
     for place in ["pkg/.vscode", "sub/.git/info", "store/info", "pkg/.vscode/tasks.json"] {
@@ -168,11 +168,11 @@ async fn a_guarded_place_is_not_written() {
     }
 }
 
-/// Two commands at once: the second begins when what the first made is set aside.
+/// If two commands run at once, the second begins after the guarded paths of the first are set aside.
 #[tokio::test]
 async fn commands_that_write_take_turns() {
     let bench = bench();
-    // Whoever comes first: each finds nothing of the other.
+    // In either order, neither command finds a file of the other.
     let line = "mkdir busy && test ! -e src/.envrc && echo evil > src/.envrc && cat src/.envrc && rmdir busy";
     let (first, second) =
         tokio::join!(bench.command_as(line, &WORKSPACE), bench.command_as(line, &WORKSPACE));
@@ -183,7 +183,7 @@ async fn commands_that_write_take_turns() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// A wait for a turn ends with its caller, and those behind it go on.
+/// A caller that gives up waiting for its turn does not block the callers behind it.
 #[tokio::test]
 async fn who_gives_up_waiting_holds_nobody_up() {
     let bench = bench();
@@ -208,8 +208,8 @@ async fn who_gives_up_waiting_holds_nobody_up() {
     );
 }
 
-/// The first stage is killed: what the command made is told to be there, whatever may write asks until it is gone, and
-/// the next start of a server sets it aside.
+/// If the first stage is killed, the guarded paths of the command are reported as left. Every call that may write asks
+/// until they are gone. The next start of a server sets them aside.
 #[tokio::test]
 async fn what_is_left_makes_every_writing_command_ask() {
     let bench = bench();
@@ -233,8 +233,8 @@ async fn what_is_left_makes_every_writing_command_ask() {
     assert!(!asks("touch x").await);
 }
 
-/// What was let through before something was left, and waits for its turn, goes back to the gates: the workspace is not
-/// the one that was shown.
+/// A released call that waits for its turn goes back to the gates if guarded paths were left before it. The workspace
+/// is no longer the one that was shown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_what_is_left_does_not_run() {
     let bench = Arc::new(bench());
@@ -258,7 +258,8 @@ async fn what_waits_behind_what_is_left_does_not_run() {
     assert!(!bench.at("src/late").exists());
 }
 
-/// Runs a command that makes `src/.envrc`, and kills what would set it aside. `meanwhile`: before that, while it runs.
+/// Runs a command that makes `src/.envrc`, and kills the stage that would set it aside. Before that it calls
+/// `meanwhile`.
 async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
     let marker = format!("{name}-{}", std::process::id());
     let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
@@ -273,7 +274,7 @@ async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'sta
     confined(outcome)
 }
 
-/// The process of the first stage whose plan holds a text.
+/// Returns the pid of the first stage whose plan contains a text.
 fn first_stage(text: &str) -> String {
     let is_it = |arguments: Vec<&str>| matches!(arguments[..], [_, "sandbox-exec", "start", plan, ..] if plan.contains(text));
     let found = fs::read_dir("/proc").unwrap().flatten().find(|entry| {
@@ -287,7 +288,7 @@ fn kill(pid: &str) {
     assert!(std::process::Command::new("kill").args(["-9", pid]).status().unwrap().success());
 }
 
-/// Named are the first of what is set aside, counted are all.
+/// The result names the first paths that are set aside, and counts all of them.
 #[tokio::test]
 async fn what_is_set_aside_is_told_in_bounds() {
     let bench = bench();
@@ -299,7 +300,7 @@ async fn what_is_set_aside_is_told_in_bounds() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// A name need not be text.
+/// A folder whose name is not UTF-8 does not disturb the guard.
 #[tokio::test]
 async fn a_folder_whose_name_is_no_text_stops_nothing() {
     let bench = bench();
@@ -313,7 +314,7 @@ async fn a_folder_whose_name_is_no_text_stops_nothing() {
     assert_eq!(names(&folder), [".gitattributes", "set-aside-1"]);
 }
 
-/// A folder of the person's that nobody can read keeps no command from running.
+/// An unreadable folder of the person does not keep a command from running.
 #[tokio::test]
 async fn an_unreadable_folder_of_before_stays_as_it_was() {
     let bench = bench();

@@ -56,7 +56,7 @@ async fn reading() {
     ];
     for (path, expected) in cases {
         assert_eq!(bench.code("read_file", json!({"path": path})).await, expected, "{path:?}");
-        // Whatever the inspection said, running holds the same line.
+        // Running applies the same rules as the inspection.
         let ran = bench.run("read_file", json!({"path": path}), &[]).await;
         assert_eq!(matches!(ran, Outcome::Done { .. }), expected == "ready", "{path:?}: {ran:?}");
     }

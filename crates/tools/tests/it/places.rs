@@ -1,4 +1,4 @@
-//! Where the paths lead that a call names.
+//! Paths that a call names and that resolve to other places.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// Names, and where each leads.
+/// Names, each with its resolved place.
 type Led<'a> = &'a [(&'a str, Option<&'a str>)];
 
-/// What was told, with the workspace as `WS`.
+/// Returns the reported places, with `WS` for the workspace.
 async fn places(bench: &Bench, tool: &str, arguments: Value) -> Vec<(String, Option<String>)> {
     let inspection = bench.ready(tool, arguments).await;
     let short = |path: String| path.replace(&inspection.workspace, "WS");
@@ -74,7 +74,7 @@ async fn links_are_told_apart_from_what_they_say() {
     }
 }
 
-/// A name that is no text may be what a pattern finds, and nobody can say where it leads.
+/// A pattern may match a name that is not UTF-8. Its place is unknown.
 #[tokio::test]
 async fn a_name_that_is_no_text_may_lead_anywhere() {
     let bench = Bench::new();

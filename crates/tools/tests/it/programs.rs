@@ -1,5 +1,5 @@
-//! Whatever a shell program does to a tree, a trial of it that is committed does, and taking it back gives the tree as it
-//! was. Programs and trees are made from seeds.
+//! A committed trial of a shell program changes a tree exactly as the program does, and undoing it restores the tree.
+//! Programs and trees are made from seeds.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use crate::bench::Bench;
 use crate::tree::{Tree, differences, tree};
 use crate::trial::kept;
 
-/// Names, as `printf` writes them: alike but for case, no UTF-8, and such as break lists and lines.
+/// Names as `printf` writes them: some differ only in case, are not UTF-8, or break lists and lines.
 const NAMES: [&str; 9] =
     ["a", "A", "b", "dir", "sp ace", "n\\377", "back\\\\slash", "new\\nline", "\\303\\274"];
 
@@ -29,7 +29,7 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) >> 33).unwrap() % bound
     }
 
-    /// Of a file or a folder. Only root looks into a folder that is closed to its owner.
+    /// Returns the mode of a file or a folder. Only root can look into a folder that is closed to its owner.
     fn mode(&mut self) -> &'static str {
         let modes = ["755", "700", "711", "644", "600", "555", "444", "1755"];
         let count = if rustix::process::geteuid().is_root() { modes.len() } else { 3 };
@@ -66,8 +66,8 @@ fn tree_of(random: &mut Random) -> String {
     program + "true"
 }
 
-/// Does things to such a tree. A folder of the tree that is moved is copied, which takes names of a file apart: a program
-/// moves or links.
+/// Returns a program that changes such a tree. A moved folder is copied, which separates the names of a file. Therefore
+/// a program either moves or links.
 fn program_of(random: &mut Random) -> String {
     let mut program = prelude();
     let links = random.below(3) == 0;
@@ -83,7 +83,7 @@ fn program_of(random: &mut Random) -> String {
             5 => format!("rm -rf {path}; mkdir -p {path}/dir; "),
             6 if links => format!("ln {path} {other}; "),
             6 | 7 if !links => format!("mv {path} {other}; "),
-            // Not into itself, which goes by the order of a folder.
+            // Never copies into itself, where the result depends on the order of entries.
             8 => format!("cp -r {path} ./copy{n}; "),
             9 => format!("rm -f {path}; ln -s {other} {path}; "),
             10 => format!("chmod {mode} {path}; "),
@@ -107,7 +107,7 @@ fn run(line: &str, bench: &Bench) {
     assert!(ended.unwrap().success(), "{line}");
 }
 
-/// What is kept of a tree, and whether something is not.
+/// Returns the tree without special files, and true if it had any.
 fn without_special(tree: Tree) -> (Tree, bool) {
     let count = tree.len();
     let kept: Tree = tree.into_iter().filter(|(_, stands)| stands != "special").collect();
@@ -136,7 +136,7 @@ pub(crate) async fn play(seed: u64, layers: Layers) {
     assert_eq!(first.undo(&tried.tools), Committed::Done, "{why}");
     assert_eq!(differences(&before, &tree(&tried.at(""))), [], "{why}");
 
-    // And so is a second one on top of it, taken back with it.
+    // A second program on top of the first behaves the same, and both are undone together.
     assert_eq!(first.commit(&tried.tools), Committed::Done, "{why}");
     let program = program_of(&mut random);
     let why = format!("{why}; then {}", program.strip_prefix(&prelude()).unwrap());
@@ -161,7 +161,7 @@ async fn a_committed_trial_is_the_program() {
     }
 }
 
-/// Seeds from `HOLDSHORT_SEED`, as many as `HOLDSHORT_TRIALS` says; without them 200 that nobody has played.
+/// Plays `HOLDSHORT_TRIALS` seeds from `HOLDSHORT_SEED` on. Without them it plays 200 fresh seeds.
 #[tokio::test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_fresh_seeds() {
@@ -174,7 +174,7 @@ async fn campaign_of_fresh_seeds() {
     eprintln!("{count} programs from seed {first}");
 }
 
-/// Names of files are bytes.
+/// A file name that is not UTF-8 is kept byte by byte.
 #[tokio::test]
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();

@@ -1,10 +1,10 @@
-//! A commit as its trace tells of it: a test acts between two paths, in the thread that commits.
+//! Follows a commit through its trace: a test acts between two paths, in the committing thread.
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Calls a function after each path that a commit in `work` changes, with their number so far.
+/// Calls a function after each path that a commit in `work` changes, with the number of paths so far.
 pub(crate) fn after_each<T>(call: impl Fn(u64) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(Paths(call), work)
 }

@@ -1,4 +1,4 @@
-//! A folder as a value: every path below it with what stands there, to be compared.
+//! A folder as a comparable value: every path below it with its entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,17 +9,17 @@ use std::path::Path;
 use holdshort_core::changeset::text_of;
 use holdshort_core::digest::Digest;
 
-/// By path: kind, mode and content in one text.
+/// Kind, mode and content in one text, by path.
 pub(crate) type Tree = BTreeMap<String, String>;
 
-/// What is otherwise in the second tree: the path, what stands in the first, what in the second.
+/// Returns the differences of two trees: the path, its entry in the first, its entry in the second.
 pub(crate) fn differences(one: &Tree, other: &Tree) -> Vec<(String, Option<String>, Option<String>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let stands = |path: &String| (path.clone(), one.get(path).cloned(), other.get(path).cloned());
     paths.into_iter().map(stands).filter(|(_, one, other)| one != other).collect()
 }
 
-/// Everything below a folder. Owners and times are no part of it.
+/// Reads every entry below a folder. Leaves out owners and times.
 pub(crate) fn tree(folder: &Path) -> Tree {
     let mut found = Tree::new();
     let mut ahead = vec![folder.to_owned()];

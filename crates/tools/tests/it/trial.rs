@@ -1,4 +1,4 @@
-//! A command that is tried changes nothing, and what it did is committed, or taken back, as it was shown.
+//! A trial changes nothing. Its changes are committed and undone exactly as shown.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
-/// What a command that was tried leaves, its bytes included.
+/// Result of a tried command, with the bytes of its files.
 pub(crate) struct Kept {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,
@@ -32,7 +32,7 @@ impl Kept {
         tools.commit(&self.trial.changeset.inverse(), |digest| self.body(digest), false)
     }
 
-    /// The paths, each with what becomes of it.
+    /// Returns the paths, each with a sign for its change.
     pub(crate) fn told(&self) -> Vec<String> {
         self.trial.changeset.changes().iter().map(told).collect()
     }
@@ -51,7 +51,7 @@ pub(crate) async fn tried(tools: &Tools, line: &str) -> Tried {
     tools.try_command(&call("run_command", json!({"command": line})), &[], |_| {}).await
 }
 
-/// Tries a command, which must end by itself, and finds the workspace untouched.
+/// Tries a command that must end by itself. Checks that the workspace is untouched.
 pub(crate) async fn kept(bench: &Bench, tools: &Tools, line: &str) -> Kept {
     let before = tree(&bench.at(""));
     let trial = match tried(tools, line).await {
@@ -63,7 +63,7 @@ pub(crate) async fn kept(bench: &Bench, tools: &Tools, line: &str) -> Kept {
     Kept { trial, bodies }
 }
 
-/// The same things to do over an overlay and over a copy.
+/// Returns tools that try over an overlay, and tools that try over a copy.
 fn both(bench: &Bench) -> [Tools; 2] {
     [Layers::Overlay, Layers::Copy].map(|layers| bench.tools_with(|settings| settings.layers = layers))
 }
@@ -114,7 +114,7 @@ async fn what_a_command_did_is_told_and_then_done_and_taken_back() {
     }
 }
 
-/// The tree of the same workspace after the command ran there.
+/// Returns the tree of the same workspace after the command ran there directly.
 fn ran(line: &str) -> Tree {
     let bench = filled();
     let ended = std::process::Command::new("/bin/sh").args(["-c", line]).current_dir(bench.at("")).status();
@@ -162,7 +162,7 @@ async fn what_git_ignores_is_told() {
     bench.put("sub/.gitignore", "*.tmp\n!x.log\n");
     bench.put(".git/info/exclude", "private\n");
     bench.put("target/old", "");
-    // A repository of its own, and a worktree or submodule.
+    // A nested repository, and a worktree or submodule.
     bench.put("target/repository/.git/HEAD", "ref: refs/heads/main\n");
     bench.put("target/worktree/.git", "gitdir: elsewhere\n");
     let paths = [
@@ -182,7 +182,7 @@ async fn what_git_ignores_is_told() {
         ("sub/x.log", false),
         ("private", true),
         (".git/x.log", false),
-        // The command's own rules do not count.
+        // Ignore rules that the command writes do not apply.
         ("new/.gitignore", false),
         ("new/x", false),
     ];
@@ -195,7 +195,7 @@ async fn what_git_ignores_is_told() {
     }
 }
 
-/// A file that git tracks is not ignored, whatever the patterns say. Each version of git's list is written by git.
+/// A file that git tracks is not ignored, whatever the patterns say. Git itself writes each version of its index.
 #[tokio::test]
 async fn what_git_tracks_is_not_ignored() {
     for version in ["2", "3", "4"] {
@@ -212,14 +212,14 @@ async fn what_git_tracks_is_not_ignored() {
         };
         git(&["init", "-q"]);
         git(&["add", "-f", "."]);
-        // What needs the longer entries of version 3.
+        // This needs the longer entries of version 3.
         git(&["update-index", "--skip-worktree", "folder/a.log"]);
         git(&["update-index", "--index-version", version]);
         let kept =
             kept(&bench, &bench.tools, "for f in *.log folder/*.log new.log; do echo x > $f; done").await;
         let ignored = kept.trial.changeset.changes().iter().filter(|change| change.ignored);
         assert_eq!(ignored.map(|change| change.path.as_str()).collect::<Vec<_>>(), ["new.log"], "{version}");
-        // A list that nobody understands tracks everything.
+        // With an unknown index every path is treated as tracked.
         bench.put(".git/index", "DIRC????????");
         let kept = self::kept(&bench, &bench.tools, "echo x > new.log").await;
         assert!(!kept.trial.changeset.changes()[0].ignored);

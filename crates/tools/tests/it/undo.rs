@@ -1,4 +1,4 @@
-//! What of an undo still stands: what somebody has changed since is left as it is, whole parts at a time.
+//! An undo leaves paths as they are if they changed since the run, always by whole parts.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::trial::kept;
 
 #[tokio::test]
 async fn what_somebody_changed_since_is_left_as_it_is() {
-    // What the run did; what somebody did after it; what is left, and why; what is taken back.
+    // The run's command, the later command of others, the paths left with the reason, and the undone paths.
     type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
     let table: [Row<'_>; 12] = [
         ("echo 2 > a", "true", &[], &["a"]),
@@ -24,7 +24,7 @@ async fn what_somebody_changed_since_is_left_as_it_is() {
         ("mkdir -p n/m; echo 1 > n/m/x", "echo 2 > n/m/mine", &[("n/m/mine", "not_empty")], &["n/m/x"]),
         ("rm -r d", "mkdir d; chmod 700 d", &[], &["d/e", "d/e/y", "d/x"]),
         ("rm -r d", "echo 1 > d", &[("d/e/y", "changed_since"), ("d/x", "changed_since")], &[]),
-        // A file that became a folder is one part with what is in it.
+        // A file that became a folder is one part with its content.
         (
             "rm a; mkdir a; echo 1 > a/x",
             "echo 2 > a/mine",

@@ -1,4 +1,4 @@
-//! Which folders can be a workspace.
+//! Folders that can be a workspace, and folders that can not.
 
 use std::fs;
 

@@ -1,8 +1,8 @@
-//! Command lines, made of the tables and of what an attacker would put beside it.
+//! Makes command lines from the tables, mixed with the inventions of an attacker.
 
 use holdshort_command::tables::{self, Row};
 
-/// xorshift64*: enough to wander about, the same everywhere.
+/// A generator of numbers (xorshift64*): random enough, and the same everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// Names that are there, patterns that meet them, and texts.
+/// Existing names, patterns that match them, and texts.
 const OPERANDS: &[&str] = &[
     "f",
     "g",
@@ -89,7 +89,7 @@ const OPERANDS: &[&str] = &[
     "touch",
 ];
 
-/// Options that write, run or reach out, wherever they fit.
+/// Options that write, run or reach out, for any program.
 const DANGEROUS: &[&str] = &[
     "-o",
     "-o W",
@@ -170,7 +170,7 @@ const DANGEROUS: &[&str] = &[
     "cf W",
 ];
 
-/// Programs beside those of the tables.
+/// Programs in addition to those of the tables.
 const PROGRAMS: &[&str] = &[
     "find",
     "sed",
@@ -239,7 +239,7 @@ const PROGRAMS: &[&str] = &[
     "git commit -m",
 ];
 
-/// What stands between two commands, or around one.
+/// Text between two commands, or around one.
 const BETWEEN: &[&str] = &[
     " && ",
     " || ",
@@ -274,7 +274,7 @@ const BETWEEN: &[&str] = &[
     " >&- ",
 ];
 
-/// What replaces a word, or is put into one.
+/// Text that replaces a word.
 const HIDDEN: &[&str] = &[
     "$(touch W)",
     "`touch W`",
@@ -288,7 +288,7 @@ const HIDDEN: &[&str] = &[
     "$((1))",
 ];
 
-/// The shell's own grammar around commands: `@` is a command, `%` a word.
+/// The shell's own grammar around commands. `@` stands for a command, `%` for a word.
 const GRAMMAR: &[&str] = &[
     "for x in % %; do @; done",
     "for x in % $(@); do @ \"$x\"; done",
@@ -410,7 +410,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// An option of a row, with a value in one of the forms, perhaps shortened or bundled.
+    /// Returns an option of a row, with a value in one of the forms, perhaps shortened or bundled.
     fn option(&mut self, options: &[&str]) -> String {
         let spec = *self.dice.pick(options);
         let name = spec.trim_end_matches([':', '?']);
@@ -435,7 +435,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// The same word, written otherwise.
+    /// Returns the same word, sometimes with other quoting.
     fn disguise(&mut self, word: String) -> String {
         if !self.dice.one_in(12) || word.contains(['\'', '"', '*', '?', '[', ' ', '\\']) || word.len() < 2 {
             return word;

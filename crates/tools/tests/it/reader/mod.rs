@@ -1,9 +1,10 @@
-//! The reader of command lines against real shells and a second parser: whatever it calls reading changes nothing when
-//! it really runs, starts no program that it did not name, and holds no command that it did not see.
+//! Tests the reader of command lines against real shells and a second parser. A line that it calls reading must change
+//! nothing when it really runs, and start no program that the reader did not name. It must hold no command that the
+//! reader did not see.
 //!
-//! `lines.rs` makes lines of what the tables know and of what an attacker would put beside it; `scratch.rs` runs them
-//! in a workspace of hostile names, and `trace.rs` reads which programs started; `second.rs` asks the second parser. A
-//! few hundred lines of a fixed seed are played with the other tests; many more with `cargo xtask reader`.
+//! `lines.rs` makes lines from the tables and from an attacker's inventions. `scratch.rs` runs them in a workspace of
+//! hostile names, and `trace.rs` reads which programs started. `second.rs` asks the second parser. The normal tests
+//! play a few hundred lines of a fixed seed; `cargo xtask reader` plays many more.
 
 mod lines;
 mod scratch;
@@ -17,19 +18,19 @@ use holdshort_command::{Command, parse};
 use self::lines::Lines;
 use self::scratch::Scratch;
 
-/// Lines that are played in shells with the other tests.
+/// Number of lines that the normal tests play in shells.
 const PLAYED: usize = 150;
 
-/// Lines that the second parser reads with the other tests: nothing runs, so they may be more.
+/// Number of lines that the normal tests give to the second parser. They may be more, since no line runs.
 const COMPARED: usize = 3000;
 
-/// Lines that run in one shell, one after another.
+/// Number of lines that run in one shell, one after another.
 const TOGETHER: usize = 64;
 
-/// How many lines a failure names.
+/// Number of lines that a failure names.
 const TOLD: usize = 20;
 
-/// A line that was called reading.
+/// A line that the reader calls reading.
 struct Line {
     text: String,
     command: Command,
@@ -39,8 +40,8 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Those of `many` lines that are called reading, each once. `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` make
-/// others.
+/// Returns the distinct lines among `many` that the reader calls reading. `HOLDSHORT_READER_LINES` and
+/// `HOLDSHORT_READER_SEED` choose others.
 fn reading(many: usize) -> (Vec<Line>, String) {
     let seed = number("HOLDSHORT_READER_SEED").unwrap_or(7);
     let many = number("HOLDSHORT_READER_LINES").unwrap_or(many);
@@ -60,7 +61,7 @@ fn reading(many: usize) -> (Vec<Line>, String) {
 #[test]
 fn what_the_reader_calls_reading_changes_nothing() {
     let (lines, told) = reading(PLAYED);
-    // A core each: most of the time goes into starting programs.
+    // One thread for each job, since starting programs takes most of the time.
     let jobs = number("HOLDSHORT_READER_JOBS").unwrap_or(1);
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let share = lines.len().div_ceil(jobs);
@@ -88,7 +89,7 @@ fn play(lines: &[Line]) -> Vec<String> {
 #[test]
 fn a_second_parser_finds_no_other_command() {
     let (mut lines, told) = reading(COMPARED);
-    // The reader names no parts for certain where the shell computes.
+    // The reader does not name all parts for certain if the shell computes.
     lines.retain(|line| !line.command.computes_and_reads);
     let understood = lines.iter().filter(|line| second::understands(&line.text)).count();
     eprintln!("{told}; the second parser understands {understood}");

@@ -1,4 +1,4 @@
-//! A workspace of hostile names, and what a line did in it.
+//! A workspace of hostile names, and the effects of a line in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{Line, trace};
 
-/// Files whose names are options, or code: what patterns may put in their place.
+/// Files whose names are options or code, which a pattern of the shell may expand to.
 const HOSTILE: [&str; 12] = [
     "-oW",
     "--output=W",
@@ -26,10 +26,10 @@ const HOSTILE: [&str; 12] = [
     "-fW",
 ];
 
-/// Seconds that one line may run: some never end.
+/// Seconds that one line may run, since some never end.
 const TIME: &str = "2";
 
-/// A name, its kind and mode, and what is in it.
+/// Kind, mode and content of each name.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 pub(super) struct Scratch {
@@ -67,7 +67,7 @@ impl Scratch {
                       git -c user.name=a -c user.email=a@b commit -qm x && echo more >> f && git tag v1 && git branch topic";
         assert!(run(commit), "a repository");
         assert!(run("tar cf arch.tar f g && tar czf arch.tar.gz f g"), "an archive");
-        // A repository in the place of a folder, whose configuration runs what lies beside it.
+        // A repository in a folder of the workspace, with a configuration that runs a program of that folder.
         assert!(run("git init -q --bare sub && git init -q --bare bare.git"), "bare repositories");
         assert!(run(
             "for r in sub bare.git; do git -C $r config core.fsmonitor 'touch W'; git -C $r config core.pager ./run; done"
@@ -78,8 +78,8 @@ impl Scratch {
         Self { folder, before }
     }
 
-    /// What each of some lines did that reading does not. They run one after another, which is quick; where anything
-    /// happened, each runs again by itself, in a workspace that nobody has touched.
+    /// Returns the forbidden effects of each line. The lines run one after another, which is quick. If any effect is
+    /// found, each line runs again by itself in an untouched workspace.
     pub(super) fn play(&self, shell: &str, lines: &[Line]) -> Vec<String> {
         let quiet = |lines: &[Line]| {
             let trace = self.run(shell, lines);
@@ -98,13 +98,13 @@ impl Scratch {
             .collect()
     }
 
-    /// Runs lines, and tells which programs started.
+    /// Runs lines, and returns the trace of the programs that started.
     fn run(&self, shell: &str, lines: &[Line]) -> String {
         let trace = self.folder.path().join("trace");
         let mut process = Process::new("strace");
         process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o"]);
         process.arg(&trace);
-        // What a line leaves in the background may never end: it goes with the group that `timeout` leads.
+        // A background process of a line may never end. It is killed with the group that `timeout` leads.
         let each = format!(
             "for line do timeout {} {TIME} {shell} -c \"$line\" & wait $!; kill -KILL -$!; done",
             trace::EACH
@@ -112,7 +112,7 @@ impl Scratch {
         process.args(["sh", "-c", &each, "sh"]).args(lines.iter().map(|line| &line.text));
         process.current_dir(self.folder.path().join("ws")).env_clear();
         process.env("PATH", PATH).env("HOME", self.folder.path().join("home")).env("LANG", "C.UTF-8");
-        // As in the sandbox.
+        // These variables are set in the sandbox too.
         process.envs([
             ("GIT_CONFIG_COUNT", "2"),
             ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
@@ -129,7 +129,7 @@ impl Scratch {
         fs::read_to_string(&trace).expect("a trace")
     }
 
-    /// What is not as it was, which is made good again.
+    /// Returns a description of the changes, and restores the workspace.
     fn changed(&self) -> Option<String> {
         let workspace = self.folder.path().join("ws");
         let after = tree(&workspace);
@@ -158,7 +158,7 @@ impl Scratch {
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Git writes down when it last looked at files, wherever it can.
+/// Returns true for git's record of when it last looked at files, which it writes wherever it can.
 fn is_a_cache(name: &Path) -> bool {
     name == Path::new(".git/index")
 }

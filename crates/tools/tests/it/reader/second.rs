@@ -1,5 +1,5 @@
-//! A second opinion on a line: a parser of bash that others wrote (brush). It knows the grammar alone, no program; so it
-//! says which simple commands and redirections a line holds, and the reader must have seen each of them.
+//! A second opinion on a line, from a parser of bash by other authors (brush). It knows only the grammar and no
+//! program. It tells the simple commands and redirections of a line, and the reader must have seen each of them.
 
 use brush_parser::ast::{
     Command as Node, CommandPrefixOrSuffixItem as Item, CompoundList, IoFileRedirectKind as Kind,
@@ -9,20 +9,20 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use holdshort_command::{Command, Part};
 
-/// What the second parser finds in a line that was called reading, and that the reader did not say.
+/// Returns a finding of the second parser that the reader missed in a line that it calls reading.
 pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     let options = ParserOptions::default();
     let program = Parser::new(line.as_bytes(), &options, &SourceInfo::default()).parse_program();
     let lists = match program {
         Ok(program) => program.complete_commands,
-        // A shell refuses the line, or this parser knows less than a shell: then nothing is said.
+        // Either a shell refuses the line, or this parser knows less than a shell. Neither is a finding.
         Err(_) => return None,
     };
     let mut second = Second { options, command };
     lists.iter().find_map(|list| second.list(list))
 }
 
-/// Whether it understands a line at all.
+/// Returns true if the second parser understands a line.
 pub(super) fn understands(line: &str) -> bool {
     Parser::new(line.as_bytes(), &ParserOptions::default(), &SourceInfo::default()).parse_program().is_ok()
 }
@@ -78,7 +78,7 @@ impl Second<'_> {
         (!seen).then(|| format!("the second parser finds a command that no part names: {words:?}"))
     }
 
-    /// The file that a redirection writes to, other than `/dev/null`.
+    /// Returns the file that a redirection writes to, other than `/dev/null`.
     fn written(&self, redirect: &IoRedirect) -> Option<String> {
         let target = match redirect {
             IoRedirect::File(_, Kind::Read | Kind::DuplicateInput, _)
@@ -96,7 +96,7 @@ impl Second<'_> {
         }
     }
 
-    /// A word without its quotes.
+    /// Returns a word without its quotes.
     fn text(&self, raw: &str) -> Text {
         match word::parse(raw, &self.options) {
             Ok(pieces) => unquoted(pieces),
@@ -108,9 +108,9 @@ impl Second<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
     Known(String),
-    /// A variable, a tilde: what it becomes is known when it runs.
+    /// A variable or a tilde, whose value is known only at run time.
     Unknown,
-    /// Code in a word.
+    /// A word that contains code.
     Runs,
 }
 
@@ -120,7 +120,7 @@ fn unquoted(pieces: Vec<WordPieceWithSource>) -> Text {
         let next = match found.piece {
             WordPiece::Text(part) | WordPiece::SingleQuotedText(part) => Text::Known(part),
             WordPiece::EscapeSequence(part) => {
-                // A backslash before the end of a line takes both away.
+                // A backslash before the end of a line removes both.
                 Text::Known(part.strip_prefix('\\').unwrap_or(&part).trim_start_matches('\n').to_owned())
             }
             WordPiece::DoubleQuotedSequence(parts) | WordPiece::GettextDoubleQuotedSequence(parts) => {
@@ -141,7 +141,7 @@ fn unquoted(pieces: Vec<WordPieceWithSource>) -> Text {
     text
 }
 
-/// Whether a part of the reader is this command.
+/// Returns true if a part of the reader is this command.
 fn is_part(part: &Part, name: &Text, arguments: &[Text]) -> bool {
     let is = |text: &Text, said: &str| match text {
         Text::Known(text) => text == said,

@@ -1,15 +1,15 @@
-//! Which programs a line started, as strace saw it, and whether the reader named them.
+//! Compares the programs that a line started, as strace saw them, with the programs that the reader named.
 
 use holdshort_command::Command;
 
 use super::Line;
 
-/// What the program `timeout` is given for each line, so that a trace of many lines can be taken apart. No line says it.
+/// Options of `timeout` for each line, which separate the lines in one trace. No line contains them.
 pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
-/// A program that was started and that no part of its line names.
+/// Returns a program that was started, but that no part of its line names.
 pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String> {
-    // Nothing that is read here starts a program by its handle.
+    // No program in these lines is started by its handle.
     if trace.lines().any(|call| call.split(' ').nth(1).is_some_and(|call| call.starts_with("execveat("))) {
         return Some("started a program by its handle".to_owned());
     }
@@ -20,14 +20,14 @@ pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String
         let (path, arguments) = call.1.split_once('"')?;
         let program = path.rsplit('/').next().unwrap_or(path);
         if program == "timeout" && arguments.contains("\"--kill-after=7\"") {
-            // PATH is searched folder by folder: a call that fails is made again.
+            // The shell tries PATH folder by folder: a failed call is repeated.
             if !call.1.contains("= -1") {
                 before = line;
                 line = rest.next();
             }
             continue;
         }
-        // What a line leaves in the background may start while the next one runs.
+        // A background process of a line may start a program while the next line runs.
         let named = [line, before].into_iter().flatten().any(|line| is_named(program, shell, &line.command));
         if line.is_some() && !named {
             return Some(format!("started {program}"));
@@ -37,7 +37,7 @@ pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String
 }
 
 fn is_named(program: &str, shell: &str, command: &Command) -> bool {
-    // Of substitutions and of what `find` executes, guesses tell.
+    // For substitutions and for commands of `find`, the guesses have the names.
     let parts = command.parts.iter().chain(&command.guesses);
     let mut named = parts.map(|part| part.program.as_str());
     program == shell
@@ -54,7 +54,7 @@ const UNPACKS: &[&str] = &[
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// What programs are made of: scripts of their makers', and the unpackers of archives.
+/// Programs that other programs start: for scripts of their authors, and for unpacking archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",
