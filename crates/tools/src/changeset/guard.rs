@@ -68,7 +68,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// Answers whether git accepts a folder as a repository, before and after the changes.
+/// Status of a folder before and after the changes: true if git accepts it as a repository.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,

@@ -258,8 +258,7 @@ async fn what_waits_behind_what_is_left_does_not_run() {
     assert!(!bench.at("src/late").exists());
 }
 
-/// Runs a command that makes `src/.envrc`, and kills the stage that would set it aside. Before that it calls
-/// `meanwhile`.
+/// Runs a command that makes `src/.envrc`, calls the closure, and kills the stage that would set the file aside.
 async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
     let marker = format!("{name}-{}", std::process::id());
     let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
