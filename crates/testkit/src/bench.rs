@@ -1,4 +1,4 @@
-//! The tools of a pack over a workspace of a test's own.
+//! Tools of a pack over a temporary workspace of one test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use holdshort_tools::{Call, Settings, Tools, Toolset, Workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A workspace, and tools that work in it for a run of one input.
+/// Temporary workspace, and the tools that run in it for a run with one input.
 #[derive(Debug)]
 pub struct Bench {
     folder: TempDir,
@@ -16,7 +16,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// `input`: what the run was started with.
+    /// Creates the workspace. `input` is the input that the run was started with.
     pub fn new(toolset: &'static dyn Toolset, input: Value) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (workspace, data) = (folder.path().join("workspace"), folder.path().join("data"));
@@ -31,19 +31,19 @@ impl Bench {
         Self { tools: Tools::new(workspace, settings), folder }
     }
 
-    /// A path in the workspace.
+    /// Returns the full path of a path in the workspace.
     pub fn at(&self, path: &str) -> PathBuf {
         self.folder.path().join("workspace").join(path)
     }
 
-    /// Writes a file into the workspace, with the folders that it lies in.
+    /// Writes a file into the workspace and creates its parent directories.
     pub fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.at(path);
         fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("a folder");
         fs::write(path, content).expect("a file");
     }
 
-    /// Looks at a call, and carries it out.
+    /// Inspects a call, then runs it.
     pub async fn run(&self, tool: &str, arguments: Value) -> Outcome {
         let call = Call { tool: tool.to_owned(), arguments };
         self.tools.inspect(&call).await;

@@ -1,24 +1,24 @@
-//! A journal changed by hand, as somebody does who knows how a database keeps it: `appends` is unpacked into a table
-//! `events` with a row for each event, changed there by any SQL, and packed again.
+//! Manual changes to a journal, as somebody makes them who knows the storage format. `appends` is unpacked into a table
+//! `events` with one row for each event, changed there by any SQL, and packed again.
 //!
-//! It is written down once more here, and not shared with the store: what is tested must not vouch for itself.
-//! `crates/store/src/packed_append.rs` describes the columns.
+//! The format is implemented here a second time instead of shared with the store: the tested code must not verify
+//! itself. `crates/store/src/packed_append.rs` describes the columns.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 use rusqlite::{Connection, Row, ToSql, params};
 
-/// An event that was not written by an append has no `append`. PostgreSQL has no `chained`.
+/// Columns of `events`. `append` is null for an event that no append wrote. PostgreSQL has no `chained`.
 const EVENTS: &str = "position, stream, seq, append, hash, chained, salt, large, head, content";
-/// Rows whose events can be told apart.
+/// Condition for rows whose hashes can be split into events.
 const WHOLE: &str = "length(hashes) % 32 = 0";
 
-/// Runs `change` on a database of SQLite with a table `events`. What it leaves there is the journal afterwards: events of
-/// one append stay in one row, as far as they still follow each other. Rows with damaged hashes stay as they are.
+/// Runs `change` on a SQLite database that has a table `events`, then writes that table back as the journal. Events of
+/// one append stay in one row if they still follow each other. Rows with damaged hashes stay as they are.
 ///
 /// # Panics
 ///
-/// Where the database can not be read or written.
+/// If the database cannot be read or written.
 pub fn with_events<R>(file: &Connection, change: impl FnOnce(&Connection) -> R) -> R {
     unpack(file).expect("appends are unpacked");
     let changed = change(file);
@@ -26,11 +26,11 @@ pub fn with_events<R>(file: &Connection, change: impl FnOnce(&Connection) -> R) 
     changed
 }
 
-/// The same for one statement, and how many events it changed.
+/// Changes events with one statement and returns the number of changed events.
 ///
 /// # Panics
 ///
-/// The same.
+/// If the database cannot be read or written.
 pub fn change_events(file: &Connection, sql: &str, values: &[&dyn ToSql]) -> usize {
     with_events(file, |file| file.execute(sql, values).expect("events are changed"))
 }
@@ -104,14 +104,14 @@ impl Event {
         }
     }
 
-    /// Whether it stands behind the other one in the same row.
+    /// Returns true if this event directly follows `other` in the same row.
     fn follows(&self, other: &Self) -> bool {
         let place = |event: &Self, n| (event.append, event.stream.clone(), event.seq + n, event.position + n);
         self.append.is_some() && place(self, 0) == place(other, 1)
     }
 }
 
-/// All events of the journal, each with the head of the journal after it.
+/// Returns all events of the journal. `chained` of each is the journal's head hash after that event.
 fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     let columns = "position, stream, seq, chained, hashes, heads, contents";
     let mut statement =
@@ -150,7 +150,7 @@ fn unpacked(file: &Connection) -> rusqlite::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// The events that are there now, by the row that each belongs to.
+/// Returns the events of the table `events`, grouped by the row that they are packed into.
 fn rows(file: &Connection) -> rusqlite::Result<Vec<Vec<Event>>> {
     let mut statement = file.prepare(&format!("SELECT {EVENTS} FROM events ORDER BY position"))?;
     let mut rows: Vec<Vec<Event>> = Vec::new();
@@ -180,7 +180,7 @@ fn take_sized(from: &mut &[u8]) -> Vec<u8> {
     take(from, length)
 }
 
-/// The statements with those that unpack `events` in PostgreSQL before them, and those that pack them again behind.
+/// Returns the statements between the PostgreSQL statements that unpack `events` and those that pack it again.
 pub fn with_events_in_postgres(statements: &str) -> String {
     format!("{UNPACK} {statements}; {PACK}")
 }

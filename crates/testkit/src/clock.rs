@@ -1,4 +1,4 @@
-//! Time and chance that a test sets by hand. Shared by all clones; moves only when told to.
+//! Clock and random source that a test sets by hand. All clones share one state, which moves only on request.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -12,10 +12,10 @@ use holdshort_core::id::Seed;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 
-/// 2026-01-31T09:30:00Z: where every clock starts.
+/// Start time of every clock: 2026-01-31T09:30:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_769_851_800_000);
 
-/// A clock for drivers under test.
+/// Clock for drivers under test.
 #[derive(Clone, Debug)]
 pub struct SimClock(Arc<Inner>);
 
@@ -26,33 +26,33 @@ struct Inner {
     sleepers: Mutex<Sleepers>,
 }
 
-/// Time that passes, which no jump of the wall clock touches, and who waits for it.
+/// Monotonic time, which no jump of the wall clock changes, and the sleepers that wait for it.
 #[derive(Debug, Default)]
 struct Sleepers {
     passed_ms: u64,
     next: u64,
-    /// By the moment of waking, then in order.
+    /// Keyed by the time of waking in milliseconds, then by the order of sleeping.
     waiting: BTreeMap<(u64, u64), Waker>,
 }
 
 impl SimClock {
-    /// Equal seeds give equal ids and salts, as long as they are drawn in the same order.
+    /// Creates a clock at [`START`]. Equal seeds give equal ids and salts if these are drawn in the same order.
     pub fn new(seed: u64) -> Self {
         let (now, random) = (AtomicI64::new(START.as_millis()), AtomicU64::new(seed));
         Self(Arc::new(Inner { now, random, sleepers: Mutex::default() }))
     }
 
-    /// Clocks jump backwards too.
+    /// Sets the wall clock. It may jump backwards.
     pub fn set(&self, now: Timestamp) {
         self.0.now.store(now.as_millis(), Ordering::SeqCst);
     }
 
-    /// The wall clock jumps: nobody who sleeps wakes from it.
+    /// Moves the wall clock and wakes no sleeper.
     pub fn advance_ms(&self, ms: i64) {
         self.0.now.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Time passes: whoever sleeps until then wakes.
+    /// Lets time pass: moves the wall clock and wakes the sleepers whose time has come.
     pub fn pass_ms(&self, ms: u64) {
         self.advance_ms(i64::try_from(ms).unwrap_or(i64::MAX));
         let mut sleepers = self.0.sleepers();
@@ -68,7 +68,7 @@ impl SimClock {
         self.0.sleepers().passed_ms
     }
 
-    /// How long until the first sleeper wakes.
+    /// Returns the milliseconds until the first sleeper wakes.
     pub fn next_ms(&self) -> Option<u64> {
         let sleepers = self.0.sleepers();
         sleepers.waiting.keys().next().map(|(at, _)| at - sleepers.passed_ms)
@@ -129,7 +129,7 @@ impl Drop for Sleep {
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The output function of `SplitMix64`: enough for tests, the same on every machine.
+/// Returns the output of `SplitMix64` for a state. It is random enough for tests and equal on every machine.
 pub fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

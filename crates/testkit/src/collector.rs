@@ -1,5 +1,4 @@
-//! A collector of traces: a real HTTP server on loopback that takes OTLP, decodes it, keeps it, and can be told to answer
-//! otherwise.
+//! Trace collector: a real HTTP server on loopback that decodes and keeps OTLP requests. It can be set to refuse them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +18,7 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Dropped with the test.
+/// Running collector. It stops when the value is dropped.
 #[derive(Debug)]
 pub struct Collector {
     base: String,
@@ -27,20 +26,20 @@ pub struct Collector {
     serving: JoinHandle<()>,
 }
 
-/// One request.
+/// Export request that the collector received.
 #[derive(Clone, Debug)]
 pub struct Export {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub request: ExportTraceServiceRequest,
-    /// What it was answered with.
+    /// HTTP status of the answer.
     pub status: u16,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     exports: Vec<Export>,
-    /// `None`: it takes them.
+    /// Status of refusals. `None` accepts all requests.
     refuses: Option<u16>,
 }
 
@@ -54,29 +53,29 @@ impl Collector {
         Self { base, kept, serving }
     }
 
-    /// What `--otlp-endpoint` takes.
+    /// Returns the base URL, a value for `--otlp-endpoint`.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// From here on it answers with this status; `None`: it takes them.
+    /// Answers all later requests with this status. `None` accepts them again.
     pub fn refuse(&self, status: Option<u16>) {
         lock(&self.kept).refuses = status;
     }
 
-    /// Everything that came, also what was refused.
+    /// Returns all received requests, including refused ones.
     pub fn exports(&self) -> Vec<Export> {
         lock(&self.kept).exports.clone()
     }
 
-    /// The spans that it took.
+    /// Returns the spans of all accepted requests.
     pub fn spans(&self) -> Vec<Span> {
         let taken = self.exports().into_iter().filter(|export| export.status == 200);
         let resources = taken.flat_map(|export| export.request.resource_spans);
         resources.flat_map(|resource| resource.scope_spans).flat_map(|scope| scope.spans).collect()
     }
 
-    /// Those of the run, once it is told of.
+    /// Returns the spans of a run's trace, or none while no span names the run.
     pub fn of_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =
@@ -92,12 +91,12 @@ impl Drop for Collector {
     }
 }
 
-/// The attributes of a span, as text.
+/// Returns the attributes of a span as text.
 pub fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(text).collect()
 }
 
-/// One attribute, as text.
+/// Returns the name and the value of an attribute as text.
 pub fn text(attribute: &KeyValue) -> (String, String) {
     let value = match &attribute.value {
         Some(AnyValue { value: Some(Value::StringValue(text)) }) => text.clone(),

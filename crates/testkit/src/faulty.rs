@@ -1,5 +1,4 @@
-//! A journal that fails when it is told to: appends that write nothing, whose answer gets lost, or that are written
-//! long after they were asked for.
+//! Journal with injected faults: appends that fail, whose answer is lost, or that are written long after the request.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,22 +18,22 @@ use holdshort_store::{
 };
 use tokio::sync::{Notify, watch};
 
-/// What happens to an append.
+/// Outcome of one append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The disk is full: nothing is written.
+    /// The disk is full and nothing is written.
     Full,
-    /// It is written, and whoever asked hears of an error.
+    /// The append is written, but the caller receives an error.
     LostAnswer,
-    /// It is written, and whoever asked hears of it at [`Faulty::answer`].
+    /// The append is written at once, but the caller's answer waits for [`Faulty::answer`].
     LateAnswer,
-    /// It is on its way until [`Faulty::write_held`], and whoever asked hears nothing.
+    /// The append is not written before [`Faulty::write_held`], and the caller never receives an answer.
     Held,
-    /// No fault: for scripts that skip appends.
+    /// No fault. Used to skip appends in a list of faults.
     Pass,
 }
 
-/// Another journal, with faults. Reads always work.
+/// Journal that wraps another one and injects faults into appends. Reads always succeed.
 #[derive(Debug)]
 pub struct Faulty<J> {
     inner: Arc<J>,
@@ -52,17 +51,17 @@ impl<J> Faulty<J> {
         &self.inner
     }
 
-    /// The next appends meet these, in order.
+    /// Adds faults for the next appends, in order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults().extend(faults);
     }
 
-    /// Whoever waits for a late answer hears it.
+    /// Releases all answers that are held back by [`Fault::LateAnswer`].
     pub fn answer(&self) {
         self.answers.notify_waiters();
     }
 
-    /// No more faults.
+    /// Removes all faults that are left.
     pub fn heal(&self) {
         self.faults().clear();
     }
@@ -73,7 +72,7 @@ impl<J> Faulty<J> {
 }
 
 impl<J: Journal> Faulty<J> {
-    /// The appends that were on their way arrive; what came of each.
+    /// Writes the held appends and returns the result of each.
     pub async fn write_held(&self) -> Vec<Result<Appended, AppendError>> {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let mut written = Vec::new();

@@ -1,4 +1,4 @@
-//! A home folder of one test: everything that the binary writes goes there.
+//! Temporary home directory of one test, which receives every file that the binary writes.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::server::real;
 
-/// Variables that would let the person's own configuration in.
+/// Environment variables removed from child processes so that the developer's own configuration has no effect.
 const FOREIGN: [&str; 23] = [
     "CREDENTIALS_DIRECTORY",
     "OPENAI_API_KEY_FILE",
@@ -63,13 +63,13 @@ impl Home {
         self.path().join(".local/share/holdshort")
     }
 
-    /// What a child of this home is started with.
+    /// Returns the environment variables of a child process.
     pub fn environment(&self) -> Vec<(String, String)> {
         let home = self.path().to_str().unwrap().to_owned();
         let temporary = self.path().join("tmp");
         std::fs::create_dir_all(&temporary).unwrap();
         let temporary = temporary.to_str().unwrap().to_owned();
-        // Installed, as it were: texts name the program by its name alone.
+        // The binary's directory is on PATH, as after an installation, so its texts call the program by its bare name.
         let installed = real().parent().unwrap().display().to_string();
         let path = format!("{installed}:{}", std::env::var("PATH").unwrap_or_default());
         let (no_color, term) = ("1".to_owned(), "xterm".to_owned());
@@ -96,21 +96,21 @@ impl Home {
         Ran::of(self.command(real()).args(arguments).output().unwrap())
     }
 
-    /// A verb that is expected to give a JSON document.
+    /// Runs a verb with `--json`, expects success, and returns the document.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat());
         assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    /// The one interrupt that is open.
+    /// Returns the only open interrupt. Panics if there is not exactly one.
     pub fn open_interrupt(&self) -> Value {
         let inbox = self.json(&["inbox"]);
         let [interrupt] = inbox.as_array().unwrap().as_slice() else { panic!("not one: {inbox}") };
         interrupt.clone()
     }
 
-    /// A server on the home's data folder.
+    /// Starts a server on the data directory of this home.
     pub fn serve(&self, arguments: &[&str]) -> Serving {
         self.serve_at("127.0.0.1:0", arguments)
     }
@@ -121,7 +121,7 @@ impl Home {
         Self::start(command)
     }
 
-    /// Everything that it logs goes into a file.
+    /// Starts a server that writes its log, at level `debug`, into a file.
     pub fn serve_logging(&self, log: &Path, address: &str, arguments: &[&str]) -> Serving {
         let mut command = self.command(real());
         command.args(["serve", "--listen", address, "--json"]).args(arguments);
@@ -145,7 +145,7 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Asks it to stop; gives its exit code, and what it printed after its first line.
+    /// Sends SIGTERM. Returns the exit code and all output after the first line.
     pub fn stop(mut self) -> (i32, String) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
@@ -155,7 +155,7 @@ impl Serving {
         (code, rest)
     }
 
-    /// As a power cut would.
+    /// Kills the process with SIGKILL, as a power cut would.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -164,7 +164,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Stopped already in most tests.
+        // Fails harmlessly if the process was already stopped, as in most tests.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -187,7 +187,7 @@ impl Ran {
     }
 }
 
-/// Waits for what the server does by itself.
+/// Waits up to a minute until `is_so` returns true. Panics with `what` after that.
 pub fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !is_so() {

@@ -1,5 +1,5 @@
-//! An issuer of tokens on loopback: keys, tokens as right or as wrong as a test wants them, and a server of its set of
-//! keys that can be down, huge, slow or broken.
+//! Token issuer on loopback: keys, valid and invalid tokens, and a key-set server that can be down, huge, slow or
+//! broken.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// For tests alone: `ring` makes no RSA keys.
+/// RSA key for tests only. It is stored in a file because `ring` cannot generate RSA keys.
 const RSA: &[u8] = include_bytes!("issuer/rsa.pk8");
 
-/// What signs a token.
+/// Key that signs a token.
 pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
@@ -35,7 +35,7 @@ pub enum Signer {
 }
 
 impl Signer {
-    /// The one of these tests; each call gives the same.
+    /// Returns the stored RSA key. Each call returns the same key.
     pub fn rsa() -> Self {
         Self::Rsa(RsaKeyPair::from_pkcs8(RSA).expect("a key"))
     }
@@ -55,7 +55,7 @@ impl Signer {
         Self::Secret(bytes.to_vec())
     }
 
-    /// The algorithm that it signs with where a header names no other.
+    /// Returns the default algorithm of the key, which its public key declares.
     pub fn algorithm(&self) -> &'static str {
         match self {
             Self::Rsa(_) => "RS256",
@@ -65,7 +65,7 @@ impl Signer {
         }
     }
 
-    /// The public key (RFC 7517).
+    /// Returns the public key in JWK format (RFC 7517).
     pub fn jwk(&self, kid: &str) -> Value {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let mut key = match self {
@@ -89,12 +89,12 @@ impl Signer {
         key
     }
 
-    /// A token of this header and these claims, whatever they say.
+    /// Returns a signed token with this header and these claims. Neither is validated.
     pub fn token(&self, header: &Value, claims: &Value) -> String {
         self.token_of(&header.to_string(), &claims.to_string())
     }
 
-    /// The same of texts, which may be no JSON.
+    /// Returns a signed token for a raw header and raw claims, which need not be JSON.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let text = |bytes: &[u8]| BASE64URL_NOPAD.encode(bytes);
         let message = format!("{}.{}", text(header.as_bytes()), text(claims.as_bytes()));
@@ -121,22 +121,22 @@ impl Signer {
     }
 }
 
-/// Seconds since 1970, as tokens have them.
+/// Returns the current time in seconds since 1970, the unit of token claims.
 pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
     i64::try_from(since.as_secs()).expect("a clock of this age")
 }
 
-/// What a server of keys answers with.
+/// Response of a key server.
 #[derive(Clone, Debug)]
 pub enum Answer {
     Set(Value),
-    /// Of whatever it is.
+    /// Any text, for example text that is not a key set.
     Text(String),
     Status(u16),
-    /// Without end.
+    /// A body without end.
     Huge,
-    /// The beginning of a set, and then nothing more.
+    /// The beginning of a key set. The connection then stays open and silent.
     Stalled,
 }
 
@@ -146,7 +146,7 @@ struct Shared {
     asked: AtomicUsize,
 }
 
-/// A server of a set of keys.
+/// HTTP server of a key set.
 #[derive(Debug)]
 pub struct KeyServer {
     url: String,
@@ -167,7 +167,7 @@ impl KeyServer {
         Self { url: format!("http://{address}/jwks.json"), shared, server }
     }
 
-    /// With these keys, by id.
+    /// Starts a server for these keys. Each key has an id.
     pub async fn of(keys: &[(&str, &Signer)]) -> Self {
         Self::start(Answer::Set(set(keys))).await
     }
@@ -176,12 +176,12 @@ impl KeyServer {
         &self.url
     }
 
-    /// From here on it answers so.
+    /// Sets the response to all later requests.
     pub fn answers(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
     }
 
-    /// How often it was asked.
+    /// Returns the number of received requests.
     pub fn asked(&self) -> usize {
         self.shared.asked.load(Ordering::SeqCst)
     }
@@ -193,7 +193,7 @@ impl Drop for KeyServer {
     }
 }
 
-/// A set of keys.
+/// Returns the key set of these keys (JWKS).
 pub fn set(keys: &[(&str, &Signer)]) -> Value {
     json!({"keys": keys.iter().map(|(kid, key)| key.jwk(kid)).collect::<Vec<_>>()})
 }

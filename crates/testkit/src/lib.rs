@@ -1,7 +1,7 @@
-//! What tests need in place of the world: clocks, faults, scripted models, the real binary, and the simulator
-//! that drives the whole engine from a seed. For tests only.
+//! Test doubles and tools for the tests of all crates: clocks, faults, scripted models, the real binary, and the
+//! simulator that drives the whole engine from a seed. For tests only.
 //!
-//! Real where the real thing starts at once (a server, a socket), never a mock of our own code.
+//! Uses a real server or socket where one starts at once. Never mocks the project's own code.
 
 pub mod bench;
 pub mod by_hand;

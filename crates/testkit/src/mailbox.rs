@@ -1,4 +1,4 @@
-//! A real SMTP server on loopback (npm `smtp-server`), which keeps the mails that it is sent, parsed by npm `mailparser`.
+//! Real SMTP server on loopback (npm `smtp-server`) that keeps received mails, parsed by npm `mailparser`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::server::eventually;
 
-/// A running one. It goes with its value.
+/// Running mail server. It stops when the value is dropped.
 #[derive(Debug)]
 pub struct Mailbox {
     child: Child,
@@ -19,23 +19,23 @@ pub struct Mailbox {
     mails: Arc<Mutex<Vec<Value>>>,
 }
 
-/// How it is spoken to.
+/// Transport security of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaks {
-    /// Nothing but SMTP in the clear.
+    /// Plain SMTP without TLS.
     Clear,
-    /// In the clear first, then TLS.
+    /// Plain SMTP that upgrades to TLS with STARTTLS.
     Starttls,
     /// TLS from the first byte.
     Tls,
 }
 
-/// Who may send, where somebody has to sign in.
+/// User name, for a server that requires authentication.
 pub const USER: &str = "holdshort";
 pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
-    /// Of the TLS it has the certificate for `localhost` that the tests of the command line trust.
+    /// Starts a server. For TLS it uses the `localhost` certificate that the tests of the command line trust.
     pub fn start(speaks: Speaks, wants_user: bool) -> Self {
         let mut options = json!({"implicit": speaks == Speaks::Tls});
         if speaks != Speaks::Clear {
@@ -49,7 +49,8 @@ impl Mailbox {
         Self::run("smtp.js", &options)
     }
 
-    /// One that breaks the rules, and takes no mail: `injects` or `endless` (`webhooks/hostile-smtp.js`).
+    /// Starts a server that violates the protocol and accepts no mail. `how` is `injects` or `endless`
+    /// (`webhooks/hostile-smtp.js`).
     pub fn hostile(how: &str) -> Self {
         let (certificate, key) = (tls("certificate.pem"), tls("key.pem"));
         Self::run("hostile-smtp.js", &json!({"how": how, "certificate": certificate, "key": key}))
@@ -80,12 +81,12 @@ impl Mailbox {
         Self { child, stdin, port: told["port"].as_u64().expect("a port"), mails }
     }
 
-    /// `localhost:PORT`: the name that its certificate is for.
+    /// Returns `localhost:PORT`. The certificate is valid for `localhost`.
     pub fn server(&self) -> String {
         format!("localhost:{}", self.port)
     }
 
-    /// The next recipients are refused with these.
+    /// Rejects the next recipients with these SMTP codes, one for each.
     pub fn refuse(&mut self, codes: &[u16]) {
         for code in codes {
             writeln!(self.stdin, "{code}").expect("it listens");
@@ -93,12 +94,12 @@ impl Mailbox {
         self.stdin.flush().expect("it listens");
     }
 
-    /// All mails so far, in their order.
+    /// Returns all mails so far, in the order of arrival.
     pub fn mails(&self) -> Vec<Value> {
         self.mails.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits for so many.
+    /// Waits until at least `n` mails have arrived.
     pub async fn wait_for(&self, n: usize) -> Vec<Value> {
         eventually(&format!("{n} mails"), async || {
             let mails = self.mails();
@@ -115,7 +116,7 @@ impl Drop for Mailbox {
     }
 }
 
-/// A file of the tests' authority, and of the certificate that it gave to `localhost`.
+/// Returns the path of a TLS file: the tests' certificate authority, or its certificate and key for `localhost`.
 pub fn tls(name: &str) -> String {
     format!("{}/../holdshort/tests/tls/{name}", env!("CARGO_MANIFEST_DIR"))
 }

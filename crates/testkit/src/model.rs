@@ -1,11 +1,11 @@
-//! A model played by a script: a real server on loopback that speaks the chat-completions API, streamed
-//! and whole, and keeps every request.
+//! Scripted model: a real server on loopback that speaks the chat-completions API, streamed and whole, and keeps every
+//! request.
 //!
-//! What it plays is chosen per agent, by the first line `Agent: NAME` of the system message: from a queue
-//! ([`ScriptedModel::push`]), by the words of the last message ([`ScriptedModel::when`]), or by position
-//! ([`ScriptedModel::script`]), where the number of replies in the request picks the step. By words and by position
-//! a request repeated after a crash gets the same answer. What was not foreseen
-//! is answered with 500 and a text that says so. Never checks requests: the test does.
+//! The answer is chosen for each agent. The first line `Agent: NAME` of the system message names the agent. Answers
+//! come from a queue ([`ScriptedModel::push`]), by the words of the last message ([`ScriptedModel::when`]), or by
+//! position ([`ScriptedModel::script`]). The position is the number of replies in the request. By words and by
+//! position, a request that is repeated after a crash gets the same answer. A request without a scripted answer gets
+//! status 500 with an explanation. Never checks requests: that is the task of the test.
 
 mod chat_completions;
 
@@ -24,34 +24,34 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What the server answers.
+/// Answer of the server to one request.
 #[derive(Clone, Debug)]
 pub enum Scripted {
-    /// A text and nothing else.
+    /// A text without calls.
     Text(String),
-    /// Tool calls, with a text before them unless it is empty.
+    /// Tool calls. `text` comes before them and may be empty.
     Calls { text: String, calls: Vec<(String, Value)> },
-    /// Tool calls exactly as given: arguments that are no JSON, ids that are equal.
+    /// Tool calls exactly as given, including invalid JSON arguments and duplicate ids.
     RawCalls(Vec<RawCall>),
-    /// An answer that is no reply.
+    /// An HTTP response that is not a reply.
     Status { status: u16, headers: Vec<(String, String)>, body: String },
-    /// The connection breaks after half of this text.
+    /// Half of this text, then the connection breaks.
     Cut(String),
-    /// The answer ends properly after this text, but the reply was not whole.
+    /// This text without a finish reason or an end marker. The HTTP response itself ends properly.
     Unfinished(String),
-    /// A text that ends with a finish reason of its own: `length`, `content_filter`.
+    /// A text with its own finish reason, for example `length` or `content_filter`.
     Stopped { text: String, reason: String },
-    /// Nothing, until [`ScriptedModel::release`]; then this.
+    /// No response before [`ScriptedModel::release`], then this answer.
     Hang(Box<Scripted>),
-    /// This text as it is streamed, and then nothing until [`ScriptedModel::release`], which ends it.
+    /// This text as a stream that stays open until [`ScriptedModel::release`].
     Held(String),
-    /// A reply with neither text nor call.
+    /// A reply with neither text nor calls.
     Empty,
-    /// This, now and for every request after it.
+    /// This answer, to this request and to every later one.
     Repeat(Box<Scripted>),
 }
 
-/// A tool call on the wire.
+/// Tool call on the wire.
 #[derive(Clone, Debug)]
 pub struct RawCall {
     pub id: String,
@@ -68,12 +68,12 @@ impl Scripted {
         Self::Stopped { text: text.into(), reason: reason.into() }
     }
 
-    /// One call without text.
+    /// Returns a reply with one tool call and no text.
     pub fn call(tool: impl Into<String>, arguments: Value) -> Self {
         Self::Calls { text: String::new(), calls: vec![(tool.into(), arguments)] }
     }
 
-    /// Several calls in one reply.
+    /// Returns a reply with several tool calls and no text.
     pub fn calls<T: Into<String>>(calls: impl IntoIterator<Item = (T, Value)>) -> Self {
         let calls = calls.into_iter().map(|(tool, arguments)| (tool.into(), arguments)).collect();
         Self::Calls { text: String::new(), calls }
@@ -83,47 +83,47 @@ impl Scripted {
         Self::RawCalls(vec![RawCall { id: id.into(), tool: tool.into(), arguments: arguments.into() }])
     }
 
-    /// An error in the form in which providers send it.
+    /// Returns an HTTP error in the form that providers use.
     pub fn status(status: u16) -> Self {
         let body = serde_json::json!({"error": {"message": "scripted failure", "type": "scripted"}});
         Self::Status { status, headers: Vec::new(), body: body.to_string() }
     }
 
-    /// Hangs until released, then says so.
+    /// Returns an answer that hangs until [`ScriptedModel::release`], then is the text `released`.
     pub fn hang() -> Self {
         Self::Hang(Box::new(Self::text("released")))
     }
 
-    /// This for ever.
+    /// Repeats this answer for every later request.
     pub fn repeat(self) -> Self {
         Self::Repeat(Box::new(self))
     }
 }
 
-/// A request as it came.
+/// Request as received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// From the system message; empty where it names none.
+    /// Name from the system message, or empty if it has none.
     pub agent: String,
-    /// The `authorization` header.
+    /// Value of the `authorization` header.
     pub authorization: Option<String>,
     pub body: Value,
 }
 
 impl Recorded {
-    /// The texts of all messages, in order: what the model was told.
+    /// Returns the texts of all messages, in order.
     pub fn texts(&self) -> Vec<String> {
         chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
     }
 
-    /// The names of the tools on offer.
+    /// Returns the names of the offered tools.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         tools.filter_map(|tool| tool["function"]["name"].as_str()).map(str::to_owned).collect()
     }
 }
 
-/// The server. It stops when this is dropped: whoever calls then is refused.
+/// Scripted model server. It stops when dropped, and later connections are refused.
 #[derive(Debug)]
 pub struct ScriptedModel {
     base_url: String,
@@ -135,29 +135,29 @@ pub struct ScriptedModel {
 struct Shared {
     plays: Mutex<BTreeMap<String, Plays>>,
     requests: Mutex<Vec<Recorded>>,
-    /// How many requests came.
+    /// Number of received requests.
     came: watch::Sender<usize>,
-    /// How many callers left before they had their answer.
+    /// Number of callers that disconnected before they had an answer.
     left: watch::Sender<usize>,
     gate: watch::Sender<Gate>,
 }
 
-/// What keeps the hanging requests.
+/// State of the gate that hanging requests wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     Shut,
     Open,
-    /// The server is gone.
+    /// The server has stopped.
     Over,
 }
 
 #[derive(Debug)]
 enum Plays {
-    /// Each request takes the next.
+    /// Each request takes the next answer.
     Queue(VecDeque<Scripted>),
-    /// The number of replies in the request is the position.
+    /// The number of replies in the request is the index of the answer.
     ByPosition(Vec<Scripted>),
-    /// The last message picks the answer.
+    /// The last message selects the answer.
     ByWords(Vec<(&'static str, Scripted)>),
 }
 
@@ -184,12 +184,12 @@ impl ScriptedModel {
         Self { base_url: format!("http://{address}/v1"), shared, server }
     }
 
-    /// Ends in `/v1`.
+    /// Returns the base URL, which ends in `/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// Appends to the agent's queue.
+    /// Appends an answer to the agent's queue.
     pub fn push(&self, agent: &str, scripted: Scripted) {
         match locked(&self.shared.plays)
             .entry(agent.to_owned())
@@ -201,45 +201,45 @@ impl ScriptedModel {
         }
     }
 
-    /// From now on the agent's answer to a request with `n` replies in it is `steps[n]`; a
-    /// [`Scripted::Repeat`] at the end answers all that follow.
+    /// Sets the agent's answers by position: `steps[n]` answers a request with `n` replies. A [`Scripted::Repeat`] at
+    /// the end answers all later requests.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
         locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByPosition(steps.into()));
     }
 
-    /// From now on the agent's answer is the first one whose words the last message of the request holds.
+    /// Sets the agent's answers by words: the first entry whose words occur in the last message of the request is used.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
         locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByWords(answers));
     }
 
-    /// Lets go of everything that hangs, now and later.
+    /// Releases all hanging requests, now and until [`ScriptedModel::hold`].
     pub fn release(&self) {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// Lets what hangs from now on wait for another release.
+    /// Makes later hanging requests wait for another release.
     pub fn hold(&self) {
         self.shared.gate.send_replace(Gate::Shut);
     }
 
-    /// All requests so far, in the order in which they came.
+    /// Returns all requests so far, in the order of arrival.
     pub fn requests(&self) -> Vec<Recorded> {
         locked(&self.shared.requests).clone()
     }
 
-    /// The requests of one agent.
+    /// Returns the requests of one agent.
     pub fn requests_of(&self, agent: &str) -> Vec<Recorded> {
         self.requests().into_iter().filter(|request| request.agent == agent).collect()
     }
 
-    /// Waits until `n` requests have come; panics after 20 seconds.
+    /// Waits until `n` requests have arrived. Panics after 20 seconds.
     pub async fn wait_for_requests(&self, n: usize) -> Vec<Recorded> {
         wait_for(&self.shared.came, n, "requests").await;
         self.requests()
     }
 
-    /// Waits until `n` callers have hung up on a request that hangs; panics after 20 seconds.
+    /// Waits until `n` callers have disconnected from a hanging request. Panics after 20 seconds.
     pub async fn wait_for_hang_ups(&self, n: usize) {
         wait_for(&self.shared.left, n, "hang-ups").await;
     }
@@ -298,7 +298,7 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
     }
 }
 
-/// Waits for [`ScriptedModel::release`], or for the end of the server.
+/// Waits for [`ScriptedModel::release`] or for the end of the server.
 async fn released(shared: Arc<Shared>) -> Gate {
     let mut gate = shared.gate.subscribe();
     let mut waiting = Waiting { shared, has_left: true };
@@ -307,7 +307,7 @@ async fn released(shared: Arc<Shared>) -> Gate {
     opened
 }
 
-/// Dropped in the middle when the caller hangs up.
+/// Guard of a hanging request. It is dropped early if the caller disconnects.
 struct Waiting {
     shared: Arc<Shared>,
     has_left: bool,

@@ -1,4 +1,4 @@
-//! A certified OpenID provider on loopback (npm `oidc-provider`), and a visitor with cookies who signs in there.
+//! Certified OpenID provider on loopback (npm `oidc-provider`), and a client with cookies that signs in there.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-/// A running one. It goes with its value.
+/// Running provider. It stops when the value is dropped.
 #[derive(Debug)]
 pub struct Provider {
     child: Child,
@@ -16,7 +16,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// With these claims of each person.
+    /// Starts a provider. `people` maps each person to their claims.
     pub fn start(people: &Value) -> Self {
         Self::at(people, 0)
     }
@@ -44,7 +44,7 @@ impl Provider {
         &self.issuer
     }
 
-    /// From here on this is claimed of somebody.
+    /// Sets the claims of a person.
     pub async fn says(&self, person: &str, claims: &Value) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/people/{person}", self.issuer)).json(claims);
@@ -52,27 +52,27 @@ impl Provider {
         assert_eq!(status.as_u16(), 204);
     }
 
-    /// These servers are told from here on who has signed out.
+    /// Sets the base URLs of the servers that receive back-channel logout notices.
     pub async fn notifies(&self, servers: &[&str]) {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let request = http.put(format!("{}/notified", self.issuer)).json(&servers);
         assert_eq!(request.send().await.expect("an answer").status().as_u16(), 204);
     }
 
-    /// The logout tokens that it has sent.
+    /// Returns the logout tokens that the provider has sent.
     pub async fn notices(&self) -> Vec<String> {
         let http = holdshort_http::plain().no_proxy().build().expect("a client");
         let answer = http.get(format!("{}/notices", self.issuer)).send().await.expect("an answer");
         answer.json().await.expect("a list")
     }
 
-    /// It is away.
+    /// Stops the provider.
     pub fn stop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 
-    /// It is back, and has forgotten everything but these people.
+    /// Restarts the provider at the same port. Only these people are known afterwards.
     pub fn again(&mut self, people: &Value) {
         let port = Url::parse(&self.issuer).ok().and_then(|url| url.port()).expect("a port");
         self.stop();
@@ -90,7 +90,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("oidc")
 }
 
-/// A browser without scripts: cookies, which ignore ports, and forms.
+/// Browser without scripts. It fills in forms, and its cookies ignore ports.
 #[derive(Clone, Debug)]
 pub struct Visitor {
     person: String,
@@ -98,27 +98,27 @@ pub struct Visitor {
     http: reqwest::Client,
 }
 
-/// What came.
+/// Response to a request.
 #[derive(Debug)]
 pub struct Page {
     pub url: Url,
     pub status: u16,
-    /// Where it sends the browser.
+    /// Target of a redirect.
     pub location: Option<Url>,
-    /// Each `Set-Cookie`.
+    /// Values of the `Set-Cookie` headers.
     pub set: Vec<String>,
     pub text: String,
 }
 
 impl Visitor {
-    /// Who signs in as this person.
+    /// Creates a browser that signs in as this person.
     pub fn new(person: &str) -> Self {
         let http = holdshort_http::plain().no_proxy().redirect(reqwest::redirect::Policy::none());
         let http = http.build().expect("a client");
         Self { person: person.to_owned(), cookies: BTreeMap::new(), http }
     }
 
-    /// Its cookies, as a request shows them.
+    /// Returns the value of the `Cookie` header.
     pub fn cookie_line(&self) -> String {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -155,8 +155,8 @@ impl Visitor {
         Page { url, status, location, set, text }
     }
 
-    /// Goes on from a page of the provider, through its forms, until it sends the browser to `end`, or shows no form. The
-    /// address that it would go to, or the last page.
+    /// Follows redirects and submits forms from `url` until a redirect leads to `end` or a page has no form. Returns
+    /// the address of that redirect, or the last page as the error.
     pub async fn signs_in(&mut self, url: &str, end: &str) -> Result<String, Page> {
         let mut page = self.get(url).await;
         for _ in 0..30 {
@@ -174,7 +174,7 @@ impl Visitor {
         panic!("it does not come to an end: {}", page.url);
     }
 
-    /// The first form of a page, filled in.
+    /// Returns the address and the filled-in fields of a page's first form.
     fn form(&self, page: &Page) -> Option<(Url, String)> {
         let (_, rest) = page.text.split_once("<form")?;
         let (form, _) = rest.split_once("</form>")?;
@@ -189,7 +189,7 @@ impl Visitor {
             };
             fields.query_pairs_mut().append_pair(&name, &value);
         }
-        // A button of the page says so.
+        // The button of the logout page sends this field.
         if form.contains("op.logoutForm") {
             fields.query_pairs_mut().append_pair("logout", "yes");
         }

@@ -1,10 +1,10 @@
-//! Rehearsals of tests: the same words in as little time as a script can ask for.
+//! Rehearsal scripts for tests: the same replies with the shortest pauses that a script allows.
 
-/// A reply in a script, as all of them are indented.
+/// Indented beginning of a reply in a script.
 const REPLY: &str = "    - ";
 
-/// Gives each reply of a script the shortest pause between its words. Replies that have a pause of their own are an error
-/// of the script.
+/// Gives each reply of a script the shortest pause between its words. A reply that already sets a pause makes the
+/// script invalid.
 pub fn hurried(script: &str) -> String {
     let hurry = |line: &str| match line.strip_prefix(REPLY) {
         Some(reply) => match reply.strip_prefix('{') {

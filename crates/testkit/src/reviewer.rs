@@ -1,4 +1,4 @@
-//! A person who decides: from a mail with its link, or signed in with a browser's cookie.
+//! Client of a person who decides: through the link in a mail, or signed in with a browser cookie.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mailbox::{Mailbox, PASSWORD, tls};
 use crate::server::{Setup, TestServer};
 
-/// Text of a channels file with one mail channel. `more` is added to its keys.
+/// Returns a channels file with one mail channel. `more` is appended to the keys of the channel.
 pub fn channel(mailbox: &Mailbox, more: &str) -> String {
     let server = mailbox.server();
     format!(
@@ -17,7 +17,7 @@ pub fn channel(mailbox: &Mailbox, more: &str) -> String {
     )
 }
 
-/// A server that mails what is open.
+/// Returns the setup of a server that sends mail about open interrupts.
 pub fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
     TestServer::setup()
         .channels(&channel(mailbox, more))
@@ -25,19 +25,19 @@ pub fn mailed(mailbox: &Mailbox, more: &str) -> Setup {
         .env("MAIL_PASSWORD", PASSWORD)
 }
 
-/// A text of a mail.
+/// Returns a text field of a mail. Panics if it is missing.
 pub fn text<'v>(mail: &'v Value, pointer: &str) -> &'v str {
     mail.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer}: {mail:#}"))
 }
 
-/// The path of the page that a mail leads to.
+/// Returns the path of the decision page that a mail links to.
 pub fn link(server: &TestServer, mail: &Value) -> String {
     let text = text(mail, "/text");
     let line = text.lines().find(|line| line.contains("/d/")).unwrap_or_else(|| panic!("no link: {text}"));
     line.strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// The page behind a path, or what it says to a form.
+/// Returns status and HTML of a page, or of the response to a form.
 pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>) -> (u16, String) {
     let http = holdshort_http::plain().no_proxy().build().unwrap();
     let url = format!("{}{path}", server.base());
@@ -54,7 +54,7 @@ pub async fn page(server: &TestServer, path: &str, form: Option<&[(&str, &str)]>
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// The number that a person reads there.
+/// Returns the four-digit number that a person must type to decide.
 pub fn number(page: &str) -> &str {
     page.split("Type this number to decide: <strong>")
         .nth(1)
@@ -63,13 +63,13 @@ pub fn number(page: &str) -> &str {
         .unwrap()
 }
 
-/// Somebody who is signed in in a browser.
+/// Browser login of a person.
 pub struct Login {
     cookie: String,
     secret: String,
 }
 
-/// Signs a person in over a login link.
+/// Signs a person in with a login link.
 pub async fn sign_in(server: &TestServer, who: &str) -> Login {
     let link = server.post("/v1/login-links", &json!({"person": who})).await.ok();
     let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
@@ -81,7 +81,7 @@ pub async fn sign_in(server: &TestServer, who: &str) -> Login {
     Login { cookie, secret: login["secret"].as_str().unwrap().to_owned() }
 }
 
-/// Asks as a person who is signed in.
+/// Sends a request as a signed-in person.
 pub async fn as_person(
     server: &TestServer,
     login: &Login,

@@ -1,6 +1,6 @@
-//! The real binary as a server: own folders, own port, both tokens; killed and started again at will.
+//! Real binary as a server with its own directories, port and tokens. A test can kill and restart it.
 //!
-//! Only ever ends processes that it started. `client.rs` speaks to it, `program.rs` finds the binary.
+//! Ends only processes that it started. `client.rs` sends requests, and `program.rs` finds the binary.
 
 mod client;
 mod program;
@@ -22,14 +22,14 @@ pub use program::{aborting, other_version, real};
 
 use crate::model::ScriptedModel;
 
-/// How long anything may take before a test gives up on it.
+/// Longest wait for anything before a test fails.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What a server is started with.
+/// Configuration of a server before its start.
 #[derive(Clone, Debug)]
 pub struct Setup {
     program: PathBuf,
-    /// Files of the folder of workflows, by their paths in it.
+    /// Files of the workflow directory, by relative path.
     workflows: Vec<(String, String)>,
     base_url: Option<String>,
     env: Vec<(String, String)>,
@@ -57,30 +57,30 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Another program with the same command line.
+    /// Uses another program with the same command line.
     pub fn program(self, program: PathBuf) -> Self {
         Self { program, ..self }
     }
 
-    /// A workflow of its own; without any the server has the shipped ones.
+    /// Adds a workflow. A server without any uses the shipped ones.
     pub fn workflow(mut self, name: &str, yaml: &str) -> Self {
         self.workflows.push((format!("{name}.yaml"), yaml.to_owned()));
         self
     }
 
-    /// A workflow of its own whose agents play this script.
+    /// Adds a workflow whose agents play this rehearsal script.
     pub fn rehearsed(mut self, name: &str, yaml: &str, script: &str) -> Self {
         self.workflows.push((format!("{name}/workflow.yaml"), yaml.to_owned()));
         self.workflows.push((format!("{name}/rehearsal.yaml"), script.to_owned()));
         self
     }
 
-    /// This model answers; without one agents rehearse.
+    /// Sets the model. Agents of a server without a model play their rehearsal scripts.
     pub fn model(self, model: &ScriptedModel) -> Self {
         Self { base_url: Some(model.base_url().to_owned()), ..self }
     }
 
-    /// No model answers.
+    /// Removes the model.
     pub fn without_model(self) -> Self {
         Self { base_url: None, ..self }
     }
@@ -90,76 +90,76 @@ impl Setup {
         self
     }
 
-    /// People are told over these: the text of a channels file.
+    /// Sets the channels: the text of a channels file.
     pub fn channels(self, yaml: &str) -> Self {
         Self { channels: Some(yaml.to_owned()), ..self }
     }
 
-    /// These are the people: the text of a people file.
+    /// Sets the people: the text of a people file.
     pub fn people(self, yaml: &str) -> Self {
         Self { people: Some(yaml.to_owned()), ..self }
     }
 
-    /// The journal in this database, as the node of this name.
+    /// Stores the journal in this database, under this node name.
     pub fn database(mut self, url: &str, node: &str) -> Self {
         self.arguments.extend(["--store", url, "--node", node].map(str::to_owned));
         self
     }
 
-    /// So many decisions of one person in a minute.
+    /// Limits the decisions of one person in a minute.
     pub fn decision_rate(mut self, rate: u32) -> Self {
         self.arguments.extend(["--decision-rate".to_owned(), rate.to_string()]);
         self
     }
 
-    /// Where agents may be told that is not public.
+    /// Allows callbacks to a network that is not public.
     pub fn callback_allow_networks(mut self, range: &str) -> Self {
         self.arguments.extend(["--callback-allow-networks", range].map(str::to_owned));
         self
     }
 
-    /// Where agents may be told at all.
+    /// Sets which addresses callbacks may reach: `public`, `allowed` or `off`.
     pub fn callbacks(mut self, reach: &str) -> Self {
         self.arguments.extend(["--callbacks", reach].map(str::to_owned));
         self
     }
 
-    /// How often checkpoints leave the house; whole seconds.
+    /// Sets the interval between published checkpoints, in whole seconds.
     pub fn checkpoint_every(mut self, every: Duration) -> Self {
         self.arguments.extend(["--checkpoint-every".to_owned(), format!("{}s", every.as_secs())]);
         self
     }
 
-    /// How long the other nodes wait for this one before they take over; whole seconds.
+    /// Sets the time without renewal after which other nodes take over, in whole seconds.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.arguments.extend(["--lease".to_owned(), format!("{}s", lease.as_secs())]);
         self
     }
 
-    /// One more argument of `serve`.
+    /// Adds an argument of `serve`.
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
     }
 
-    /// A data folder elsewhere.
+    /// Uses another data directory.
     pub fn data(self, data: &Path) -> Self {
         Self { data: Some(data.to_owned()), ..self }
     }
 
-    /// It leads a process group, as what a shell starts in a terminal does.
+    /// Makes the server lead a process group, as a shell does for a program in a terminal.
     pub fn in_a_terminal(self) -> Self {
         Self { leads_group: true, ..self }
     }
 
-    /// Starts it; panics with its standard error when it does not come up.
+    /// Starts the server. Panics with its standard error if it does not start.
     pub async fn start(self) -> TestServer {
         let mut server = self.stopped();
         server.start().await;
         server
     }
 
-    /// Folders and no process yet.
+    /// Creates the directories without starting a process.
     pub fn stopped(self) -> TestServer {
         let folder =
             tempfile::Builder::new().prefix("holdshort-test-").tempdir().expect("a temporary folder");
@@ -176,14 +176,14 @@ impl Setup {
     }
 }
 
-/// A server under test.
+/// Server under test.
 #[derive(Debug)]
 pub struct TestServer {
     setup: Setup,
     folder: TempDir,
     http: reqwest::Client,
     running: Option<Running>,
-    /// Of all its lives.
+    /// Standard error of all its processes.
     stderr: Arc<Mutex<String>>,
 }
 
@@ -200,7 +200,7 @@ impl TestServer {
         Setup::default()
     }
 
-    /// The folder that runs work in.
+    /// Returns the workspace directory of runs.
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
@@ -209,12 +209,12 @@ impl TestServer {
         self.setup.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
-    /// `http://127.0.0.1:PORT`; another one after each start.
+    /// Returns `http://127.0.0.1:PORT`. The port changes with each start.
     pub fn base(&self) -> &str {
         &self.running().base
     }
 
-    /// Process id of the server.
+    /// Returns the process id of the server.
     pub fn pid(&self) -> u32 {
         self.running().child.id()
     }
@@ -227,25 +227,26 @@ impl TestServer {
         &self.running().agent_token
     }
 
-    /// Waits until standard error holds this text: it is read beside the answers of the server.
+    /// Waits until standard error contains this text. A thread reads standard error, so text may arrive after an HTTP
+    /// answer.
     pub async fn wait_for_log(&self, text: &str) {
         eventually(&format!("the log says {text:?}"), async || self.stderr().contains(text).then_some(()))
             .await;
     }
 
-    /// What it wrote to standard error so far.
+    /// Returns the standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a process on the folder; panics with its standard error when it does not come up.
+    /// Starts a process on the directories. Panics with its standard error if it does not start.
     pub async fn start(&mut self) {
         if let Err(status) = self.try_start().await {
             panic!("the server did not start: {status}\n{}", self.stderr());
         }
     }
 
-    /// The same; a process that ends before it listens is no reason to panic.
+    /// Starts a process on the directories. Returns its exit status as the error if it ends before it listens.
     pub async fn try_start(&mut self) -> Result<(), ExitStatus> {
         assert!(self.running.is_none(), "it runs already");
         let mut child = self.command().spawn().expect("the program starts");
@@ -256,7 +257,7 @@ impl TestServer {
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Nobody listens after the first: what follows is read so that the process never blocks.
+                // Only the first line has a receiver. The others are read so that the process never blocks.
                 let _ = sender.send(line);
             }
         });
@@ -264,7 +265,7 @@ impl TestServer {
         let Ok(line) = line else {
             drop(child.kill());
             let ended = child.wait().expect("a process that was started");
-            // What it said last says why.
+            // The last lines of standard error hold the reason.
             keeping.join().expect("no panic");
             return Err(ended);
         };
@@ -304,7 +305,7 @@ impl TestServer {
         command
     }
 
-    /// The program with this server's data folder and nothing of the caller's own settings.
+    /// Returns a command of the program for this server's data directory, without the developer's own settings.
     pub fn client_command(&self) -> Command {
         let mut command = Command::new(&self.setup.program);
         let foreign = [
@@ -325,13 +326,13 @@ impl TestServer {
             }
         }
         command.env("HOME", self.folder.path().join("home")).env("HOLDSHORT_DATA", self.data());
-        // What a killed server leaves behind goes with the test.
+        // Temporary files of a killed server are removed with the test's directory.
         command.env("TMPDIR", self.folder.path().join("tmp"));
         command.current_dir(self.folder.path());
         command
     }
 
-    /// SIGKILL, as a power cut for the process.
+    /// Sends SIGKILL, like a power cut.
     pub fn kill(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.child.kill());
@@ -339,18 +340,18 @@ impl TestServer {
         }
     }
 
-    /// SIGKILL and start again on the same folder.
+    /// Sends SIGKILL and starts the server again on the same directories.
     pub async fn restart(&mut self) {
         self.kill();
         self.start().await;
     }
 
-    /// A signal by its name, such as `STOP` and `CONT`.
+    /// Sends a signal by name, for example `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         Self::kill_with(name, &self.running().child.id().to_string());
     }
 
-    /// Ctrl-C in its terminal: SIGINT to the group that it leads.
+    /// Sends SIGINT to the process group, as Ctrl-C in a terminal does.
     pub fn press_ctrl_c(&self) {
         assert!(self.setup.leads_group, "it is in no terminal");
         Self::kill_with("INT", &format!("-{}", self.running().child.id()));
@@ -361,7 +362,7 @@ impl TestServer {
         assert!(told.is_ok_and(|status| status.success()), "the server can be told {name}");
     }
 
-    /// SIGTERM, and waits for its end.
+    /// Sends SIGTERM and waits for the end.
     pub async fn stop(&mut self) -> ExitStatus {
         self.signal("TERM");
         let Running { mut child, .. } = self.running.take().expect("a server that runs");
@@ -378,7 +379,7 @@ impl TestServer {
         }
     }
 
-    /// Waits for a process that ends by itself; it can be started again.
+    /// Waits for a process that ends by itself. It can be started again.
     pub async fn wait_until_ended(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -392,7 +393,7 @@ impl TestServer {
         }
     }
 
-    /// From now on another program, other variables.
+    /// Changes the setup for the next start.
     pub fn change(&mut self, change: impl FnOnce(Setup) -> Setup) {
         self.setup = change(self.setup.clone());
     }

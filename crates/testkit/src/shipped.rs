@@ -1,4 +1,4 @@
-//! Checks of a shipped workflow: its texts are those of its folder, it is valid, and its script plays to its end.
+//! Checks of a shipped workflow: embedded texts equal its directory, it is valid, and its script plays to the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use holdshort_workflow::rehearsal::{Step, parse};
 use holdshort_workflow::{Library, Shipped};
 use serde_json::{Value, json};
 
-/// Checks a workflow of a pack against its folder below `workflows`, and against the tools of the pack.
+/// Checks a workflow of a pack against its directory below `workflows` and against the tools of the pack.
 pub fn hold(shipped: &'static Shipped, workflows: &Path, toolset: &'static dyn Toolset) {
     let mut files = BTreeMap::new();
     collect(&workflows.join(shipped.name), "", &mut files);
@@ -51,7 +51,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Returns the text that meets the expectations of this step.
+/// Returns a text that meets the expectations of this step.
 fn expected(step: Option<&Step>) -> String {
     step.and_then(|step| step.expect.as_ref()).map(|expect| expect.contains.join("\n")).unwrap_or_default()
 }
@@ -61,7 +61,7 @@ fn offered(step: &Step) -> Vec<Declaration> {
     names.map(|name| Declaration { name, description: String::new(), parameters: json!({}) }).collect()
 }
 
-/// Plays the script of a workflow to its end, whatever the tools answer.
+/// Plays the script of a workflow to its end with several tool results.
 pub async fn play(workflow: &Shipped) {
     let Some(text) = workflow.rehearsal else { return };
     let mut script = parse("rehearsal.yaml", text).expect("a script");

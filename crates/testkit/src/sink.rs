@@ -1,4 +1,4 @@
-//! A receiver of webhooks on loopback: it answers what a test says, and keeps what it was sent.
+//! Webhook receiver on loopback that keeps all requests and answers as the test sets.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::server::eventually;
 
-/// One request.
+/// Request as received.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub path: String,
@@ -45,17 +45,17 @@ pub struct WebhookSink {
 #[derive(Debug)]
 struct Kept {
     received: Mutex<Vec<Received>>,
-    /// For the next requests; afterwards 200.
+    /// Answers for the next requests. After them every answer is 200.
     answers: Mutex<VecDeque<Scripted>>,
-    /// Whether an answer holds what was sent.
+    /// True if each answer repeats the request body.
     repeats: AtomicBool,
     gate: Semaphore,
 }
 
-/// A status, and a header beside it.
+/// Status, and an optional header.
 type Scripted = (u16, Option<(&'static str, String)>);
 
-/// More than any test sends.
+/// Permits of the open gate: more than the requests of any test.
 const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
@@ -77,22 +77,22 @@ impl WebhookSink {
         format!("{}{path}", self.base)
     }
 
-    /// The next requests are answered with these.
+    /// Sets the statuses of the next answers, one for each request.
     pub fn answer(&self, statuses: impl IntoIterator<Item = u16>) {
         lock(&self.state.answers).extend(statuses.into_iter().map(|status| (status, None)));
     }
 
-    /// The next one is answered with this, and this header.
+    /// Sets the status and a header of one later answer.
     pub fn answer_with(&self, status: u16, name: &'static str, value: &str) {
         lock(&self.state.answers).push_back((status, Some((name, value.to_owned()))));
     }
 
-    /// From now on answers hold what was sent.
+    /// Makes all later answers repeat the request body.
     pub fn repeat(&self) {
         self.state.repeats.store(true, Ordering::Relaxed);
     }
 
-    /// Requests are taken and not answered, until [`release`](Self::release).
+    /// Accepts requests without answering them until [`release`](Self::release).
     pub fn hold(&self) {
         self.state.gate.forget_permits(OPEN);
     }
@@ -101,17 +101,17 @@ impl WebhookSink {
         self.state.gate.add_permits(OPEN);
     }
 
-    /// All requests so far, in their order.
+    /// Returns all requests so far, in the order of arrival.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.state.received).clone()
     }
 
-    /// How many so far.
+    /// Returns the number of requests so far.
     pub fn count(&self) -> usize {
         lock(&self.state.received).len()
     }
 
-    /// Waits for so many.
+    /// Waits until at least `n` requests have arrived.
     pub async fn wait_for(&self, n: usize) -> Vec<Received> {
         eventually(&format!("{n} requests"), async || {
             let received = self.received();

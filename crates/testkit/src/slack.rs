@@ -1,5 +1,5 @@
-//! Slack's side on loopback: the methods that a bot calls, and the addresses that it answers to. What Slack itself signs and
-//! checks is for its own SDK (`webhooks/slack.py`).
+//! Fake Slack on loopback: the API methods that a bot calls, and the URLs that it responds to. Slack's own SDK covers
+//! Slack's signatures and checks (`webhooks/slack.py`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::server::eventually;
 
-/// One call: the path, the token, the body.
+/// Received call: path, token and body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Called {
     pub path: String,
@@ -30,7 +30,7 @@ pub struct Slack {
 #[derive(Debug, Default)]
 struct Kept {
     called: Mutex<Vec<Called>>,
-    /// The next calls of methods fail with these.
+    /// Errors of the next API method calls, one for each.
     errors: Mutex<VecDeque<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Slack {
         Self { base, kept }
     }
 
-    /// Where the methods are.
+    /// Returns the base URL of the API methods.
     pub fn api(&self) -> String {
         format!("{}/api/", self.base)
     }
@@ -57,12 +57,12 @@ impl Slack {
         lock(&self.kept.errors).push_back(error.to_owned());
     }
 
-    /// Those of this path, in their order.
+    /// Returns the calls of this path, in the order of arrival.
     pub fn called(&self, path: &str) -> Vec<Called> {
         lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
     }
 
-    /// Waits for so many.
+    /// Waits until at least `n` calls of this path have arrived.
     pub async fn wait_for(&self, path: &str, n: usize) -> Vec<Called> {
         eventually(&format!("{n} calls of {path}"), async || {
             let called = self.called(path);

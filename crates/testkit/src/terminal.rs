@@ -1,4 +1,4 @@
-//! A pseudo-terminal with the binary in it: waits for what is shown, types, and reads the exit code.
+//! Pseudo-terminal that runs the binary: waits for output, types, and reads the exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::home::Home;
 use crate::server::real;
 
-/// Where a person may type.
+/// Prompt at which a person may type.
 pub const PROMPT: &str = "\n> ";
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -20,7 +20,7 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
     screen: Arc<Screen>,
-    /// How much of what was shown is dealt with.
+    /// Length of the output that earlier waits have consumed.
     seen: usize,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -61,7 +61,7 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut buffer = [0; 4_096];
             loop {
-                // A terminal whose process is gone gives an error, not an end.
+                // Reading from a terminal whose process has ended gives an error instead of an end of file.
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let mut shown = shared.shown.lock().unwrap();
                 shown.bytes.extend_from_slice(&buffer[..count]);
@@ -76,7 +76,7 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0, _master: pair.master }
     }
 
-    /// Waits until this is shown, after whatever was waited for before; gives all that was shown in between.
+    /// Waits for this text after the last match. Returns the output from there to the end of the text.
     pub fn expect(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -94,7 +94,7 @@ impl Terminal {
         }
     }
 
-    /// The same for whichever of these is shown first.
+    /// Waits for the first of these texts after the last match. Returns the output from there to the end of the text.
     pub fn expect_any(&mut self, texts: &[&str]) -> String {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -116,13 +116,13 @@ impl Terminal {
         }
     }
 
-    /// Ends the process as nothing can hold back.
+    /// Kills the process with SIGKILL.
     pub fn kill(mut self) {
         self.signal(Signal::KILL);
         self.child.wait().unwrap();
     }
 
-    /// As when a connection breaks off.
+    /// Sends SIGHUP, as a lost connection does.
     pub fn hang_up(&self) {
         self.signal(Signal::HUP);
     }
@@ -141,7 +141,7 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits for the end; gives the exit code and what was shown since the last wait.
+    /// Waits for the end. Returns the exit code and the output since the last wait.
     pub fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
         let mut shown = self.screen.shown.lock().unwrap();
@@ -156,7 +156,7 @@ impl Terminal {
     }
 }
 
-/// Without control sequences. Only whole lines are stable, but what is waited for never spans a redrawn one.
+/// Removes control sequences. Only whole lines are stable, but no awaited text spans a line that is redrawn.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     console::strip_ansi_codes(&text).replace('\r', "")

@@ -1,11 +1,11 @@
-//! Events of the program's own trace that tests act on: places in a commit that no answer and no file shows.
+//! Trace events of the program that tests act on: points in a commit that no answer and no file shows.
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 
-/// A group is committed to SQLite, and nobody has heard of it: traced by the writer.
+/// Event that the SQLite writer traces after it has committed a group and before it answers.
 pub const JOURNAL_COMMITTED: &str = "journal_committed";
-/// One more path of a changeset is as it was released. `changed` counts those of this commit.
+/// Event after one more path of a changeset is written as released. `changed` counts the paths of this commit.
 pub const CHANGESET_PATH_CHANGED: &str = "changeset_path_changed";
 
 /// Returns the number in this field of an event.

@@ -1,9 +1,10 @@
-//! `holdshort` that ends itself: `std::process::abort` right after the commit that `HOLDSHORT_ABORT_AFTER`
-//! counts to, before anybody hears of it; or panics in the writer, where `HOLDSHORT_PANIC_AFTER` counts; or aborts in
-//! the commit of a changeset, once `HOLDSHORT_ABORT_IN_CHANGESET` paths of it are changed.
-//! For tests only.
+//! `holdshort` that crashes at a chosen point. For tests only.
 //!
-//! Reads the program's own trace: what is traced is traced in the thread that does it, before that thread goes on.
+//! It calls `std::process::abort` right after commit number `HOLDSHORT_ABORT_AFTER`, before anybody is answered. With
+//! `HOLDSHORT_PANIC_AFTER` it panics in the writer instead. With `HOLDSHORT_ABORT_IN_CHANGESET` it aborts in the commit
+//! of a changeset after that number of changed paths.
+//!
+//! Reads the program's own trace: an event is handled in the thread that emits it, before that thread continues.
 
 use std::io::stderr;
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Counts after which the program ends itself.
+/// Counts after which the program crashes.
 struct AbortPlan {
     abort_after: Option<u64>,
     panic_after: Option<u64>,
@@ -55,7 +56,7 @@ impl<S: Subscriber> Layer<S> for AbortPlan {
     }
 }
 
-/// Takes the place of the program's own log, and writes the same lines.
+/// Replaces the program's own log and writes the same lines.
 fn follow(plan: AbortPlan) {
     let targets = Targets::new()
         .with_target("holdshort_store::sqlite::writer", LevelFilter::TRACE)

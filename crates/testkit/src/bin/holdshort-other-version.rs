@@ -1,8 +1,9 @@
-//! A node of another version: a server over a database whose schema has the version that `HOLDSHORT_PLAYS_SCHEMA` names,
-//! `N`, or `N breaks` where its last migration is one that older binaries can not work with. Migrations that this version
-//! does not have do nothing. For tests only.
+//! Server node of another version, over a database with another schema version. For tests only.
 //!
-//! Takes the arguments of `holdshort serve` that a test server gives to a node, and prints what that prints.
+//! `HOLDSHORT_PLAYS_SCHEMA` is that version as `N`, or `N breaks` if older binaries cannot work with the last
+//! migration. Migrations that this version does not have do nothing.
+//!
+//! Takes the arguments of `holdshort serve` that a test server gives to a node, and prints the same output.
 
 #![expect(clippy::print_stdout, reason = "a test server reads where it listens")]
 
@@ -95,7 +96,7 @@ fn options() -> Result<Options> {
     })
 }
 
-/// The arguments behind `serve`, each with its value; `--json` has none.
+/// Returns the arguments after `serve`, each with its value. `--json` has no value and is skipped.
 fn given() -> Result<BTreeMap<String, String>> {
     let mut given = BTreeMap::new();
     let mut arguments = std::env::args().skip(2).filter(|argument| argument != "--json");

@@ -1,4 +1,4 @@
-//! The simulator from the command line: `cargo xtask sim`.
+//! Simulator from the command line: `cargo xtask sim`.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 

@@ -1,8 +1,8 @@
-//! Command lines: read in bounded time, and what they are called agrees with itself.
+//! Fuzz target for command lines: parsing has a bound, and the classifications of a command agree with each other.
 
 use holdshort_command::{Class, parse};
 
-/// Parts of one line, and what may be parts of it.
+/// Limit of the parts of one line, and of its possible parts.
 const MAX_PARTS: usize = 256;
 
 pub(super) fn command(bytes: &[u8]) {
@@ -19,7 +19,7 @@ pub(super) fn command(bytes: &[u8]) {
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
     let _ = command.named();
-    // What is quoted whole is one word of `echo`, and reads, whatever it holds.
+    // A line in single quotes is one word of `echo`, which only reads, whatever the line contains.
     let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
     if is_plain && line.len() < 1000 {
         assert!(parse(&format!("echo '{line}'")).is_read_only(), "{line:?}");

@@ -1,4 +1,4 @@
-//! Places that clients give back: positions, `since`, ids, cursors of lists.
+//! Fuzz target for positions that clients send back: positions, `since`, ids, list cursors.
 
 use std::sync::LazyLock;
 
@@ -39,7 +39,7 @@ pub(super) fn cursor(bytes: &[u8]) {
     is_told(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
 }
 
-/// A page, or that this is no cursor: nothing else may come of a text.
+/// Asserts that a list returns a page or rejects the cursor. Any other error fails.
 fn is_told<T>(answer: Option<Result<T, Error>>) {
     match answer.expect("a list in memory is there at once") {
         Ok(_) | Err(Error::BadCursor) => {}

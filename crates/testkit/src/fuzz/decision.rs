@@ -1,4 +1,4 @@
-//! Bodies of decisions: read as the server reads them, and decided on in a run that holds interrupts of all kinds.
+//! Fuzz target for bodies of decisions: parsed as the server does, then decided in a run with interrupts of many kinds.
 
 use std::sync::{Arc, LazyLock};
 
@@ -37,7 +37,8 @@ pub(super) fn decision(bytes: &[u8]) {
     }
 }
 
-/// It is decided or refused; what is decided can be stored, read and replayed, and stands when it is said again.
+/// Asserts that the decision is accepted or refused. An accepted one can be stored, read and replayed, and repeating it
+/// changes nothing.
 fn decide(interrupt: &InterruptId, decision: &Decision) {
     let input = || Input::Decide { interrupt: interrupt.clone(), decision: decision.clone(), holder: None };
     let before = &HELD.run;
@@ -61,7 +62,7 @@ fn decide(interrupt: &InterruptId, decision: &Decision) {
     assert_eq!(second, Ok(Vec::new()), "{decision:?} is not the same the second time");
 }
 
-/// A run of an agent elsewhere with one open interrupt of each kind that it may ask for.
+/// External run with one open interrupt of each kind that an external agent may open.
 struct Held {
     run: Run,
     session: Session,
@@ -98,7 +99,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             } else {
                 Vec::new()
             },
-            // A schema that no option would read is refused.
+            // A schema is refused for kinds in which no option uses it.
             response_schema: (!matches!(kind, Kind::Choice | Kind::Escalation)).then(|| edit.clone()),
             expires_in_ms: None,
             on_expiry: None,
@@ -109,7 +110,7 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
             withhold: Vec::new(),
             timing: Timing::default(),
         };
-        // Not every kind is for agents elsewhere.
+        // Some kinds cannot be opened by external agents.
         if let Ok(asked) = held.handle(&held.run, Input::Ask(Box::new(ask))) {
             held.run = asked.run;
         }

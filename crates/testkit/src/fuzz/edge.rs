@@ -1,4 +1,4 @@
-//! What clients of other systems send: messages of `CodeLab`, frames of MARS with their config.
+//! Fuzz target for messages of other systems' clients: `CodeLab` messages, and MARS frames with their config.
 
 use holdshort_server::reading;
 

@@ -1,4 +1,4 @@
-//! Stored events and the JSON that they are made of. The first line is a head, what follows a content.
+//! Fuzz target for stored events and their JSON. The first line of the input is a head, and the rest is its content.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,7 +24,7 @@ pub(super) fn event(bytes: &[u8]) {
     }
 }
 
-/// What is read strictly is written in one way only, and read again as the same.
+/// Asserts that strictly parsed JSON has one canonical form, which parses to an equal value.
 fn value(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let written = json::canonical(&value);
@@ -36,7 +36,7 @@ fn value(bytes: &[u8]) {
     assert_eq!(json::canonical(&read), kept);
 }
 
-/// The head with everything around it right, its digests and its place: it is an event, or refused with a reason.
+/// Opens the head with a correct digest, hash and position. It must be an event, or be refused with a reason.
 fn stored(raw: &Value, content: Option<&[u8]>) {
     let stream = raw["stream"].as_str().and_then(|text| text.parse().ok()).unwrap_or(StreamId::System);
     let seq = raw["seq"].as_u64().unwrap_or(1);
@@ -61,14 +61,14 @@ fn stored(raw: &Value, content: Option<&[u8]>) {
         }
     };
     assert_eq!(chain, Chain { seq, hash });
-    // Written by this version it says the same.
+    // The event is equal after this version has written and read it.
     let mut chain = before;
     let mut draw = Draw::new(Seed([4; 16]), Timestamp::from_millis(0));
     let again = envelope::seal(&event, &mut chain, &mut draw);
     let mut chain = before;
     let read = event::open(&again, &mut chain).unwrap_or_else(|error| panic!("{error}: {event:?}"));
     assert_eq!(read, event);
-    // Taking it changes a run at most; it breaks none.
+    // Applying the event may change a run but must not make it panic.
     if let Fact::Run(_) = &event.fact {
         let mut run = BLANK.clone();
         run.apply(&event);

@@ -1,4 +1,4 @@
-//! Frames of a WebSocket's client.
+//! Fuzz target for frames that WebSocket clients send.
 
 use holdshort_server::reading;
 

@@ -1,8 +1,7 @@
-//! What any bytes from outside must hold against: the bodies of the fuzz targets.
+//! Bodies of the fuzz targets, for every format that accepts bytes from outside.
 //!
-//! Each takes bytes and asserts: no panic, what is read is written and read again as the same, what is refused is
-//! refused with a code. `fuzz/` runs them under libFuzzer; a test runs them on a corpus and on what `mutate` makes
-//! of it.
+//! Each takes bytes and asserts that nothing panics, that a parsed value is equal after writing and parsing it again,
+//! and that a refusal has a code. `fuzz/` runs them under libFuzzer. A test runs them on a corpus and on its mutations.
 
 mod command;
 mod cursor;
@@ -19,13 +18,13 @@ use std::path::Path;
 
 pub use mutate::mutations;
 
-/// A target: anything may come in.
+/// Fuzz target. It accepts any bytes.
 pub type Target = fn(&[u8]);
 
-/// Inputs that the mutator makes of the seeds of one target.
+/// Number of mutated inputs for one target.
 const MUTATIONS: u64 = 2_000;
 
-/// Every target but those of packs, by the name of its folder in `fuzz/corpus`.
+/// All targets except those of packs, by the name of their directory in `fuzz/corpus`.
 pub const TARGETS: [(&str, Target); 8] = [
     ("command", command::command),
     ("decision", decision::decision),
@@ -37,18 +36,18 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("edge", edge::edge),
 ];
 
-/// The target of this name, for binaries of one target each.
+/// Returns the target of this name, for binaries with one target each.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target `{name}`")).1
 }
 
-/// Feeds a target its corpus and what the mutator makes of it. Panics with the input that the target does not hold against.
+/// Runs a target on its corpus and on mutations of it. Panics with the first input that fails.
 pub fn hold(name: &str, target: Target) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let seeds = corpus(&folder.join("corpus").join(name));
     assert!(seeds.len() >= 5, "{name} has {} seeds", seeds.len());
-    // Under libFuzzer it has a program of its own.
+    // Under libFuzzer each target has its own program.
     assert!(folder.join("fuzz_targets").join(format!("{name}.rs")).is_file(), "{name}");
     let tries = seeds.iter().cloned().chain(mutations(&seeds, MUTATIONS, 1));
     for (n, bytes) in tries.enumerate() {
@@ -64,7 +63,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
 
-/// A refusal that a client can act on.
+/// Asserts that a refusal has a status, a code and texts that a client can act on.
 fn is_coded(problem: &holdshort_protocol::Problem) {
     assert!((400..500).contains(&problem.status), "{problem:?}");
     assert!(!problem.detail.is_empty() && !problem.title.is_empty(), "{problem:?}");

@@ -1,8 +1,8 @@
-//! A small mutator: the same seed makes the same bytes on every machine.
+//! Small mutator: the same seed makes the same bytes on every machine.
 
 use crate::clock::mix;
 
-/// What grammars turn on.
+/// Byte sequences that are significant in the grammars.
 const PIECES: [&[u8]; 40] = [
     b"{",
     b"}",
@@ -46,7 +46,7 @@ const PIECES: [&[u8]; 40] = [
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// `n` inputs that are like `seed`, or like two of `seeds` put together.
+/// Returns `n` inputs that resemble one or two of `seeds`.
 pub fn mutations(seeds: &[Vec<u8>], n: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     (0..n).map(move |i| {
         let mut dice = Dice(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9)));

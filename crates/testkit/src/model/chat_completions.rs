@@ -1,7 +1,7 @@
-//! The chat-completions API on the wire: what a request says, and answers in its form.
+//! Chat-completions API on the wire: reads requests, and writes answers in the form of the API.
 //!
-//! Streams in small pieces, calls interleaved, so that whoever reads it must put them together by index. Never
-//! chooses what to answer.
+//! Streams come in small pieces with interleaved calls, so a reader must assemble them by index. Never chooses the
+//! answer.
 
 use std::io;
 
@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use super::{RawCall, Scripted};
 
-/// What every reply says it used.
+/// Input and output tokens that every reply reports.
 const USAGE: (u64, u64) = (100, 10);
-/// The size of a piece, in characters.
+/// Size of a piece in characters.
 const PIECE: usize = 7;
-/// Of one text: long ones come in larger pieces.
+/// Approximate limit of pieces for one text. Longer texts come in larger pieces.
 const MOST_PIECES: usize = 1_000;
 
 pub(super) fn messages(body: &Value) -> &[Value] {
     body["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The text of a message, whether it is one or in parts.
+/// Returns the text of a message, whose content is a string or a list of parts.
 pub(super) fn text(message: &Value) -> String {
     match &message["content"] {
         Value::String(text) => text.clone(),
@@ -34,7 +34,7 @@ pub(super) fn text(message: &Value) -> String {
     }
 }
 
-/// `NAME` in the first line `Agent: NAME` of a system message.
+/// Returns `NAME` from the first line `Agent: NAME` of a system message.
 pub(super) fn agent(body: &Value) -> String {
     messages(body)
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn agent(body: &Value) -> String {
         .unwrap_or_default()
 }
 
-/// How many replies the request holds.
+/// Returns the number of replies in the request.
 pub(super) fn replies(body: &Value) -> usize {
     messages(body).iter().filter(|message| message["role"] == "assistant").count()
 }
@@ -73,7 +73,7 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     }
 }
 
-/// A stream that stops in the middle, and ends once this has come to its end.
+/// Returns a stream that sends the text, waits for `until`, and then ends.
 pub(super) fn held(
     text: &str,
     request: &Value,
@@ -90,11 +90,11 @@ pub(super) fn held(
 struct Whole<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
-    /// The finish reason, where it is another than usual.
+    /// Finish reason, if it differs from the default.
     stop: Option<&'a str>,
 }
 
-/// Ids as providers make them: they begin again with every reply.
+/// Gives calls their ids as some providers do: the numbering starts again with every reply.
 fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
     calls
         .iter()
@@ -164,7 +164,7 @@ enum Ending {
     Close,
 }
 
-/// A stream that ends before the reply does.
+/// Returns a stream that ends before the reply is complete.
 fn broken(text: &str, request: &Value, ending: Ending) -> Response {
     let pieces = pieces(text);
     let half = pieces.len().div_ceil(2);
@@ -186,7 +186,7 @@ fn plain(status: u16, headers: &[(String, String)], body: &str) -> Response {
     response
 }
 
-/// Each item goes out by itself, so that the text arrives while it is made.
+/// Sends each item by itself, so that the text arrives in pieces.
 fn stream_of(items: Vec<Result<Bytes, io::Error>>) -> Response {
     let items = stream::iter(items).then(|item| async {
         tokio::task::yield_now().await;
@@ -200,7 +200,7 @@ fn respond(status: StatusCode, content_type: &'static str, body: Body) -> Respon
     *response.status_mut() = status;
     let content_type = axum::http::HeaderValue::from_static(content_type);
     response.headers_mut().insert(axum::http::header::CONTENT_TYPE, content_type);
-    // A kept connection would outlive the server.
+    // A kept-alive connection would outlive the server.
     let close = axum::http::HeaderValue::from_static("close");
     response.headers_mut().insert(axum::http::header::CONNECTION, close);
     response

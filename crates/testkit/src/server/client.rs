@@ -1,4 +1,4 @@
-//! The native API as tests use it: requests, waits with a deadline, and what always holds of events.
+//! Client of the native API for tests: requests, waits with a deadline, and invariants of events.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -10,15 +10,15 @@ use tokio::time::Instant;
 
 use super::{PATIENCE, TestServer};
 
-/// Between two looks.
+/// Pause between two polls.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Looks again and again until there is something; panics with `what` when there never is.
+/// Polls until `look` returns a value. Panics with `what` after a minute.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl FnMut() -> F) -> T {
     eventually_for(PATIENCE, what, look).await
 }
 
-/// The same with a patience of its own.
+/// Polls until `look` returns a value. Panics with `what` after `patience`.
 pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     patience: Duration,
     what: &str,
@@ -34,39 +34,39 @@ pub async fn eventually_for<T, F: Future<Output = Option<T>>>(
     }
 }
 
-/// What a request brought.
+/// Response to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// Null where the body is no JSON.
+    /// Null if the body is not JSON.
     pub body: Value,
 }
 
 impl Answer {
-    /// The body of a success.
+    /// Returns the body of a success. Panics on any other status.
     pub fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "{self:#?}");
         self.body
     }
 
-    /// Status and code of a refusal.
+    /// Returns the status and the code of a refusal.
     pub fn refusal(&self) -> (u16, &str) {
         (self.status, self.body["code"].as_str().unwrap_or_default())
     }
 }
 
 impl TestServer {
-    /// A request with the operator's token.
+    /// Builds a request with the operator token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.token())
     }
 
-    /// A request with the agents' token.
+    /// Builds a request with the agent token.
     pub fn agent_request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base())).bearer_auth(self.agent_token())
     }
 
-    /// Sends it; an error on the way is `None`: the server may be gone.
+    /// Sends a request. Returns `None` on a transport error, because the server may have stopped.
     pub async fn try_send(&self, request: RequestBuilder) -> Option<Answer> {
         let response = request.send().await.ok()?;
         let status = response.status().as_u16();
@@ -92,7 +92,7 @@ impl TestServer {
         run["id"].as_str().expect("a run has an id").to_owned()
     }
 
-    /// The body that starts it.
+    /// Returns the request body that starts a run.
     pub fn run_body(&self, workflow: &str, task: &str) -> Value {
         json!({"workflow": workflow, "input": {"task": task}, "config": {"workspace": self.workspace()}})
     }
@@ -101,7 +101,7 @@ impl TestServer {
         self.get(&format!("/v1/runs/{run}")).await.ok()
     }
 
-    /// Waits for one of these states.
+    /// Waits until the run has one of these statuses.
     pub async fn wait_status(&self, run: &str, wanted: &[&str]) -> Value {
         let what = format!("run {run} is one of {wanted:?}");
         let look = async || {
@@ -111,7 +111,7 @@ impl TestServer {
         eventually(&what, look).await
     }
 
-    /// Waits until the run waits for a person with exactly so many interrupts; oldest first.
+    /// Waits until the run is waiting with exactly `n` open interrupts, and returns them as [`Self::open`] does.
     pub async fn wait_open(&self, run: &str, n: usize) -> Vec<Value> {
         let what = format!("run {run} waits with {n} open interrupts");
         let look = async || {
@@ -124,12 +124,12 @@ impl TestServer {
         self.open(run).await
     }
 
-    /// Waits until the run waits for a person with one interrupt.
+    /// Waits until the run is waiting with one open interrupt.
     pub async fn wait_one(&self, run: &str) -> Value {
         self.wait_open(run, 1).await.remove(0)
     }
 
-    /// The run's open interrupts, in the order of the calls that they are about.
+    /// Returns the run's open interrupts, in the order of their calls.
     pub async fn open(&self, run: &str) -> Vec<Value> {
         let list = self.get(&format!("/v1/interrupts?status=open&run={run}&limit=200")).await.ok();
         let mut open = list["items"].as_array().cloned().expect("a list");
@@ -150,12 +150,12 @@ impl TestServer {
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
 
-    /// A decision that only names an option.
+    /// Decides with an option alone.
     pub async fn choose(&self, interrupt: &Value, option: &str) -> Value {
         self.decide(interrupt, &json!({ "option": option })).await.ok()
     }
 
-    /// All events of the run, after checking what always holds: no gap, and who, when and what of each.
+    /// Returns all events of the run after checking the invariants: no gap, and an actor, a time and a type in each.
     pub async fn events(&self, run: &str) -> Vec<Value> {
         let mut events: Vec<Value> = Vec::new();
         loop {
@@ -171,7 +171,7 @@ impl TestServer {
         events
     }
 
-    /// Server-sent events of a run after `last`, as `(id, data)`, until there are `n` or the stream ends.
+    /// Reads server-sent events of a run after `last`, as `(id, data)`, until there are `n` or the stream ends.
     pub async fn stream(&self, run: &str, last: Option<u64>, n: usize) -> Vec<(u64, Value)> {
         let mut request = self
             .request(Method::GET, &format!("/v1/runs/{run}/events"))
@@ -195,7 +195,7 @@ impl TestServer {
         tokio::time::timeout(PATIENCE, read).await.expect("the stream brings what it should")
     }
 
-    /// The types of the run's events, in order.
+    /// Returns the types of the run's events, in order.
     pub async fn story(&self, run: &str) -> Vec<String> {
         self.events(run)
             .await
@@ -204,18 +204,18 @@ impl TestServer {
             .collect()
     }
 
-    /// The events of one type.
+    /// Returns the events of one type.
     pub async fn events_of(&self, run: &str, kind: &str) -> Vec<Value> {
         self.events(run).await.into_iter().filter(|event| event["type"] == kind).collect()
     }
 
-    /// Lines of a file in the workspace; none where there is no such file.
+    /// Returns the number of lines of a workspace file, or 0 if it does not exist.
     pub fn lines(&self, file: &str) -> usize {
         std::fs::read_to_string(self.workspace().join(file)).map_or(0, |text| text.lines().count())
     }
 }
 
-/// Events tell who, when and what, without a gap.
+/// Checks that events have no gap and that each has an actor, a time and a type.
 fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     assert!(!events.is_empty(), "{run:?} has no events");
     let mut last = String::new();
@@ -234,7 +234,7 @@ fn check<T: Debug + AsRef<str> + ?Sized>(run: &T, events: &[Value]) {
     }
 }
 
-/// A frame with an id; previews and signs of life have none.
+/// Returns id and data of a frame. Previews and keep-alive frames have no id.
 fn frame_of(frame: &str) -> Option<(u64, Value)> {
     let field = |name: &str| {
         frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim_start)

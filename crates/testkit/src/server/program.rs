@@ -1,27 +1,27 @@
-//! Where the programs are: beside the test's own executable, in the same target folder.
+//! Paths of the programs, which are in the target directory of the test's own executable.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Set by the test command, which has built all programs together with the tests. A build of one package alone would
-/// compile its dependencies once more, with fewer features.
+/// Set by the test command after it has built all programs with the tests. Building one package alone would compile its
+/// dependencies again with fewer features.
 const BUILT: &str = "HOLDSHORT_PROGRAMS_BUILT";
 
-/// `holdshort`. Built when it is missing or older than the test that asks.
+/// Returns the path of `holdshort`, built first if it is missing or older than the test.
 pub fn real() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find("holdshort", &["-p", "holdshort"])).clone()
 }
 
-/// `holdshort-aborting`: the same, and ends itself after the commit that its environment names.
+/// Returns the path of `holdshort-aborting`, which aborts after the commit that its environment names.
 pub fn aborting() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-aborting")).clone()
 }
 
-/// `holdshort-other-version`: a node that knows the version of the schema that its environment names.
+/// Returns the path of `holdshort-other-version`, a node that knows the schema version that its environment names.
 pub fn other_version() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| find_of_testkit("holdshort-other-version")).clone()
