@@ -1,7 +1,7 @@
-//! The end of a simulation: nothing fails any more, people decide, time passes, and every run must end.
+//! End of a simulation: nothing fails, people decide, time passes, and every run must end.
 //!
-//! First comes a quiet: nobody acts and no tool is done, and whatever is due must be under way soon. Only then do
-//! people and tools go on.
+//! It begins with a quiet period, in which people act only at its start and no tool completes. Everything that is due
+//! must soon be running. Then people and tools continue.
 
 use holdshort_core::id::RunId;
 use holdshort_core::run::{Action, ActionId, Input, Run};
@@ -18,17 +18,18 @@ use super::settle;
 use super::site::lock;
 use super::turns::Sim;
 
-/// A run that waits longer than this for nobody is stuck. Deadlines are shorter, and so are the jumps of clocks.
+/// Time without an event after which a run is stuck. Deadlines and clock jumps are shorter.
 const PATIENCE_MS: u64 = 15 * 60_000;
 
-/// Turns of a calm without channels.
+/// Limit of steps in a calm without channels.
 const TURNS: u64 = 20_000;
 
-/// Turns of a calm with channels. The longest that was seen took 40,000: each message that waits for a channel takes one
-/// or two.
+/// Limit of steps in a calm with channels. The longest calm so far took 40,000: each message that waits for a channel
+/// takes one or two.
 const TELLING: u64 = 100_000;
 
-/// After this nothing is left behind: leases of the dead are over, and every node has looked at all its runs.
+/// Length of the quiet period. After it the leases of dead nodes have expired, and every node has looked at all its
+/// runs.
 const QUIET_MS: u64 = LEASE_MS + 30_000;
 
 impl Sim {
@@ -66,7 +67,7 @@ impl Sim {
         site.witness.check_all(&store, &self.clock);
     }
 
-    /// One thing goes on that needs no time, and nothing fails; `false` where there is none.
+    /// Does one thing that needs no time, without a fault. Returns false if there is none.
     pub(super) fn go_on_well(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -80,7 +81,7 @@ impl Sim {
         true
     }
 
-    /// Nodes go on by themselves, until all that is due is under way.
+    /// Lets nodes work by themselves until everything that is due is running.
     fn keep_quiet(&mut self, until: u64) {
         self.decide_everywhere();
         let since = self.clock.passed_ms();
@@ -100,8 +101,8 @@ impl Sim {
         site.witness.check_leases(&store);
     }
 
-    /// People decide while tools run, on whatever node they are, and one stops a run that another node is at: who
-    /// drives a run must hear of it.
+    /// Sends decisions to all nodes while tools run, and cancels a run through a node that does not drive it. The
+    /// driving node must notice.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
         let deeds: Vec<Deed> = {
@@ -128,8 +129,8 @@ impl Sim {
         }
     }
 
-    /// Something that is due or started, and that no living node is at; or something that a living node is still
-    /// at, although its run has ended.
+    /// Describes an action that is due or started without a living node on it, or a job of a living node whose run has
+    /// ended.
     fn left_behind(&self) -> Option<String> {
         let site = lock(&self.site);
         let has_ended = |id: &RunId| site.witness.runs().any(|run| run.id == *id && run.ended.is_some());
@@ -165,7 +166,7 @@ impl Sim {
         left.map(|(run, action)| format!("nobody is at {action} of {}", short(run.id.as_str())))
     }
 
-    /// One thing that is due; `false` when every run has ended and nothing is under way.
+    /// Does one thing that is due. Returns false if every run has ended and no job is running.
     fn settle_once(&mut self) -> bool {
         if let Some(index) = self.ready().first() {
             self.go_on(*index);
@@ -185,7 +186,7 @@ impl Sim {
         } else if jobs > 0 {
             self.work(0, 1);
         } else if let Some(deed) = deed {
-            // On one node after the other.
+            // Requests go to the nodes in turn.
             let index = usize::try_from(self.steps).unwrap_or(0) % self.nodes.len();
             self.request_at(index, deed, true);
         } else if all_ended {

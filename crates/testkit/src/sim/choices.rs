@@ -1,17 +1,17 @@
-//! Where every choice of a simulation comes from: a seed, or a list of choices told once more.
+//! Source of every choice of a simulation: a seed, or a list of recorded choices.
 //!
-//! Choices are kept by turn, so that a turn can be left out of a history without moving those of the others.
-//! 0 is always the harmless one: the first in line goes on, nothing fails.
+//! Choices are grouped by turn, so that a history can leave out one turn without moving the choices of others. 0 is
+//! always harmless: the first candidate is chosen, and nothing fails.
 
 use crate::clock::mix;
 
-/// The choices of one turn, in the order in which they were made.
+/// Choices of one turn, in the order in which they were made.
 pub type Turn = Vec<u32>;
 
 #[derive(Debug)]
 pub(super) struct Choices {
     source: Source,
-    /// What was chosen so far, turn by turn.
+    /// Choices so far, turn by turn.
     made: Vec<Turn>,
 }
 
@@ -22,7 +22,7 @@ enum Source {
         turns: std::vec::IntoIter<Turn>,
         now: std::vec::IntoIter<u32>,
     },
-    /// Harmless from here on.
+    /// Every choice is 0.
     Calm,
 }
 
@@ -38,7 +38,7 @@ impl Choices {
         }
     }
 
-    /// Begins a turn; `false` when everything that was told is used up.
+    /// Begins a turn. Returns false if the recorded turns are used up.
     pub(super) fn next_turn(&mut self) -> bool {
         match &mut self.source {
             Source::Told { turns, now } => match turns.next() {
@@ -55,7 +55,7 @@ impl Choices {
         self.source = Source::Calm;
     }
 
-    /// A number below `sides`, which is at least 1.
+    /// Returns a number below `sides`, or 0 if `sides` is 0.
     pub(super) fn below(&mut self, sides: usize) -> usize {
         let sides = u32::try_from(sides.max(1)).unwrap_or(u32::MAX);
         let chosen = match &mut self.source {
@@ -72,7 +72,7 @@ impl Choices {
         chosen as usize
     }
 
-    /// Whether something rare happens.
+    /// Returns true in one of `sides` cases.
     pub(super) fn one_in(&mut self, sides: usize) -> bool {
         sides > 0 && self.below(sides) == sides - 1
     }

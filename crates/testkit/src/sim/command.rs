@@ -1,4 +1,4 @@
-//! The simulator from the command line: seeds on all processors, a failing one shrunk and told.
+//! Simulator from the command line: plays seeds on all processors, then shrinks and prints a failing one.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::{OUTBOX_FROM, Played, play, play_beside_postgres, shrink, witness};
 
-/// Seeds of one round, unless told otherwise.
+/// Default number of seeds of a campaign.
 const SEEDS: u64 = 2_000;
 
-/// Failing seeds after which a round ends.
+/// Number of failing seeds after which a campaign ends.
 const FAILURES: usize = 20;
 
-/// Runs what the words say; whether all is well.
+/// Runs the command in `words`. Returns true if no problem was found.
 pub fn run(words: &[&str], say: &mut dyn FnMut(String)) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     match words {
@@ -52,17 +52,17 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     played.problem.is_none()
 }
 
-/// A place to begin at where nobody has been.
+/// Returns a first seed that no earlier campaign has used.
 fn fresh() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     OUTBOX_FROM + since.as_secs() * 10_000
 }
 
-/// Every seed can be played in memory.
+/// Plays a seed in memory, which is possible for every seed.
 const IN_MEMORY: fn(u64) -> Option<Played> = |seed| Some(play(seed, None));
 
-/// Plays seeds from the first one on all processors until they are used up, time is, or enough fail. Those that
-/// can not be played that way are passed over.
+/// Plays seeds from `first` on all processors until the seeds or the time run out or enough seeds fail. Skips seeds
+/// that `play` cannot play.
 fn campaign(
     first: u64,
     seeds: Option<u64>,
@@ -111,7 +111,7 @@ fn campaign(
     failed
 }
 
-/// Failing seeds are played by the test command from now on.
+/// Adds failing seeds to the seeds that the test command plays.
 fn keep(failed: &[Played]) {
     let file =
         OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));

@@ -1,4 +1,4 @@
-//! Copilots and phases as tools: their workflows, what routers and agents answer, what people say in their turns.
+//! Copilots and phases as tools: their workflows, the answers of routers and agents, and the turns of people.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use super::workflows::{self, PLANNER};
 
 pub(super) const ROUTER: &str = "router";
 
-/// Who works in phases that calls begin, where a workflow has them.
+/// Agents of the phases that calls begin, if a workflow has them.
 const HELPERS: [&str; 5] = [PLANNER, "plan_reviewer", "engineer", "idea_maker", "critic"];
 
 const CHAIN: &str = "chain_phases";
 
-/// One agent, or two, that work round by round, and begin phases by calls.
+/// Returns a workflow with one or two agents that work in rounds and begin phases by calls.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -103,7 +103,7 @@ fn copilot(definition: &mut Definition, choices: &mut Choices) -> Copilot {
     }
 }
 
-/// What a router says: rightly, in other forms, and nonsense. 0 is that work begins.
+/// Returns the reply of a router: valid, in another form, or nonsense. Choice 0 begins the work.
 pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
     let way = |title: &str| json!({ "title": title, "description": "d", "pros": ["p"], "cons": [] });
     let text = match choices.below(12) {
@@ -136,7 +136,7 @@ pub(super) fn begins_phases(request: &Request) -> bool {
     request.tools.iter().any(|tool| is_phase_tool(&tool.name))
 }
 
-/// A call that begins a phase, or would if its arguments were good.
+/// Returns a call that begins a phase, sometimes with invalid arguments.
 pub(super) fn call(request: &Request, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> =
         request.tools.iter().map(|tool| tool.name.as_str()).filter(|name| is_phase_tool(name)).collect();
@@ -166,7 +166,7 @@ fn json_of(tool: &str, choices: &mut Choices) -> Value {
     arguments
 }
 
-/// Several phases, now and then with what none of them can do.
+/// Returns several phases, sometimes with arguments or names that are invalid.
 fn chain(choices: &mut Choices) -> Value {
     let known = PhaseTool::NAMES.map(|(name, _)| name);
     let phases: Vec<Value> = (0..=choices.below(4))
@@ -178,7 +178,7 @@ fn chain(choices: &mut Choices) -> Value {
             };
             let mut phase = json_of(&format!("invoke_{name}_phase"), choices);
             phase["phase"] = json!(name);
-            // The first has none before it.
+            // The first phase has no previous result.
             let says = if n == 0 { choices.one_in(8) } else { choices.one_in(2) };
             if says {
                 phase["task"] = json!("go on from $previous");
@@ -193,7 +193,7 @@ fn chain(choices: &mut Choices) -> Value {
     chain
 }
 
-/// What a person says, and tasks: clear, vague, long, another one.
+/// Returns a message or a task: clear, vague, long, or a new task.
 pub(super) fn words(choices: &mut Choices) -> String {
     match choices.below(8) {
         0 => "do it".to_owned(),
@@ -207,12 +207,12 @@ pub(super) fn words(choices: &mut Choices) -> String {
     }
 }
 
-/// Whether it is what a person is asked before a round, or their turn after it.
+/// Returns true for an interrupt before a round, and for the turn after it.
 pub(super) fn is_of_a_round(interrupt: &Interrupt) -> bool {
     matches!(interrupt.opened.about, About::Round(_))
 }
 
-/// What a person wants in their turn who comes to an end: a few rounds more, perhaps, and then no other one.
+/// Returns the option of a person in their turn, who wants a few more rounds at most.
 pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     let round = interrupt.content.pointer("/payload/round").and_then(Value::as_u64).unwrap_or_default();
     match (run.seq + round) % 3 {
@@ -222,7 +222,7 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
     }
 }
 
-/// One of the options, or one that is not offered.
+/// Returns a decision for one of the options, or for one that is not offered.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
     let text = (choice.needs_text || choices.one_in(2)).then(|| words(choices));
@@ -234,7 +234,7 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     Decision { option, text, version: choices.one_in(8).then_some(1), ..Decision::default() }
 }
 
-/// What a person does who wants to get on: they answer what they are asked, and let go on what rests.
+/// Returns a request of a person who wants progress: answers interrupts, and resumes paused runs.
 pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);
@@ -264,7 +264,7 @@ pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
     Some(send(input, somebody))
 }
 
-/// What somebody else does while a decision is on its way: a message, or another decision.
+/// Returns a request of another person during a decision: a message, an interruption, or another decision.
 pub(super) fn beside(deed: &Deed, choices: &mut Choices) -> Option<Deed> {
     let Deed::Send { run, input, .. } = deed else { return None };
     let Input::Decide { interrupt, decision, .. } = &**input else { return None };

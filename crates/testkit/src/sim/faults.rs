@@ -1,40 +1,40 @@
-//! What goes wrong. Each simulation has some of these, so that none hides what another one would show.
+//! Injected faults. Each simulation has only some of them, so that no fault hides the effect of another.
 
 use super::choices::Choices;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Every node dies, tools in the middle too; the next process opens the store.
+    /// Every node dies, together with its running tools. The next process opens the store.
     Crash,
     /// Another node joins.
     Join,
-    /// One of several nodes dies. The others find out when its lease is over.
+    /// One of several nodes dies. The others notice when its lease expires.
     Die,
-    /// A node's renewals do not come through any more, and its clock may stand still too; or they do again.
+    /// The lease renewals of a node stop, and its clock may stand still. The next such fault lets them resume.
     Late,
-    /// A whole process stands still while its tools go on; or it wakes up, and knows nothing of it.
+    /// A process stands still while its tools continue, or it resumes without knowing of the pause.
     Freeze,
-    /// Another process takes over a store of one node while the tools of the one before still run.
+    /// Another process opens a store of one node while the tools of the previous process still run.
     TakeOver,
     /// An append fails, and nothing is written.
     Full,
-    /// An append is written, and whoever asked hears of an error.
+    /// An append is written, but the caller receives an error.
     Unheard,
-    /// An append is not written, and whoever asked can not know.
+    /// An append is not written, and the caller cannot know whether it was.
     Lost,
-    /// Reads fail.
+    /// A read fails.
     Reads,
-    /// The wall clock jumps: everybody's, or a node's.
+    /// The wall clock jumps, of all nodes or of one.
     Jump,
-    /// What a node does by itself begins anew: what had rung for it is forgotten.
+    /// The background task of a node restarts, and its pending wake-ups are lost.
     LostWake,
-    /// A task goes on that nobody woke.
+    /// A task is polled although it was not woken.
     Wake,
-    /// An answer comes twice.
+    /// An answer arrives twice.
     Twice,
-    /// Whoever sent a request goes away in the middle.
+    /// The sender of a request drops it before it completes.
     GiveUp,
-    /// Somebody changes a file who asks nobody.
+    /// Somebody changes a file without asking anybody.
     File,
 }
 
@@ -57,20 +57,20 @@ const ALL: [Fault; 16] = [
     Fault::File,
 ];
 
-/// How one simulation is: its store, its faults, its length, its end.
+/// Conditions of one simulation: store, faults, length and end.
 #[expect(clippy::struct_excessive_bools, reason = "each is a coin of its own")]
 pub(super) struct Climate {
     pub(super) faults: Vec<Fault>,
     pub(super) turns: usize,
-    /// Several nodes may open the store.
+    /// True if several nodes may open the store.
     pub(super) shared: bool,
-    /// Appends lie in the queue while much else goes on.
+    /// True if appends stay in the queue while much else happens.
     pub(super) slow: bool,
-    /// Now and then a text is written that was written before.
+    /// True if texts repeat that were written before.
     pub(super) same_texts: bool,
-    /// Whether the calm at the end begins with a restart.
+    /// True if the calm at the end begins with a restart.
     pub(super) ends_with_restart: bool,
-    /// Faults are rare.
+    /// True if faults are rare.
     pub(super) mild: bool,
 }
 
@@ -87,7 +87,7 @@ impl Climate {
         }
     }
 
-    /// One fault in four: long conversations must get to their end.
+    /// Lets only one fault in four happen, because long conversations must reach their end.
     pub(super) fn mild(self) -> Self {
         Self { mild: true, ..self }
     }

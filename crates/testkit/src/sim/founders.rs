@@ -1,4 +1,4 @@
-//! The people of a simulation, who are there before anybody does anything.
+//! People who exist from the start of a simulation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use holdshort_store::{Append, StreamAppend};
 
 use super::site::Site;
 
-/// Who is there when it begins: operators.
+/// Names of the people, who are operators.
 pub(super) const NAMES: [&str; 2] = ["alice", "bob"];
 
-/// The append that makes them.
+/// Returns the append that adds them.
 pub(super) fn made(site: &Site) -> Append {
     let person = Person {
         roles: BTreeSet::from([Role::Operator]),

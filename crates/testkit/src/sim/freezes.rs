@@ -1,4 +1,4 @@
-//! Freezes of runs, workflows and agents: who sets them, who lifts them, and an account of its own of what they hold.
+//! Freezes of runs, workflows and agents: who sets and lifts them, and an independent account of what they hold.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::run::{Action, Run};
@@ -8,7 +8,7 @@ use holdshort_core::system::{Input, System};
 use super::choices::Choices;
 use super::people::{Deed, someone};
 
-/// Who changes something of the installation.
+/// Returns the actor of a change to the installation.
 pub(super) fn who_changes(input: &Input) -> Actor {
     match input {
         Input::SetPolicy { .. }
@@ -36,13 +36,13 @@ pub(super) fn who_changes(input: &Input) -> Actor {
     }
 }
 
-/// Everything is frozen, or goes on.
+/// Freezes everything, or lifts that freeze.
 pub(super) fn of_all(choices: &mut Choices) -> Deed {
     let freezes = choices.one_in(3);
     Deed::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
 }
 
-/// A part of this run is frozen, or something that is goes on.
+/// Freezes a part that this run belongs to, or lifts a freeze.
 pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();
     if !standing.is_empty() && !choices.one_in(3) {
@@ -57,7 +57,7 @@ pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
     Deed::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
 }
 
-/// Somebody lifts a freeze; `None` where none stands.
+/// Lifts a freeze. Returns `None` if there is none.
 pub(super) fn lift(system: &System) -> Option<Deed> {
     let part = match (&system.freezes.all, system.freezes.parts.keys().next()) {
         (Some(_), _) => None,
@@ -67,7 +67,7 @@ pub(super) fn lift(system: &System) -> Option<Deed> {
     Some(Deed::Change { input: Input::Unfreeze { part } })
 }
 
-/// Whether a freeze holds a run, and its agent where one is named: counted over all that stand.
+/// Returns true if a freeze holds the run, or the named agent in it.
 pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     let holds = |part: &Part| match part {
         Part::Run(id) => *id == run.id,
@@ -77,7 +77,7 @@ pub(super) fn hold(system: &System, run: &Run, agent: Option<&str>) -> bool {
     system.freezes.all.is_some() || system.freezes.parts.keys().any(holds)
 }
 
-/// Whose doing an action is.
+/// Returns the agent of an action. An inspection has none.
 pub(super) fn agent<'r>(run: &'r Run, action: &Action) -> Option<&'r str> {
     match action {
         Action::Try { call, .. } | Action::CallTool { call, .. } => of_call(run, call),

@@ -1,4 +1,4 @@
-//! What happened, in lines that a person reads: time since the start, who, what.
+//! Readable history of a simulation. A line has the time since the start, the actor and the event.
 
 use holdshort_core::event;
 use holdshort_core::time::Timestamp;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::clock::START;
 
-/// Lines, where somebody wants them.
+/// Lines of the history. `None` if no history is wanted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Option<Vec<String>>);
 
@@ -28,7 +28,7 @@ impl History {
     }
 }
 
-/// An id by its kind and its last letters.
+/// Returns an id shortened to its kind and its last four characters.
 pub(super) fn short(id: &str) -> String {
     match id.split_once('_') {
         Some((kind, rest)) if rest.len() > 4 => format!("{kind}_{}", &rest[rest.len() - 4..]),
@@ -36,7 +36,7 @@ pub(super) fn short(id: &str) -> String {
     }
 }
 
-/// What an append writes, stream by stream.
+/// Describes the events of an append, stream by stream.
 pub(super) fn append(append: &Append) -> String {
     let parts = append.streams.iter().map(|part| {
         let events: Vec<String> = part
@@ -49,7 +49,7 @@ pub(super) fn append(append: &Append) -> String {
     parts.collect::<Vec<_>>().join(" | ")
 }
 
-/// The type of an event and the facts that tell events of this type apart.
+/// Describes an event by its type and by the facts that distinguish events of this type.
 fn tell(event: &event::Event) -> String {
     const TELLING: [&str; 12] = [
         "call",

@@ -1,8 +1,8 @@
-//! The journal as a node sees it: the one in memory, behind a queue and a door that faults stand at.
+//! Journal as a node sees it: the store behind a queue of appends and injected faults.
 //!
-//! An append lies in the queue until the simulator writes it, so it can be lost, refused, or written without
-//! anybody hearing of it; and it is written all the same when whoever asked has gone away or died. Every read is
-//! a place where others may act first. Of a store of one node, a node whose opening is over is shut out.
+//! An append stays in the queue until the simulator writes it. It can be lost, refused, or written without an answer.
+//! It is also written if its caller has dropped the request or died. Every read first lets other tasks act. In a store
+//! of one node, a node is shut out when another process opens the store.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -34,24 +34,24 @@ use super::node::NodeId;
 use super::site::{Shared, Site, lock};
 use super::store::Store;
 
-/// What the store does with the append that is next.
+/// Outcome of the next append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     Well,
-    /// Nothing is written.
+    /// The store is full, and nothing is written.
     Full,
-    /// It is written, and whoever asked hears of an error.
+    /// The append is written, but the caller receives an error.
     Unheard,
-    /// Nothing is written, and whoever asked hears an error that does not say so.
+    /// The append is not written, and the caller receives an error that does not say so.
     Lost,
 }
 
-/// Appends on their way, and which opening of the store is the present one.
+/// Queued appends, and the number of the current opening of the store.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) opening: u64,
     waiting: VecDeque<Waiting>,
-    /// The next reads that fail.
+    /// Number of the next reads that fail.
     pub(super) failing_reads: u32,
     /// Appends that a mutant has answered before they are written.
     unwritten: Vec<(NodeId, Arc<Store>, Append)>,
@@ -69,14 +69,14 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Another opening of the store: what was not written never will be.
+    /// Begins another opening of the store. Appends that are still queued are never written.
     pub(super) fn reopen(&mut self, opening: u64) {
         *self = Self { opening, ..Self::default() };
     }
 }
 
 impl Site {
-    /// Writes one of the appends on their way, or does not. What was written is witnessed.
+    /// Writes one of the queued appends, or fails it. The witness sees every written append.
     pub(super) fn write_one(&mut self, index: usize, how: Write) {
         let Some(Waiting { node, store, append, answer }) = self.queue.waiting.remove(index) else { return };
         let broken = |why: &str| AppendError::Store(Error::Io(why.into()));
@@ -135,14 +135,14 @@ impl Site {
 }
 
 impl Site {
-    /// Writes what is there before anybody does anything.
+    /// Writes the first append, before any turn.
     pub(super) fn found(&mut self, append: &Append) {
         let written = at_once(self.store.append(append.clone()));
         assert!(written.is_ok(), "the first append is written: {written:?}");
         self.witness.appended(0, &self.leases, append);
     }
 
-    /// Whether the store answers.
+    /// Returns an error if the next read must fail.
     fn read(&mut self) -> Result<(), Error> {
         if self.queue.failing_reads == 0 {
             return Ok(());
@@ -166,15 +166,15 @@ fn outcome(how: Write, answered: &Result<Appended, AppendError>) -> Option<Strin
     }
 }
 
-/// A node's handle on the journal.
+/// Journal handle of a node.
 pub(super) struct SimJournal {
     site: Shared,
     node: NodeId,
     store: Arc<Store>,
     opening: u64,
-    /// Of a node that never hears of a commit: nothing is ever sent.
+    /// Silent channel of a node that is never notified of commits.
     silence: Option<watch::Sender<u64>>,
-    /// The epochs of a mutant that draws them by itself.
+    /// Last epoch of a mutant that draws epochs by itself.
     own_epoch: AtomicU64,
 }
 
@@ -193,7 +193,7 @@ impl SimJournal {
         self.mutant() == Some(mutant)
     }
 
-    /// Others may act first; then the journal answers, or does not.
+    /// Lets other tasks act first, then returns the store or an error.
     async fn reading(&self) -> Result<&Store, Error> {
         Pause(false).await;
         let mut site = lock(&self.site);
@@ -205,7 +205,7 @@ impl SimJournal {
     }
 }
 
-/// Lets others act first: it is ready the second time.
+/// Future that lets other tasks act first: it is ready at its second poll.
 pub(super) struct Pause(pub(super) bool);
 
 impl Future for Pause {
@@ -390,7 +390,7 @@ impl Leases for SimJournal {
         self.reading().await?.runnable(limit).await
     }
 
-    /// What fails is the answer: the leases are taken all the same.
+    /// Claims leases. An injected fault loses only the answer: the leases are taken all the same.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         Pause(false).await;
         if self.mutant() == Some(Mutant::ClaimNothing) {
@@ -403,7 +403,7 @@ impl Leases for SimJournal {
 
     fn holds(&self) -> bool {
         let mut site = lock(&self.site);
-        // So that work is lost now and then beside other work.
+        // Denies the lease at every eighth check, so that a node loses some of its work while it does other work.
         if site.mutant == Some(Mutant::AdoptEverything) {
             site.doubts += 1;
             if site.doubts.is_multiple_of(8) {

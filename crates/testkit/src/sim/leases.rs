@@ -1,7 +1,7 @@
-//! Every node's lease in virtual time: what the store knows of it, and what the node itself believes.
+//! Leases of all nodes in virtual time: as the store knows them, and as each node believes.
 //!
-//! A node that renews never lapses. One that does not is alive for the store until its lease is over; it stops
-//! believing in it a little sooner, unless its clock stands still too.
+//! A lease with renewals never expires. Without renewals the node is alive for the store until its lease expires. The
+//! node itself trusts the lease for a little less time, unless its clock stands still as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use holdshort_store::Leases as _;
 use super::node::NodeId;
 use super::store::Store;
 
-/// How long a lease stands in the store without a renewal.
+/// Lifetime of a lease in the store after a renewal.
 pub(super) const LEASE_MS: u64 = 6_000;
-/// How long the node counts on it.
+/// Time for which the node trusts its lease after a renewal.
 const BELIEVED_MS: u64 = 5_000;
 
-/// One unbroken time in which a node's lease stands, counted from 0.
+/// Number of one unbroken period in which a node's lease is valid, counted from 0.
 pub(super) type Term = u32;
 
 #[derive(Default)]
@@ -25,12 +25,12 @@ pub(super) struct Leases(BTreeMap<NodeId, Standing>);
 struct Standing {
     store: Arc<Store>,
     term: Term,
-    /// In the store.
+    /// True if the lease is valid in the store.
     stands: bool,
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// Its own clock stands still: it does not see its lease end.
+    /// True if the node's own clock stands still, so that the node does not see its lease expire.
     clock_stands: bool,
 }
 
@@ -48,7 +48,7 @@ impl Leases {
         self.0.insert(node, standing);
     }
 
-    /// The node renews no more.
+    /// Stops the renewals of a node.
     pub(super) fn stop(&mut self, node: NodeId, clock_stands: bool) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -56,8 +56,8 @@ impl Leases {
         }
     }
 
-    /// The node renews again. Where its lease was over this renewal does not count for the node itself, only the
-    /// next one does: what it began before must find it over.
+    /// Resumes the renewals of a node. If its lease had expired, the node itself trusts only the next renewal: the work
+    /// that it began before must find the lease expired.
     pub(super) fn renew(&mut self, node: NodeId, now: u64) {
         let Some(standing) = self.0.get_mut(&node).filter(|standing| !standing.renews) else { return };
         standing.store.renew();
@@ -74,7 +74,7 @@ impl Leases {
         self.0.get(&node).is_some_and(|standing| standing.renews)
     }
 
-    /// The node is shut out for good.
+    /// Ends the lease of a node that is shut out of the store.
     pub(super) fn end(&mut self, node: NodeId) {
         if let Some(standing) = self.0.get_mut(&node) {
             standing.renews = false;
@@ -82,7 +82,7 @@ impl Leases {
         }
     }
 
-    /// Time has passed until `now`.
+    /// Lets time pass until `now`.
     pub(super) fn pass(&mut self, now: u64) {
         for standing in self.0.values_mut() {
             if standing.renews {
@@ -94,16 +94,16 @@ impl Leases {
         }
     }
 
-    /// What the node believes.
+    /// Returns true if the node believes that its lease is valid.
     pub(super) fn holds(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
-            // The only node of a store never loses it, until it is shut out.
+            // The only node of a store keeps its lease until it is shut out.
             None => standing.store.holds(),
         })
     }
 
-    /// The term in which the node's lease stands, if it does.
+    /// Returns the term of the node's lease, if the lease is valid in the store.
     pub(super) fn term(&self, node: NodeId) -> Option<Term> {
         self.0.get(&node).filter(|standing| standing.stands).map(|standing| standing.term)
     }

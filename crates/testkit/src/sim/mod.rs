@@ -1,13 +1,14 @@
-//! The simulator: whole systems from a seed, in virtual time, with the real driver.
+//! Simulator: whole systems from a seed, in virtual time, with the real driver.
 //!
-//! One thread, no real clock, no real chance: `choices.rs` says in each turn what happens next (`turns.rs`),
-//! what models and people do, and what fails (`faults.rs`); what is played depends on the seed's range (`ranges.rs`):
-//! agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots, questions, freezes, channels that are
-//! told (`outbox.rs`). The witness (`check/`) looks at every append and
-//! every effect. Then all becomes calm, and every run must end (`calm.rs`). A failing seed is shrunk to a
-//! short history (`shrink.rs`); an engine that is broken on purpose must fail (`mutants.rs`, `witness.rs`).
-//! Assignments and their time are played by themselves, without a store (`asked/`).
-//! The store is the one in memory; where that is wanted a real PostgreSQL is asked the same (`store.rs`).
+//! Runs in one thread without a real clock or real randomness. `choices.rs` decides in each turn what happens next
+//! (`turns.rs`), what models and people do, and what fails (`faults.rs`). The range of the seed decides what is played
+//! (`ranges.rs`): agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots,
+//! questions, freezes, channels with their deliveries (`outbox.rs`). The witness (`check/`) checks every append and
+//! every effect. In the calm at the end nothing fails, and every run must end (`calm.rs`). A failing seed is shrunk to
+//! a short history (`shrink.rs`). An engine that is broken on purpose must fail (`mutants.rs`, `witness.rs`).
+//!
+//! Assignments and their deadlines are played separately, without a store (`asked/`). The store is in memory. On
+//! request a real PostgreSQL gets the same requests and must give the same answers (`store.rs`).
 
 mod asked;
 mod calm;
@@ -58,27 +59,27 @@ use site::lock;
 use turns::Sim;
 use twin::Database;
 
-/// Seeds that failed once, one a line: the test command plays them for ever.
+/// Returns the seeds that failed once, one on each line of `seeds.txt`. The test command always plays them.
 pub fn failed_once() -> impl Iterator<Item = u64> {
     include_str!("seeds.txt").lines().filter_map(|line| line.parse().ok())
 }
 
-/// A simulation that is over.
+/// Completed simulation.
 #[derive(Clone, Debug)]
 pub struct Played {
     pub seed: u64,
-    /// Turns: a task went on to its next wait, an append was written, a job was done, somebody acted, time
-    /// passed, something failed.
+    /// Number of turns: a task continued to its next wait, an append was written, a job was done, a person acted, time
+    /// passed, or something failed.
     pub steps: u64,
-    /// Events that were written.
+    /// Number of written events.
     pub events: u64,
-    /// How often channels were told, and how that went, by what is named in `outbox.rs` and `check/telling.rs`.
+    /// Counts of attempts and deliveries over channels, by the names in `outbox.rs` and `check/telling.rs`.
     pub told: BTreeMap<&'static str, u64>,
-    /// The first thing that must never be.
+    /// First violated invariant.
     pub problem: Option<String>,
-    /// What was chosen, until the calm or the problem.
+    /// Choices of each turn, until the calm or the problem.
     pub turns: Vec<Turn>,
-    /// Where it was asked for.
+    /// Lines of the history. Empty unless requested.
     pub history: Vec<String>,
 }
 
@@ -87,8 +88,8 @@ pub fn play(seed: u64, mutant: Option<Mutant>) -> Played {
     to_the_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
-/// Plays a seed with a real PostgreSQL beside the journal in memory, which must give the same answers. `None` for a
-/// seed whose store has one node: PostgreSQL is for several.
+/// Plays a seed with a real PostgreSQL, which must give the same answers as the journal in memory. Returns `None` for a
+/// seed whose store has one node, because PostgreSQL is for several.
 pub fn play_beside_postgres(seed: u64) -> Option<Played> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();
@@ -108,7 +109,7 @@ fn to_the_end(seed: u64, mut sim: Sim) -> Played {
     end(seed, sim)
 }
 
-/// Plays what was told.
+/// Plays recorded choices again.
 pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> Played {
     let history = if with_history { History::wanted() } else { History::default() };
     let mut sim = Sim::new(seed, Choices::told(turns), mutant, history, None);
@@ -119,7 +120,7 @@ pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history:
 fn end(seed: u64, mut sim: Sim) -> Played {
     if !sim.has_problem() {
         sim.calm_down();
-        // What the last look at everything found.
+        // Records a difference that the PostgreSQL twin has found.
         sim.has_problem();
     }
     let mut site = lock(&sim.site);

@@ -1,4 +1,4 @@
-//! What models answer: words, parallel calls, questions, nonsense, errors. 0 is a last word.
+//! Answers of models: texts, parallel calls, questions, nonsense, errors. Choice 0 is a final text.
 
 use holdshort_core::handoff::FINISH;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall, Stop, Usage};
@@ -48,7 +48,7 @@ pub(super) fn answer(
         let reply = Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
         return Input::Replied { step, turn, reply };
     }
-    // Long conversations teach nothing new.
+    // Long conversations test nothing new.
     let is_long = request.messages.len() > 24;
     if world.plays_questions
         && !is_long
@@ -97,14 +97,14 @@ pub(super) fn answer(
     Input::Replied { step, turn, reply }
 }
 
-/// A reply that is not whole, perhaps with a call in it.
+/// Returns a reply that is not whole, perhaps with a call in it.
 fn broken_off(world: &mut World, choices: &mut Choices) -> Reply {
     let calls = if choices.one_in(2) { vec![call(world, choices)] } else { Vec::new() };
     let stop = if choices.one_in(2) { Stop::Filtered } else { Stop::Cut };
     Reply { text: "Half a".to_owned(), calls, stop, model: "simulated".to_owned(), ..Reply::default() }
 }
 
-/// Ends the work, rightly or not: beside another call, blank, twice, with something undone.
+/// Ends the work, correctly or not: together with another call, with a blank summary, twice, or with work undone.
 fn finishing(world: &mut World, choices: &mut Choices) -> Vec<RequestedCall> {
     let mut calls = Vec::new();
     for _ in 0..=usize::from(choices.one_in(6)) {
@@ -130,7 +130,7 @@ const JUDGEMENTS: [&str; 4] = [
     "I can not say.",
 ];
 
-/// To one of the tools that only teams have, or to any.
+/// Returns a call of a tool that only teams have, or of any tool.
 fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -> RequestedCall {
     let own: Vec<&str> = request
         .tools
@@ -146,7 +146,7 @@ fn call_of_a_team(request: &Request, world: &mut World, choices: &mut Choices) -
     RequestedCall { tool, arguments: Arguments::Json(arguments) }
 }
 
-/// A graph of a few subtasks, now and then one that can not be carried out.
+/// Returns a plan with a few subtasks, sometimes one that cannot be carried out.
 fn plan(choices: &mut Choices) -> String {
     let subtasks: Vec<Value> = (0..=choices.below(4))
         .map(|n| {

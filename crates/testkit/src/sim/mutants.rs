@@ -1,6 +1,6 @@
-//! The engine broken on purpose, one way at a time: a simulator that does not notice is no proof.
+//! Mutants: the engine broken on purpose in one way each, to prove that the simulator notices.
 //!
-//! Each is a twist in what stands around the driver: its journal, its executor, its clock and its start.
+//! Each mutant changes what surrounds the driver: its journal, its executor, its clock or its start.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::envelope::{self, Chain};
@@ -18,90 +18,90 @@ use super::site::Site;
 use super::store::Store;
 use super::{COPILOTS_FROM, OUTBOX_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
 
-/// Seeds that a mutant may live through.
+/// Number of seeds within which a mutant must be noticed.
 const SEEDS: u64 = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// An append does not care where its streams end.
+    /// An append ignores the expected end of its streams.
     DropTheCompareAndSet,
-    /// An append does not care whether the session or the installation changed.
+    /// An append ignores changes of the session or the installation.
     DropTheGuards,
-    /// A key is not kept.
+    /// Idempotency keys are not stored.
     ForgetKeys,
     /// The rows of interrupts are not written with their events.
     ForgetRows,
-    /// Work begins before what explains it is written.
+    /// Work begins before the event that explains it is written.
     AnswerBeforeWriting,
-    /// The store says that nothing was written when it was.
+    /// The store reports that it is full although it has written the append.
     SayFullAfterWriting,
-    /// A restarted process does not know that it is another one.
+    /// A restarted process uses the same epoch as before.
     KeepTheEpoch,
-    /// What a crash or a lost answer left behind is not looked for.
+    /// Nodes do not look for work that a crash or a lost answer left behind.
     NeverSweep,
-    /// Deadlines pass.
+    /// Deadlines have no effect.
     KeepNoTime,
-    /// Neither the driver nor the tool looks whether a file is as it was shown.
+    /// Neither the driver nor the tool checks that a file is as it was shown.
     BelieveWhatWasShown,
     /// A tool runs with other arguments than were approved.
     RunSomethingElse,
     /// A job is done twice.
     WorkTwice,
-    /// A commit that a crash cut off is taken for done.
+    /// A commit that a crash cut off is treated as complete.
     ForgetTheRest,
-    /// A commit looks at no file before it writes it.
+    /// A commit writes files without checking them first.
     WriteOverOthers,
-    /// A commit leaves the last path out.
+    /// A commit leaves out the last path.
     LeaveTheLast,
-    /// An undo knows nothing of the path that comes last.
+    /// An undo leaves out the last path.
     UndoInPart,
-    /// An answer that the store refuses is not brought again.
+    /// An answer that the store refuses is not sent again.
     LoseAnswers,
-    /// An append is taken from a node although another living one drives the run.
+    /// An append of a node is accepted although another living node drives the run.
     IgnoreLeases,
-    /// What another node left behind is nobody's.
+    /// Nodes do not claim runs that another node left behind.
     ClaimNothing,
-    /// Nodes draw their epochs each for itself.
+    /// Each node draws its epochs by itself.
     SameEpochForAll,
-    /// A node never looks whether its lease is over.
+    /// A node never checks whether its lease has expired.
     HoldForEver,
-    /// A node that lost some of its work takes over all of it, what it is still at too.
+    /// A node that lost some of its work adopts all of it, including the work that it still does.
     AdoptEverything,
-    /// What is read of sessions and of the installation is old by an event.
+    /// Reads of sessions and of the installation miss the last event.
     ReadWhatWas,
-    /// What is said in a run is not noted in its session.
+    /// A message in a run is noted in its session with a wrong sequence.
     ForgetWhatWasSaid,
-    /// One person is enough wherever two are asked for.
+    /// One person is enough where two are required.
     ForgetTheQuorum,
-    /// A claim is written down in somebody else's name.
+    /// A claim is written under another person's name.
     ClaimForAnother,
-    /// A round begins, and that a person wanted one is not written.
+    /// A round begins without the event that a person wanted it.
     ForgetTheWord,
     /// A person says that the work is over, and another round follows.
     GoOnAfterTheEnd,
-    /// What routed a task is written twice.
+    /// The routing of a task is written twice.
     RouteTwice,
-    /// A phase that a call began never ends, and its call has its result.
+    /// A phase that a call began never ends, although the call has its result.
     LeaveThePhaseOpen,
     /// A changeset is committed before the event that names it is written.
     CommitBeforeWriting,
-    /// Answers of one subject are taken for those of another one.
+    /// Answers of one subject are reused for another one.
     MixSubjects,
-    /// Questions have no time.
+    /// Questions never expire.
     ForgetTheTime,
-    /// An append leaves out what channels are told of it.
+    /// An append leaves out its deliveries.
     DropDeliveries,
     /// Each delivery is written twice, under two ids.
     TellTwice,
-    /// What channels are told of an append is written, and the append is refused.
+    /// The deliveries of an append are written although the append is refused.
     TellWhatWasRefused,
-    /// A delivery is written down as delivered before it is sent.
+    /// A delivery is recorded as delivered before it is sent.
     SettleBeforeSending,
-    /// Who sends a delivery does not say so.
+    /// A node sends a delivery without recording its claim.
     ForgetToClaim,
-    /// A channel is disabled, and whatever waits is dropped.
+    /// Disabling a channel drops all waiting deliveries.
     DropWithTheChannel,
-    /// Whoever sends believes that whatever is asked is open.
+    /// Senders treat every interrupt as open.
     AskWhatIsDecided,
 }
 
@@ -149,9 +149,10 @@ impl Mutant {
         Self::AskWhatIsDecided,
     ];
 
-    /// Returns the first seed that shows it. The seeds that failed once come first: they lead to places that few seeds reach.
+    /// Returns the first simulation that notices the mutant. Seeds that failed once come first, because they reach rare
+    /// states.
     pub fn noticed(self) -> Option<Played> {
-        // Those that it needs people for who talk.
+        // These mutants need people who talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {
             Self::ForgetTheRest
@@ -181,7 +182,7 @@ impl Mutant {
     }
 }
 
-/// Whether a changeset is committed once this is written.
+/// Returns true if the append starts the commit of a changeset.
 pub(super) fn starts_a_commit(append: &Append) -> bool {
     let mut events = append.streams.iter().flat_map(|part| &part.events);
     events.any(|sealed| {
@@ -191,7 +192,7 @@ pub(super) fn starts_a_commit(append: &Append) -> bool {
     })
 }
 
-/// A node has claimed these, in a broken way.
+/// Falsifies the deliveries that a node has claimed.
 pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery]) -> Result<(), Error> {
     for delivery in claimed {
         let delivery = match mutant {
@@ -211,7 +212,7 @@ pub(super) async fn claimed(mutant: Mutant, store: &Store, claimed: &[Delivery])
 }
 
 impl Site {
-    /// The append as a broken store would take it.
+    /// Returns the append as a broken store would take it.
     pub(super) fn mutated(&self, mut append: Append) -> Append {
         match self.mutant {
             Some(Mutant::DropTheCompareAndSet) => {
@@ -283,13 +284,13 @@ impl Site {
         append
     }
 
-    /// The same events at the end of their stream, wherever that is.
+    /// Moves the events to the current end of their stream.
     fn moved(&self, part: StreamAppend) -> StreamAppend {
         let Some(end) = self.end(&part).filter(|end| end.seq != part.expected) else { return part };
         self.resealed(part, end, |event| vec![event])
     }
 
-    /// The same events, each changed a little, where the append is going to be taken.
+    /// Changes each event of an append that will be accepted.
     fn change(&self, append: &mut Append, change: impl Fn(&mut Event)) {
         self.replace(append, |mut event| {
             change(&mut event);
@@ -297,7 +298,7 @@ impl Site {
         });
     }
 
-    /// Other events in the place of each.
+    /// Replaces each event of an append that will be accepted.
     fn replace(&self, append: &mut Append, by: impl Fn(Event) -> Vec<Event>) {
         for part in &mut append.streams {
             let Some(end) = self.end(part).filter(|end| end.seq == part.expected) else { continue };
@@ -312,7 +313,7 @@ impl Site {
     fn resealed(&self, part: StreamAppend, end: Chain, by: impl Fn(Event) -> Vec<Event>) -> StreamAppend {
         let (mut chain, expected) = (end, end.seq);
         let mut draw = Draw::new(self.clock.seed(), self.clock.now());
-        // Each as it was written: what stands before it may be more or less than it was.
+        // Each event is sealed again, because the events before it may differ now.
         let events = part.events.iter().filter_map(|sealed| event::decode(sealed).ok()).flat_map(by);
         let events = events.map(|event| envelope::seal(&event, &mut chain, &mut draw)).collect();
         StreamAppend { stream: part.stream, expected, events }

@@ -1,4 +1,4 @@
-//! A node: the real driver on the simulated journal, clock and hands, and what it does by itself.
+//! Node: the real driver on the simulated journal, clock and executor, with its background work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,7 +18,7 @@ use super::mutants::Mutant;
 use super::site::{Shared, lock};
 use crate::clock::SimClock;
 
-/// A process; none comes back under the same number.
+/// Number of a process. Numbers are never reused.
 pub(super) type NodeId = usize;
 pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 
@@ -26,7 +26,7 @@ pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
-    /// The whole process stands still; its tools go on.
+    /// True if the whole process stands still. Its tools continue.
     pub(super) frozen: bool,
 }
 
@@ -37,7 +37,7 @@ impl Node {
         Self { id, driver, frozen: false }
     }
 
-    /// What a node does by itself: goes on with what was left behind, then keeps up.
+    /// Does the background work of a node: claims and sweeps what was left behind, then keeps up.
     pub(super) async fn live(self, mutant: Option<Mutant>) {
         if mutant == Some(Mutant::NeverSweep) {
             return Box::pin(self.live_without_sweep()).await;
@@ -62,7 +62,7 @@ impl Node {
     }
 }
 
-/// The clock on a node's wall: time passes for all alike, but some are ahead of others.
+/// Wall clock of a node. Time passes equally on all nodes, but some clocks are ahead.
 #[derive(Clone, Debug)]
 pub(super) struct NodeClock {
     clock: SimClock,
@@ -89,7 +89,7 @@ impl Clock for NodeClock {
     }
 }
 
-/// A node's executor: jobs lie in the world until the simulator has them done.
+/// Executor of a node. Jobs stay in the world until the simulator does them.
 pub(super) struct Hands {
     node: NodeId,
     site: Shared,
@@ -110,7 +110,7 @@ impl Executor for Hands {
         paths.iter().map(|path| site.world.state(path)).collect()
     }
 
-    /// What it can not do it says here, or only when it looks.
+    /// Rejects a path outside the workspace, if endings are played. Otherwise only the inspection rejects it.
     async fn check_call(&self, _: &Run, _: &str, arguments: &Value) -> Result<(), Unfit> {
         Pause(false).await;
         let is_outside = arguments["path"].as_str().is_some_and(|path| path.contains(".."));

@@ -1,7 +1,7 @@
-//! Channels of a simulation, and the sink that stands for their receivers: it takes what is sent, fails, asks for time,
-//! hangs, is down, or wants nothing more.
+//! Channels of a simulation, and the sink that plays their receivers: it accepts messages, fails, asks for a delay,
+//! hangs, is down, or wants no more messages.
 //!
-//! The worker is the real one of the engine, one on each node; letters lie here until the simulator answers them.
+//! Each node runs the real worker of the engine. Letters stay in the sink until the simulator answers them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,17 +32,17 @@ use super::site::{Shared, lock};
 use super::turns::Sim;
 use crate::clock::START;
 
-/// Tries of a delivery, and the wait after the first of them: the last one is over within minutes.
+/// Limit of attempts for a delivery. With the first wait [`RETRY_MS`] the last attempt is over within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
 /// Longer than all waits together.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
-/// What was sent, and is not answered so far.
+/// Letters that were sent and are not answered yet.
 #[derive(Default)]
 pub(super) struct Sink {
     letters: Vec<Waiting>,
-    /// Channels whose receivers can not be reached.
+    /// Channels whose receivers cannot be reached.
     down: BTreeSet<String>,
 }
 
@@ -53,16 +53,16 @@ struct Waiting {
     answer: oneshot::Sender<Sent>,
 }
 
-/// How a letter is answered.
+/// Answer to a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Well,
-    /// An error, though it was read.
+    /// An error, although the letter was read.
     ReadAndFailed,
     Failed,
-    /// Not before so many seconds have passed.
+    /// A request to wait for this many seconds.
     Busy(u64),
-    /// Never, though it was read.
+    /// No answer, although the letter was read.
     Hangs,
     Refused,
     Gone,
@@ -101,7 +101,7 @@ impl How {
     }
 }
 
-/// One that a program reads, one that people do, and two that hold back.
+/// Returns a channel that a program reads, one that people read, and two that hold messages back.
 pub(super) fn channels() -> Vec<Channel> {
     let minute = u16::try_from(START.as_millis() / 60_000 % (24 * 60)).unwrap_or_default();
     let from_now = |minutes| (minute + minutes) % (24 * 60);
@@ -148,7 +148,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
     }
 }
 
-/// What a node sends for as long as it lives.
+/// Sends the deliveries of a node for as long as it lives.
 pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
     let opened = Channels::open(channels(), Path::new(""), &|_| None);
     let opened = opened.expect("channels without secrets can be opened");
@@ -158,7 +158,7 @@ pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + S
     keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
 }
 
-/// A node's way to the sink.
+/// Connection of a node to the sink.
 struct Hands {
     node: NodeId,
     site: Shared,
@@ -245,7 +245,7 @@ impl Pages for Hands {
 }
 
 impl Sim {
-    /// A receiver does something; `false` where there is nothing that it could do.
+    /// Lets a receiver act. Returns false if there is nothing to do.
     pub(super) fn receive(&mut self) -> bool {
         let letters = self.letters();
         if self.choices.one_in(12) {
@@ -275,17 +275,17 @@ impl Sim {
         true
     }
 
-    /// Letters that nobody has answered.
+    /// Returns the number of letters without an answer.
     pub(super) fn letters(&self) -> usize {
         lock(&self.site).sink.letters.len()
     }
 
-    /// All receivers can be reached.
+    /// Makes all receivers reachable.
     pub(super) fn heal_sink(&mut self) {
         lock(&self.site).sink.down.clear();
     }
 
-    /// The oldest letter is taken, and that is said.
+    /// Accepts the oldest letter.
     pub(super) fn receive_well(&mut self) {
         self.answer(0, How::Well);
     }
@@ -308,7 +308,7 @@ impl Sim {
         let _nobody_waits = answer.send(sent);
     }
 
-    /// A node is gone: what it has sent is read, or is not.
+    /// Drops the letters of a dead node. Each of them may have been read.
     pub(super) fn hang_up(&mut self, dead: NodeId) {
         let mut guard = lock(&self.site);
         let site = &mut *guard;
@@ -325,8 +325,7 @@ impl Sim {
         }
     }
 
-    /// All that is on its way arrives. Then somebody sees to the channels that were disabled, and what waited for these
-    /// arrives, too.
+    /// Sends everything that waits. Then retries disabled channels, and sends what waited for them.
     pub(super) fn empty_outbox(&mut self) {
         if !lock(&self.site).witness.telling.plays {
             return;
@@ -358,7 +357,7 @@ impl Sim {
         }
     }
 
-    /// Whether anything waits for a channel that works.
+    /// Returns true if a delivery waits for a channel that is not disabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
         let disabled = telling::disabled(&store)?;
@@ -366,7 +365,7 @@ impl Sim {
         Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
     }
 
-    /// Whether there was anything to try again.
+    /// Retries a failed delivery of each disabled channel. Returns true if a channel was disabled.
     fn try_disabled_again(&mut self) -> bool {
         let store = lock(&self.site).store.clone();
         let (Ok(disabled), Ok(all)) = (telling::disabled(&store), telling::deliveries(&store)) else {

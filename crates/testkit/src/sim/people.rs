@@ -1,4 +1,4 @@
-//! What people and agents of other frameworks do: start, decide, edit, steer, ask; late, twice, at once.
+//! Requests of people and of external agents: start, decide, edit, steer, ask; late, twice, at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use super::site::{Shared, Site, lock};
 use super::world::WORKSPACE;
 use super::{copilots, freezes, questions, workflows};
 
-/// Runs of one simulation.
+/// Limit of runs in one simulation.
 const RUNS: usize = 8;
 const COPILOTS: usize = 3;
 
-/// One request, as it may be sent again.
+/// Request, in a form that can be sent again.
 #[derive(Clone, Debug)]
 pub(super) enum Deed {
     Start {
         definition: Arc<Definition>,
         task: String,
-        /// Whose answers are kept.
+        /// Subject that answers are kept for.
         subject: Option<&'static str>,
         unattended: bool,
         origin: Origin,
@@ -76,7 +76,7 @@ pub(super) enum Deed {
     CloseSession {
         session: SessionId,
     },
-    /// Something is said in a session.
+    /// A person says something in a session.
     Say {
         session: SessionId,
         definition: Arc<Definition>,
@@ -85,18 +85,18 @@ pub(super) enum Deed {
         agent: Option<String>,
         key: Option<String>,
     },
-    /// An answer is corrected or erased.
+    /// A person corrects or erases an answer.
     Amend {
         run: RunId,
         input: Box<Input>,
         actor: Actor,
     },
-    /// What a run did is to be taken back.
+    /// A person undoes changes of a run.
     Undo {
         run: RunId,
         to: u64,
     },
-    /// A node goes through what is runnable once more.
+    /// A node goes through its runnable runs again.
     Sweep,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn of_client(tool: &str) -> bool {
     tool.starts_with("client_")
 }
 
-/// What a client says of a call that it was handed, or perhaps was not.
+/// Returns the result of a client for a call, which the client may not have received.
 fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     let calls: Vec<&String> =
         run.calls.iter().filter(|(_, call)| of_client(&call.tool)).map(|(id, _)| id).collect();
@@ -115,7 +115,7 @@ fn client_result(run: &Run, choices: &mut Choices) -> Option<Input> {
     Some(Input::ClientResult { call, outcome })
 }
 
-/// The plan that there is, with something more or something less.
+/// Returns the current plan with one more subtask, one less, or in reverse order.
 fn replan(run: &Run, choices: &mut Choices) -> Input {
     let phases: Vec<&String> = run.plans.keys().collect();
     let phase = (*choices.pick(&phases)).clone();
@@ -131,11 +131,11 @@ fn replan(run: &Run, choices: &mut Choices) -> Input {
     Input::Replan { phase, version: None, plan: json!({ "subtasks": subtasks }) }
 }
 
-/// What may be started.
+/// Requests that a simulation can make.
 pub(super) struct Menu {
     pub(super) workflows: Vec<Arc<Definition>>,
     pub(super) keys: usize,
-    /// What is played depends on how late it is.
+    /// Seed, whose range decides what is played.
     seed: u64,
 }
 
@@ -165,14 +165,14 @@ impl Menu {
         Self { workflows, keys: 0, seed }
     }
 
-    /// Something that somebody does now.
+    /// Returns the next request of a person or an agent.
     pub(super) fn deed(&mut self, site: &mut Site, choices: &mut Choices) -> Deed {
         let runs = site.witness.runs().count();
         let most = if self.plays_copilots() { COPILOTS } else { RUNS };
         if runs == 0 || (runs < most && choices.one_in(6)) {
             return self.start(site, choices);
         }
-        // Rounds take long, and come to nothing where too much else happens.
+        // Rounds take long, and do not complete if too much else happens.
         if self.plays_copilots()
             && !choices.one_in(6)
             && let Some(deed) = copilots::deed(site, choices)
@@ -265,7 +265,7 @@ impl Menu {
             site.witness.runs().filter_map(|run| run.session().cloned()).collect()
         };
         let session = (!sessions.is_empty() && choices.one_in(2)).then(|| choices.pick(&sessions).clone());
-        // Now and then a key that was used before, with the same request or another one.
+        // A key may be one that was used before, with the same request or another one.
         self.keys += usize::from(!choices.one_in(4));
         let key = (!choices.one_in(3)).then(|| format!("key {}", self.keys));
         let ask = definition.is_external().then(|| Box::new(ask(choices)));
@@ -286,12 +286,12 @@ impl Menu {
         self.seed >= COPILOTS_FROM && (self.seed < QUESTIONS_FROM || self.seed.is_multiple_of(4))
     }
 
-    /// What somebody does at the same time as another deed.
+    /// Returns a request that is sent at the same time as `deed`.
     pub(super) fn beside(&self, deed: &Deed, choices: &mut Choices) -> Option<Deed> {
         if self.plays_copilots() && choices.one_in(6) { copilots::beside(deed, choices) } else { None }
     }
 
-    /// Something is said, or done with an interrupt that resolves nothing.
+    /// Says something, or acts on an interrupt in a way that resolves nothing.
     fn talk(&mut self, site: &Site, choices: &mut Choices) -> Deed {
         let sessions = sessions(site);
         let all: Vec<(&Run, &Interrupt)> = site
@@ -336,7 +336,7 @@ impl Menu {
     }
 }
 
-/// Those that runs made, and those that were opened.
+/// Returns the sessions of all runs, and the opened sessions.
 fn sessions(site: &Site) -> Vec<SessionId> {
     let of_runs = site.witness.runs().filter_map(|run| run.session().cloned());
     let all: BTreeSet<SessionId> = of_runs.chain(site.witness.sessions().cloned()).collect();
@@ -383,7 +383,7 @@ fn ask(choices: &mut Choices) -> Ask {
     }
 }
 
-/// A decision on one of the run's interrupts, mostly an open one, by somebody who may be allowed to.
+/// Returns a decision on one of the run's interrupts, mostly on an open one. The actor may lack the right to decide.
 pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Option<(Input, Actor)> {
     let resolved = choices.one_in(8);
     let candidates: Vec<&Interrupt> =
@@ -393,7 +393,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     }
     let interrupt = *choices.pick(&candidates);
     let mut choice = choices.pick(&interrupt.opened.options);
-    // A run that is cancelled asks no more.
+    // A cancelled run asks no more questions, so this option is rare.
     if run.definition.asking.form == Form::Reply && choice.id == "cancel" && !choices.one_in(6) {
         choice = &interrupt.opened.options[0];
     }
@@ -419,7 +419,7 @@ pub(super) fn decision(run: &Run, site: &mut Site, choices: &mut Choices) -> Opt
     Some((Input::Decide { interrupt: interrupt.opened.interrupt.clone(), decision, holder: None }, actor))
 }
 
-/// Some of the parts that a person chooses from.
+/// Returns some of the parts that a person can choose from.
 fn some_of(interrupt: &Interrupt, choices: &mut Choices) -> Value {
     let parts = interrupt.content.pointer("/payload/trial/keep/parts").and_then(Value::as_array);
     parts.into_iter().flatten().filter(|_| choices.one_in(2)).cloned().collect()
@@ -469,7 +469,7 @@ impl Deed {
         }
     }
 
-    /// Sends the request, and again after a failure of the store if whoever sends it is patient.
+    /// Sends the request. A patient sender sends it again after a failure of the store.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
             let deed = self.said_anew(&site);
@@ -492,7 +492,8 @@ impl Deed {
         }
     }
 
-    /// A message in words that were never said before, so that its like is not taken for it.
+    /// Returns the request, with a message text that was never used before, so that no equal message is mistaken for
+    /// it.
     fn said_anew(&self, site: &Shared) -> Self {
         let Some((run, text)) = self.says() else { return self.clone() };
         let mut site = lock(site);

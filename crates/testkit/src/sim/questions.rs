@@ -1,5 +1,5 @@
-//! Questions: workflows that gather, time, hold and reuse them, agents that ask by a tool or in their replies, and what
-//! people do with answers.
+//! Questions: workflows that gather, time, hold and reuse them, agents that ask by a tool or in their replies, and
+//! people who amend answers.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use super::choices::Choices;
 use super::people::{Deed, someone};
 use super::workflows;
 
-/// The same few again and again: answers to them are of use.
+/// Few different questions, so that answers can be reused.
 const QUESTIONS: [&str; 3] = ["Which?", "which  ?", "When was it?"];
 const SUBJECTS: [&str; 2] = ["one", "other"];
 
-/// Agents side by side, mostly, who may ask.
+/// Returns a workflow whose agents mostly work in parallel and may ask.
 pub(super) fn workflow(choices: &mut Choices) -> Arc<Definition> {
     let base = match choices.below(4) {
         0 => workflows::team(choices),
@@ -50,7 +50,7 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
     (!choices.one_in(6)).then(|| *choices.pick(&SUBJECTS))
 }
 
-/// What an agent does who asks, in the form that it was told of; `None`: something else.
+/// Returns the reply of an agent that asks, in the form that its request offers. `None` if it does something else.
 pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
@@ -70,7 +70,7 @@ pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
         let calls = (0..=choices.below(2)).map(|_| ask(choices.pick(&QUESTIONS))).collect();
         return Some(reply(String::new(), calls));
     }
-    // An agent that was never told of the form brings questions all the same, now and then.
+    // An agent that was not given the form still sometimes replies with questions.
     let told =
         request.messages.first().is_some_and(|first| json!(first).to_string().contains("To ask a person"));
     if !told && !choices.one_in(3) {
@@ -88,7 +88,7 @@ pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
     Some(reply(text.to_string(), Vec::new()))
 }
 
-/// Somebody corrects or erases an answer of a run.
+/// Returns a request that corrects or erases an answer of a run.
 pub(super) fn amended(run: &Run, choices: &mut Choices) -> Option<Deed> {
     let answered: Vec<&InterruptId> =
         run.interrupts.iter().filter(|(_, each)| each.was_answered()).map(|(id, _)| id).collect();
@@ -106,7 +106,7 @@ fn who() -> Actor {
     someone("alice")
 }
 
-/// The interrupt that an amendment is about.
+/// Returns the interrupt of an amendment.
 pub(super) fn of(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),

@@ -1,4 +1,4 @@
-//! What people do in the calm: they decide, go on, and want every run to end well.
+//! Requests of people in the calm: they decide and resume, and want every run to end well.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Interrupt, Kind};
@@ -11,22 +11,23 @@ use super::copilots;
 use super::people::{Deed, of_client, someone};
 use super::site::Site;
 
-/// What a person does who wants the run to end well; `None` where time or nobody has to act.
+/// Returns the next request of a person who wants the run to end well. `None` if the run needs only time, or no person.
 pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;
     match site.witness.state(session) {
-        // Whoever resumed it did not come to this run.
+        // The session was resumed, but the resume did not reach this run.
         session::State::Open if run.suspended => {
             return Some(Deed::ResumeSession { session: session.clone() });
         }
         session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
         session::State::Open => {}
         session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
-        // Whoever closed it did not come to this run.
+        // The session was closed, but the close did not reach this run.
         session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }
-    // Those that can expire are left to do so. A turn whose expiry begins another round would never settle.
+    // Interrupts with an expiry are left to expire. A turn is decided instead, because its expiry may begin another
+    // round.
     let now = site.clock.now();
     let may_wait = |each: &Interrupt| match each.opened.expires_at {
         Some(at) => !copilots::is_of_a_round(each) || at <= now,
@@ -35,7 +36,7 @@ pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
     let open = run.open_interrupts().map(|(_, each)| each).find(|each| !may_wait(each));
     if let Some(interrupt) = open {
         let decision = yes(run, interrupt, site);
-        // Where one is not enough, another one says the same.
+        // If one vote is not enough, the second person votes for the same option.
         let agrees = |name: &str| {
             interrupt
                 .votes
@@ -59,7 +60,7 @@ fn yes(run: &Run, interrupt: &Interrupt, site: &Site) -> Decision {
         Kind::Error => "retry",
         Kind::Continuation => "finish",
         Kind::UnknownOutcome if site.witness.took_effect(&run.id, call) => "happened",
-        // Who does not answer is not asked for ever.
+        // A client call is not repeated, because its client may never answer.
         Kind::UnknownOutcome if run.calls.get(call).is_some_and(|call| of_client(&call.tool)) => "skip",
         Kind::UnknownOutcome => "rerun",
         Kind::Turn if copilots::is_of_a_round(interrupt) => copilots::turn(run, interrupt),

@@ -1,22 +1,22 @@
-//! From a failing history to a short one: turns are left out as long as it still fails.
+//! Shrinks a failing history: leaves out turns as long as the simulation still fails.
 
 use super::choices::Turn;
 use super::mutants::Mutant;
 use super::{Played, replay};
 
-/// Histories tried at most.
+/// Limit of histories to try.
 const TRIES: usize = 500;
 
-/// Steps played at most: a history that fails by never ending is a long one.
+/// Limit of steps to play. A history that fails because it never ends is long.
 const STEPS: u64 = 1_000_000;
 
-/// The shortest history found that fails, replayed with its lines.
+/// Returns the shortest failing history found, replayed with its lines.
 pub fn shrink(failed: &Played, mutant: Option<Mutant>) -> Played {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);
     let mut chunk = turns.len() / 2;
     while chunk > 0 && tries < TRIES && steps < STEPS {
-        // The first turn says what kind of simulation it is.
+        // The first turn decides the kind of simulation and is always kept.
         let mut at = 1;
         while at < turns.len() && tries < TRIES && steps < STEPS {
             let shorter = without(&turns, at, chunk);

@@ -1,4 +1,4 @@
-//! What all nodes of a simulation share: the store, the world, and the witness of both.
+//! State shared by all nodes of a simulation: the store, the world, and the witness of both.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,20 +15,21 @@ use super::world::World;
 use crate::clock::SimClock;
 
 pub(super) struct Site {
-    /// For looks at the store. Of a store of one node, that node's own handle; else one that drives nothing.
+    /// Handle for checks of the store. A store of one node has only that node's handle; otherwise this handle drives no
+    /// run.
     pub(super) store: Arc<Store>,
     pub(super) leases: Leases,
     pub(super) queue: Queue,
     pub(super) world: World,
     pub(super) sink: Sink,
     pub(super) witness: Witness,
-    /// What is broken on purpose.
+    /// Deliberate defect of the engine.
     pub(super) mutant: Option<Mutant>,
     pub(super) clock: SimClock,
     pub(super) appends: u64,
-    /// How often a mutant was asked whether its lease stands.
+    /// Number of lease checks under [`Mutant::AdoptEverything`].
     pub(super) doubts: u64,
-    /// Messages that people sent.
+    /// Number of messages that people sent.
     pub(super) said: u64,
     pub(super) history: History,
 }
@@ -60,7 +61,7 @@ impl Site {
     }
 }
 
-/// A poisoned lock means that a check has panicked already.
+/// Locks the site. A poisoned lock means that a check has already panicked.
 pub(super) fn lock(site: &Shared) -> MutexGuard<'_, Site> {
     site.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! The store beneath a simulation: the journal in memory, and beside it, where that is wanted, a real PostgreSQL.
+//! Store of a simulation: the journal in memory and, on request, a real PostgreSQL as its twin.
 //!
-//! Whatever the journal in memory is asked, the same node's handle on PostgreSQL is asked too, and must give the same
-//! answer; `twin.rs` tells the first one that differs. What the simulation goes on with is memory's answer, so a seed
-//! plays alike with and without a twin. A lease ends in virtual time: its end is told to both.
+//! Most requests to the journal in memory also go to the same node's PostgreSQL handle, which must give the same
+//! answer. `twin.rs` keeps the first difference. The simulation continues with the answer from memory, so a seed plays
+//! the same with and without a twin. A lease that ends in virtual time is ended in both.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,19 +24,19 @@ use tokio::sync::watch;
 
 use super::twin::{Database, Twin};
 
-/// One node's handle.
+/// Store handle of one node.
 pub(super) struct Store {
     memory: Memory,
     twin: Option<Twin>,
 }
 
 impl Store {
-    /// A store of one node.
+    /// Creates a store for one node.
     pub(super) fn new() -> Self {
         Self { memory: Memory::new(), twin: None }
     }
 
-    /// A store that several nodes may join.
+    /// Creates a store that several nodes may join.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
         Self::beside(Memory::shared(), beside)
     }
@@ -54,19 +54,19 @@ impl Store {
         Self { memory, twin }
     }
 
-    /// The node's leases end, as if it had not renewed them.
+    /// Ends the node's leases, as if it had not renewed them.
     pub(super) fn lapse(&self) {
         self.memory.lapse();
         self.twin.iter().for_each(Twin::lapse);
     }
 
-    /// The node renews its leases.
+    /// Renews the node's leases.
     pub(super) fn renew(&self) {
         self.memory.renew();
         self.twin.iter().for_each(Twin::renew);
     }
 
-    /// Where the twin first gave another answer.
+    /// Returns the first difference between the twin's answers and those from memory.
     pub(super) fn difference(&self) -> Option<String> {
         self.twin.as_ref().and_then(Twin::difference)
     }
@@ -328,7 +328,7 @@ impl Leases for Store {
         answer
     }
 
-    /// Which ones counts, not their order.
+    /// Compares the claimed runs without their order.
     async fn claim(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let answer = self.memory.claim(limit).await;
         if let Some(twin) = &self.twin {
@@ -350,7 +350,7 @@ impl Leases for Store {
         self.memory.poll()
     }
 
-    /// The living ones, and how many runs each drives: the rest is each store's own.
+    /// Compares the living nodes and the number of runs of each. The other fields differ between stores.
     async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let answer = self.memory.nodes().await;
         if let Some(twin) = &self.twin {

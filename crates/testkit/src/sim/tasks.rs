@@ -1,4 +1,4 @@
-//! A tiny executor without threads: tasks lie in a list, and the simulator says which one goes on.
+//! Tiny executor without threads: tasks are in a list, and the simulator chooses which one continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::node::NodeId;
 
-/// Whatever a task is for; a node's end takes its tasks with it.
+/// Node and purpose of a task. The tasks of a node end with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) node: NodeId,
@@ -17,13 +17,13 @@ pub(super) struct About {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// What a node does by itself.
+    /// Background work of a node.
     Life,
-    /// Sends what channels are told.
+    /// Sends deliveries over channels.
     Post,
-    /// Brings the answer of an action back: run and action.
+    /// Delivers the answer of an action. The fields are the run and the action.
     Answer(String, String),
-    /// Somebody's request, which may be given up in the middle.
+    /// Sends a request, which may be dropped before it completes.
     Request(String),
 }
 
@@ -50,13 +50,13 @@ impl Tasks {
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
-    /// All of these nodes.
+    /// Returns all tasks of these nodes.
     pub(super) fn all(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let all = self.0.iter().enumerate();
         all.filter(|(_, task)| of(task.about.node)).map(|(index, _)| index).collect()
     }
 
-    /// Those of these nodes that can go on, oldest first.
+    /// Returns the tasks of these nodes that can continue, oldest first.
     pub(super) fn ready(&self, of: impl Fn(NodeId) -> bool) -> Vec<usize> {
         let mut all = self.all(of);
         all.retain(|index| self.0[*index].woken.0.load(Ordering::Relaxed));
@@ -68,7 +68,7 @@ impl Tasks {
         all.filter(|(_, task)| matches!(task.about.what, What::Request(_))).map(|(index, _)| index).collect()
     }
 
-    /// Lets a task go on to where it has to wait again.
+    /// Polls a task once and removes it if it is complete.
     pub(super) fn poll(&mut self, index: usize) {
         let task = &mut self.0[index];
         task.woken.0.store(false, Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl Tasks {
         self.0.remove(index);
     }
 
-    /// Drops every task that `gone` names.
+    /// Drops every task for which `gone` returns true.
     pub(super) fn drop_those(&mut self, gone: impl Fn(&About) -> bool) {
         self.0.retain(|task| !gone(&task.about));
     }

@@ -1,5 +1,5 @@
-//! What commands and file tools would change, and how it is written: `./do a=TEXT -b` writes and deletes files, and
-//! changes nothing while it is tried. A commit writes one path a turn, so that anything may come between two of them.
+//! Changes of commands and file tools, and their commits. `./do a=TEXT -b` writes and deletes files, and changes
+//! nothing in a trial. A commit writes one path in each turn, so that anything may happen between two paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,13 +19,13 @@ use super::mutants::Mutant;
 use super::site::Site;
 use super::world::World;
 
-/// How far the commit of a job is.
+/// Progress of a commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Writing {
     is_begun: bool,
-    /// Paths that are dealt with.
+    /// Number of paths that are done.
     paths: usize,
-    /// Whether it has written one of them.
+    /// True if the commit has written a path.
     has_written: bool,
 }
 
@@ -46,7 +46,7 @@ fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 impl World {
-    /// Every file as a changeset has it.
+    /// Returns every file as a changeset entry.
     pub(super) fn entries(&self) -> BTreeMap<String, Entry> {
         self.files.iter().map(|(path, text)| (path.clone(), entry(text))).collect()
     }
@@ -55,7 +55,7 @@ impl World {
         self.files.get(path).map(|text| entry(text))
     }
 
-    /// A command that writes some files and deletes others.
+    /// Returns a command that writes some files and deletes others.
     pub(super) fn writing(&mut self, choices: &mut Choices) -> String {
         let mut words = vec!["./do".to_owned()];
         for path in ["a", "b", "c"] {
@@ -68,7 +68,7 @@ impl World {
         words.join(" ")
     }
 
-    /// The files as a command leaves them. Every text that it writes can be found by its digest from then on.
+    /// Returns the files after a command. From then on each text that the command writes can be found by its digest.
     fn after(&mut self, line: &str) -> BTreeMap<String, String> {
         let mut files = self.files.clone();
         for word in line.strip_prefix("./do").unwrap_or_default().split_whitespace() {
@@ -88,7 +88,7 @@ impl World {
         self.kept.extend(texts);
     }
 
-    /// What `write_file` would change.
+    /// Returns the change that `write_file` proposes.
     pub(super) fn proposed(&mut self, arguments: &Value) -> Proposed {
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         let mut files = self.files.clone();
@@ -97,7 +97,7 @@ impl World {
         Proposed { changeset: between(&self.files, &files), text: "written".to_owned(), data: Value::Null }
     }
 
-    /// What a command changes.
+    /// Returns the changes of a command.
     pub(super) fn between(&mut self, line: &str) -> Changeset {
         let after = self.after(line);
         between(&self.files, &after)
@@ -115,7 +115,7 @@ impl World {
 }
 
 impl Site {
-    /// Runs a command where it can harm nothing, or works an undo out.
+    /// Tries a command without side effects, or computes an undo.
     pub(super) fn try_on(
         &mut self,
         tool: &str,
@@ -139,7 +139,7 @@ impl Site {
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
-    /// What of it is as the run left it.
+    /// Returns the changes of an undo for the paths that are still as the run left them.
     fn try_undo(&mut self, arguments: &Value) -> Tried {
         let impossible = |why: &str| Tried::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {
@@ -162,7 +162,7 @@ impl Site {
         yielded(Changeset::new(changes).expect("each path comes once"), String::new())
     }
 
-    /// Writes the next path of a commit; `None` while there is more to do.
+    /// Writes the next path of a commit. Returns `None` while there is more to do.
     pub(super) fn write_on(&mut self, job: &Job, writing: &mut Writing) -> Option<Outcome> {
         let Job { run, action, work, .. } = job;
         let Work::Commit { call, attempt, changeset, is_resumed, layer: _, merges: _ } = work else {

@@ -1,6 +1,6 @@
-//! One turn at a time: a task goes on, an append is written, a job is done, somebody acts, something fails.
+//! Turns of a simulation: a task continues, an append is written, a job is done, a person acts, or something fails.
 //!
-//! A turn is the step that the simulator counts. Between any two turns everything is as a crash would find it.
+//! A turn is the step that the simulator counts. A crash can happen between any two turns.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use super::twin::Database;
 use super::world::Held;
 use crate::clock::SimClock;
 
-/// Nodes that are alive at once.
+/// Limit of living nodes.
 const NODES: usize = 3;
 
 pub(super) struct Sim {
@@ -35,19 +35,19 @@ pub(super) struct Sim {
     pub(super) clock: SimClock,
     pub(super) site: Shared,
     pub(super) tasks: Tasks,
-    /// Those that are alive, perhaps frozen.
+    /// Living nodes, including frozen ones.
     pub(super) nodes: Vec<Node>,
     pub(super) climate: Climate,
     pub(super) steps: u64,
     menu: Menu,
     mutant: Option<Mutant>,
-    /// Of a store of one node: how often it was opened.
+    /// Number of times that a store of one node was opened.
     opened: u64,
     node_ids: NodeId,
 }
 
 impl Sim {
-    /// With `beside`, the nodes of a shared store write to this database too.
+    /// Creates a simulation. With `beside`, the nodes of a shared store write to this database, too.
     pub(super) fn new(
         seed: u64,
         mut choices: Choices,
@@ -98,7 +98,7 @@ impl Sim {
         site.witness.problem().is_some()
     }
 
-    /// Plays one turn; `false` when there is none left.
+    /// Plays one turn. Returns false if there is none left.
     pub(super) fn turn(&mut self) -> bool {
         if !self.choices.next_turn() {
             return false;
@@ -139,12 +139,12 @@ impl Sim {
         true
     }
 
-    /// Whether channels are told.
+    /// Returns true if channels are played.
     fn tells(&self) -> bool {
         lock(&self.site).witness.telling.plays
     }
 
-    /// Tasks that can go on, on nodes that are not frozen.
+    /// Returns the tasks that can continue, on nodes that are not frozen.
     pub(super) fn ready(&self) -> Vec<usize> {
         self.tasks.ready(|id| self.is_awake(id))
     }
@@ -153,7 +153,7 @@ impl Sim {
         self.nodes.iter().all(|node| node.id != id || !node.frozen)
     }
 
-    /// Lets a task go on to its next wait.
+    /// Lets a task continue to its next wait.
     pub(super) fn go_on(&mut self, index: usize) {
         self.steps += 1;
         self.tasks.poll(index);
@@ -165,7 +165,7 @@ impl Sim {
         self.compare_loaded();
     }
 
-    /// Compares each loaded run with the replay of what was written, once after each append to it.
+    /// Compares each loaded run with the replay of its written events, once after each append to it.
     fn compare_loaded(&mut self) {
         let mut site = lock(&self.site);
         for run in site.witness.not_compared() {
@@ -175,7 +175,7 @@ impl Sim {
         }
     }
 
-    /// Of one node's appends, the first comes first; those of several come in any order.
+    /// Writes a queued append. A store of one node writes in order, and a shared store in any order.
     pub(super) fn write(&mut self, how: Write) {
         self.steps += 1;
         let queued = lock(&self.site).queue.len();
@@ -183,7 +183,7 @@ impl Sim {
         lock(&self.site).write_one(index, how);
     }
 
-    /// Does a job and brings its answer on its way, perhaps more than once.
+    /// Does a job and sends its answer, perhaps more than once.
     pub(super) fn work(&mut self, index: usize, answers: usize) {
         self.steps += 1;
         let (held, answer) = {
@@ -232,7 +232,7 @@ impl Sim {
         });
     }
 
-    /// Somebody does something, on one surface or on two at once.
+    /// Sends a request, on one surface or on two at once.
     fn act(&mut self) {
         let deed = self.menu.deed(&mut lock(&self.site), &mut self.choices);
         let surfaces = if self.choices.one_in(6) { 2 } else { 1 };
@@ -348,8 +348,8 @@ impl Sim {
         }
     }
 
-    /// Every process ends, and the next one opens the store. Some of what was on its way may have been written,
-    /// or will be where the store is another process.
+    /// Ends every process, and opens the store in a new one. Some queued appends are written first. A shared store may
+    /// write the others later.
     pub(super) fn crash(&mut self) {
         while lock(&self.site).queue.len() > 0 && self.choices.one_in(2) {
             self.write(Write::Unheard);
@@ -365,7 +365,7 @@ impl Sim {
         self.open_node();
     }
 
-    /// Everything that a node holds in memory is gone, and its tools with it. Its lease ends in its time.
+    /// Ends a node. Its memory and its tools are lost, and its lease expires later.
     fn die(&mut self, dead: NodeId) {
         self.tasks.drop_those(|about| about.node == dead);
         self.hang_up(dead);
@@ -375,7 +375,7 @@ impl Sim {
         site.leases.stop(dead, false);
     }
 
-    /// Another process opens the store. A store of one node shuts the one before out.
+    /// Opens the store in a new process. A store of one node shuts out the process before it.
     fn open_node(&mut self) {
         self.node_ids += 1;
         let id = self.node_ids;
@@ -409,7 +409,7 @@ impl Sim {
         self.nodes.push(node);
     }
 
-    /// The renewals of a node do not come through any more, or they do again.
+    /// Stops the lease renewals of a node, or resumes them.
     fn renew_or_not(&mut self, index: usize) {
         let node = self.nodes[index].id;
         let clock_stands = self.choices.one_in(2);
@@ -426,14 +426,14 @@ impl Sim {
         node.frozen = freezes;
         let mut site = lock(&self.site);
         if self.climate.shared && freezes {
-            // Its clock does not: when it wakes up, it sees that its lease is over.
+            // The node's clock continues, so that it sees the expired lease when it resumes.
             site.leases.stop(node.id, false);
         } else if self.climate.shared {
             site.leases.renew(node.id, self.clock.passed_ms());
         }
     }
 
-    /// Nothing fails any more.
+    /// Ends all faults.
     pub(super) fn heal(&mut self) {
         lock(&self.site).queue.failing_reads = 0;
         for index in 0..self.nodes.len() {
@@ -444,7 +444,7 @@ impl Sim {
         self.heal_sink();
     }
 
-    /// The wall clock is put right: not before anything that was written.
+    /// Corrects the wall clock, which is then not earlier than any written event.
     fn put_clock_right(&mut self) {
         let latest = lock(&self.site).witness.runs().map(|run| run.last_at).max();
         self.clock.set(latest.unwrap_or(Timestamp::from_millis(0)).max(self.clock.now()));

@@ -1,7 +1,7 @@
-//! A node's handle on a real PostgreSQL beside the journal in memory, asked the same and compared.
+//! PostgreSQL twin of a node's journal in memory: gets the same requests, and its answers are compared.
 //!
-//! Its clock is the real one, so its lease is longer than any simulation; where a lease ends in virtual time, it is
-//! ended by hand. Every call blocks until it is answered: the simulation stands still meanwhile.
+//! Its clock is real, so its lease is longer than any simulation. A lease that ends in virtual time is ended with an
+//! SQL statement. Every call blocks until its answer, so the simulation stands still during a call.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -14,26 +14,26 @@ use holdshort_testpg::Server;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-/// No simulation takes longer.
+/// Lifetime of a lease, longer than any simulation.
 const LEASE: Duration = Duration::from_hours(10);
-/// Until reads by position see an append.
+/// Longest wait until reads by position see an append.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// For what the nodes do there by themselves; a simulation has none.
+/// Runtime for the background tasks of PostgreSQL nodes. A simulation has no runtime of its own.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime can be started"));
 
-/// An empty database that the twins of one simulation share.
+/// Empty database that the twins of one simulation share.
 pub(super) struct Database {
     server: &'static Server,
     url: String,
-    /// The position that each event has there; the first one's is the first.
+    /// Position of each event in PostgreSQL, in the order of the events in memory.
     positions: Mutex<Vec<u64>>,
-    /// The first answer that was not the same.
+    /// First answer that differed.
     difference: Mutex<Option<String>>,
 }
 
 impl Database {
-    /// Made in the server of this process.
+    /// Creates a database in the PostgreSQL server of this process.
     pub(super) fn new() -> Self {
         let server = holdshort_testpg::shared();
         let url = server.database();
@@ -54,11 +54,11 @@ impl Database {
 pub(super) struct Twin {
     database: Arc<Database>,
     postgres: Postgres,
-    /// The epoch that it was opened under.
+    /// Epoch of its opening.
     node: u64,
 }
 
-/// What is asked, and compared by [`Twin::same`].
+/// Gives access to the requests that [`Twin::same`] compares.
 impl Deref for Twin {
     type Target = Postgres;
 
@@ -68,7 +68,7 @@ impl Deref for Twin {
 }
 
 impl Twin {
-    /// A node that joins, and must be given the same epoch.
+    /// Opens a node, which must get the same epoch.
     pub(super) fn open(database: Arc<Database>, epoch: u64) -> Self {
         let config =
             Config { lease: LEASE, connections: 1, ..Config::new(database.url.clone(), "simulated") };
@@ -89,7 +89,7 @@ impl Twin {
         lock(&self.database.difference).clone()
     }
 
-    /// Notes what is not the same.
+    /// Records a difference between an answer and the expected one.
     pub(super) fn same<T: Debug, U: Debug>(&self, what: &str, expected: &T, asked: impl Future<Output = U>) {
         let told = format!("{:?}", RUNTIME.block_on(asked));
         let expected = format!("{expected:?}");
@@ -98,7 +98,7 @@ impl Twin {
         }
     }
 
-    /// Writes, and waits until everybody can read it.
+    /// Appends, and waits until every reader can see the append.
     pub(super) fn append(&self, append: Append, expected: &Result<Appended, AppendError>) {
         let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
         let told = RUNTIME.block_on(self.postgres.append(append));
@@ -131,7 +131,7 @@ impl Twin {
         }
     }
 
-    /// Where the event is that has this position in memory.
+    /// Returns the position in PostgreSQL of the event with this position in memory.
     pub(super) fn position(&self, position: u64) -> u64 {
         let positions = lock(&self.database.positions);
         let index = usize::try_from(position).unwrap_or(usize::MAX).min(positions.len());

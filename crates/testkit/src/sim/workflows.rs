@@ -62,7 +62,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
     })
 }
 
-/// A plan, then its subtasks, with everything else as it comes.
+/// Returns a workflow with a plan, then its subtasks. The rest is random.
 pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let planner = Agent {
@@ -99,7 +99,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Two agents that hand over to each other, to a person and to nobody; tools that the client runs; smart approval.
+/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator, with client tools
+/// and perhaps with smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];
@@ -133,7 +134,7 @@ pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// The same where some agents end with `finish` alone. Drafts of plans are texts.
+/// Makes some agents end only with `finish`, except the planner and the router, whose replies are texts.
 pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
@@ -146,13 +147,13 @@ pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// The same where some interrupts take two people.
+/// Makes some interrupts require two people.
 pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     for kind in [Kind::ToolApproval, Kind::PlanApproval, Kind::Review] {
         if choices.one_in(3) {
             let gate = definition.gates.kinds.entry(kind).or_default();
-            // One alone could never release it.
+            // One approver alone could never release it.
             let named = if gate.assignment.is_some() {
                 super::founders::NAMES.map(str::to_owned).to_vec()
             } else {
@@ -164,7 +165,7 @@ pub(super) fn with_quorums(definition: &Definition, choices: &mut Choices) -> Ar
     Arc::new(definition)
 }
 
-/// The same where commands are tried, and what changes nothing asks nobody.
+/// Turns on trials of commands. A trial without changes then sometimes needs no approval.
 pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     definition.gates.trial = !choices.one_in(4);
@@ -176,7 +177,7 @@ pub(super) fn with_trials(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Grants for a category, and grants that expire.
+/// Makes some grants cover a category, and some expire.
 pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc<Definition> {
     let mut definition = definition.clone();
     if choices.one_in(3) {
@@ -186,7 +187,7 @@ pub(super) fn with_grants(definition: &Definition, choices: &mut Choices) -> Arc
     Arc::new(definition)
 }
 
-/// Runs of agents of other frameworks.
+/// Returns the workflow of external runs.
 pub(super) fn external() -> Arc<Definition> {
     Arc::new(Definition {
         name: EXTERNAL.to_owned(),
@@ -244,7 +245,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
     })
 }
 
-/// Rules of a workflow or of the installation, over the few things that models ask for.
+/// Returns rules of a workflow or of the installation, for the few calls that simulated models make.
 pub(super) fn rules(choices: &mut Choices) -> Vec<Rule> {
     (0..choices.below(4)).map(|_| rule(choices)).collect()
 }

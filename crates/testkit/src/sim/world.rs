@@ -1,4 +1,4 @@
-//! The world that tools work in: one folder of files, a command line, and the jobs that are under way.
+//! World of the tools: one directory of files, a command line, and the running jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,23 +23,23 @@ pub(super) const WORKSPACE: &str = "/w";
 #[expect(clippy::struct_excessive_bools, reason = "each says what is played")]
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
-    /// What is under way, oldest first.
+    /// Running jobs, oldest first.
     pub(super) jobs: Vec<Held>,
-    /// Answers that nobody waits for any more.
+    /// Aborted jobs, whose answers are no longer awaited.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
-    /// What a person has stopped.
+    /// Actions that a person has stopped.
     pub(super) stopped: BTreeSet<(RunId, ActionId)>,
-    /// So that no two writes are of the same text.
+    /// Number of texts so far, which makes each text unique.
     written: u64,
     /// Every text that was to be written, by its digest.
     pub(super) kept: BTreeMap<Digest, String>,
-    /// Commands are tried, and file tools say what they would change: see [`super::TRIALS_FROM`].
+    /// True if commands are tried and file tools propose changesets: see [`super::TRIALS_FROM`].
     pub(super) plays_trials: bool,
-    /// But now and then they are.
+    /// True if only three different texts exist, so that texts repeat.
     pub(super) same_texts: bool,
-    /// Replies break off, work is ended in every way, and edits are checked: see [`super::ENDINGS_FROM`].
+    /// True if replies break off, work ends in every way, and edits are checked: see [`super::ENDINGS_FROM`].
     pub(super) plays_endings: bool,
-    /// Agents ask in every way: see [`super::QUESTIONS_FROM`].
+    /// True if agents ask in every way: see [`super::QUESTIONS_FROM`].
     pub(super) plays_questions: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Held {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
-    /// Of a commit.
+    /// Progress of a commit.
     pub(super) writing: Writing,
 }
 
@@ -67,14 +67,14 @@ impl World {
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    /// A text that was never written before, or one of a few.
+    /// Returns a text that was never written before, or one of three if texts repeat.
     pub(super) fn text(&mut self) -> String {
         self.written += 1;
         let many = if self.same_texts { 3 } else { u64::MAX };
         format!("text {}", self.written % many)
     }
 
-    /// Somebody changes a file who asks nobody.
+    /// Changes a file as somebody does who asks nobody.
     pub(super) fn change(&mut self, path: &str) {
         let text = self.text();
         self.files.insert(path.to_owned(), text);
@@ -99,7 +99,7 @@ impl World {
 }
 
 impl Site {
-    /// Does a job, and says what came of it.
+    /// Does a job and returns its result.
     pub(super) fn work(&mut self, job: &Job, choices: &mut Choices) -> Input {
         match &job.work {
             Work::Inspect { call, revision, tool, arguments } => Input::Inspected {
@@ -111,7 +111,7 @@ impl Site {
                 let tried = self.try_on(tool, arguments, preconditions, choices);
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
-            // All at once; `write_on` does it path by path.
+            // Writes all paths at once. `write_on` writes one path.
             Work::Commit { call, attempt, .. } => {
                 let mut writing = Writing::default();
                 let outcome = loop {
@@ -190,7 +190,7 @@ impl Site {
             as_shown: changed.is_empty(),
         };
         self.witness.happened(&job.run, &job.action, &self.leases, effect);
-        // It was killed after all that it did.
+        // The tool was killed after its effect was complete.
         if is_stopped && choices.one_in(2) {
             return stopped();
         }
