@@ -1,5 +1,5 @@
-//! Manual changes to a journal, as somebody makes them who knows the storage format. `appends` is unpacked into a table
-//! `events` with one row for each event, changed there by any SQL, and packed again.
+//! Manual changes to a journal by a person who knows the storage format. `appends` is unpacked into a table `events`
+//! with one row for each event, changed there by any SQL, and packed again.
 //!
 //! The format is implemented here a second time instead of shared with the store: the tested code must not verify
 //! itself. `crates/store/src/packed_append.rs` describes the columns.

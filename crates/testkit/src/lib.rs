@@ -1,5 +1,5 @@
-//! Test doubles and tools for the tests of all crates: clocks, faults, scripted models, the real binary, and the
-//! simulator that drives the whole engine from a seed. For tests only.
+//! Tools for tests: clocks, faults, scripted models, the real binary, and the simulator that drives the whole engine
+//! from a seed. For tests only.
 //!
 //! Uses a real server or socket where one starts at once. Never mocks the project's own code.
 

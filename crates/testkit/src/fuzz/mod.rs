@@ -1,7 +1,7 @@
 //! Bodies of the fuzz targets, for every format that accepts bytes from outside.
 //!
-//! Each takes bytes and asserts that nothing panics, that a parsed value is equal after writing and parsing it again,
-//! and that a refusal has a code. `fuzz/` runs them under libFuzzer. A test runs them on a corpus and on its mutations.
+//! Each takes bytes and asserts that nothing panics and that a refusal has a code. A parsed value must be equal after
+//! writing and parsing it again. `fuzz/` runs them under libFuzzer. A test runs them on a corpus and on its mutations.
 
 mod command;
 mod cursor;

@@ -10,9 +10,9 @@ pub(super) enum Fault {
     Join,
     /// One of several nodes dies. The others notice when its lease expires.
     Die,
-    /// The lease renewals of a node stop, and its clock may stand still. The next such fault lets them resume.
+    /// The lease renewals of a node stop, and its clock may stop. The next such fault lets them resume.
     Late,
-    /// A process stands still while its tools continue, or it resumes without knowing of the pause.
+    /// A process is frozen while its tools continue, or it resumes without knowing of the pause.
     Freeze,
     /// Another process opens a store of one node while the tools of the previous process still run.
     TakeOver,
@@ -34,7 +34,7 @@ pub(super) enum Fault {
     Twice,
     /// The sender of a request drops it before it completes.
     GiveUp,
-    /// Somebody changes a file without asking anybody.
+    /// A file changes outside of any run.
     File,
 }
 

@@ -42,7 +42,7 @@ pub(super) enum Write {
     Full,
     /// The append is written, but the caller receives an error.
     Unheard,
-    /// The append is not written, and the caller receives an error that does not say so.
+    /// The append is not written, and the error leaves open whether it was.
     Lost,
 }
 

@@ -1,7 +1,7 @@
 //! Leases of all nodes in virtual time: as the store knows them, and as each node believes.
 //!
 //! A lease with renewals never expires. Without renewals the node is alive for the store until its lease expires. The
-//! node itself trusts the lease for a little less time, unless its clock stands still as well.
+//! node itself trusts the lease for a little less time, unless its clock has stopped as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ struct Standing {
     renews: bool,
     renewed_at: u64,
     believed_until: u64,
-    /// True if the node's own clock stands still, so that the node does not see its lease expire.
+    /// True if the node's own clock has stopped, so that the node does not see its lease expire.
     clock_stands: bool,
 }
 

@@ -1,11 +1,14 @@
 //! Simulator: whole systems from a seed, in virtual time, with the real driver.
 //!
 //! Runs in one thread without a real clock or real randomness. `choices.rs` decides in each turn what happens next
-//! (`turns.rs`), what models and people do, and what fails (`faults.rs`). The range of the seed decides what is played
-//! (`ranges.rs`): agents alone, plans, teams, sessions, conversations, trials and undo, interruptions, copilots,
-//! questions, freezes, channels with their deliveries (`outbox.rs`). The witness (`check/`) checks every append and
-//! every effect. In the calm at the end nothing fails, and every run must end (`calm.rs`). A failing seed is shrunk to
-//! a short history (`shrink.rs`). An engine that is broken on purpose must fail (`mutants.rs`, `witness.rs`).
+//! (`turns.rs`), what models and people do, and what fails (`faults.rs`).
+//!
+//! The range of the seed decides what is played (`ranges.rs`): agents alone, plans, teams, sessions, conversations,
+//! trials and undo, interruptions, copilots, questions, freezes, deliveries (`outbox.rs`).
+//!
+//! The witness (`check/`) checks every append and every effect. In the calm at the end nothing fails, and every run
+//! must end (`calm.rs`). A failing seed is shrunk to a short history (`shrink.rs`). An engine that is broken on purpose
+//! must fail (`mutants.rs`, `witness.rs`).
 //!
 //! Assignments and their deadlines are played separately, without a store (`asked/`). The store is in memory. On
 //! request a real PostgreSQL gets the same requests and must give the same answers (`store.rs`).
@@ -68,8 +71,8 @@ pub fn failed_once() -> impl Iterator<Item = u64> {
 #[derive(Clone, Debug)]
 pub struct Played {
     pub seed: u64,
-    /// Number of turns: a task continued to its next wait, an append was written, a job was done, a person acted, time
-    /// passed, or something failed.
+    /// Number of turns. In a turn a task continued, an append was written, a job was done, a person acted, time passed,
+    /// or something failed.
     pub steps: u64,
     /// Number of written events.
     pub events: u64,

@@ -26,7 +26,7 @@ pub(super) type SimDriver = Driver<SimJournal, NodeClock, Hands>;
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) driver: Arc<SimDriver>,
-    /// True if the whole process stands still. Its tools continue.
+    /// True if the whole process is frozen. Its tools continue.
     pub(super) frozen: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Channels of a simulation, and the sink that plays their receivers: it accepts messages, fails, asks for a delay,
-//! hangs, is down, or wants no more messages.
+//! Channels of a simulation, and the sink that plays their receivers. The sink accepts messages, fails, asks for a
+//! delay, hangs, is down, or wants no more messages.
 //!
 //! Each node runs the real worker of the engine. Letters stay in the sink until the simulator answers them.
 
@@ -35,7 +35,7 @@ use crate::clock::START;
 /// Limit of attempts for a delivery. With the first wait [`RETRY_MS`] the last attempt is over within minutes.
 const ATTEMPTS: u64 = 5;
 const RETRY_MS: u64 = 1_000;
-/// Longer than all waits together.
+/// Longest time for sending everything: more than all retry waits together.
 const PATIENCE_MS: u64 = 60 * 60_000;
 
 /// Letters that were sent and are not answered yet.

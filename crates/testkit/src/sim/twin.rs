@@ -1,7 +1,7 @@
 //! PostgreSQL twin of a node's journal in memory: gets the same requests, and its answers are compared.
 //!
 //! Its clock is real, so its lease is longer than any simulation. A lease that ends in virtual time is ended with an
-//! SQL statement. Every call blocks until its answer, so the simulation stands still during a call.
+//! SQL statement. Every call blocks until its answer, so the simulation waits during a call.
 
 use std::fmt::Debug;
 use std::ops::Deref;

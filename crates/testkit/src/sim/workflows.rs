@@ -99,8 +99,8 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
     Arc::new(definition)
 }
 
-/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator, with client tools
-/// and perhaps with smart approval.
+/// Returns a workflow of two agents that hand over to each other, to a person and to the terminator. It has client
+/// tools and perhaps smart approval.
 pub(super) fn team(choices: &mut Choices) -> Arc<Definition> {
     let mut definition = (*random(choices)).clone();
     let names = ["agent", "other"];

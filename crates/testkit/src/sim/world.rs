@@ -74,7 +74,7 @@ impl World {
         format!("text {}", self.written % many)
     }
 
-    /// Changes a file as somebody does who asks nobody.
+    /// Changes a file outside of any run.
     pub(super) fn change(&mut self, path: &str) {
         let text = self.text();
         self.files.insert(path.to_owned(), text);

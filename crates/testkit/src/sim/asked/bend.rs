@@ -1,4 +1,4 @@
-//! Events bent on purpose, one way at a time: what the judge must notice.
+//! Bends: events that are falsified on purpose in one way each, which the judge must notice.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::interrupt::{Outcome, Reminded, Seat};
@@ -8,29 +8,29 @@ use super::of_run;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bend {
-    /// No node looks at what is due.
+    /// No node handles deadlines.
     KeepNoTime,
-    /// A node looks an hour too early.
+    /// A node handles deadlines an hour too early.
     LookEarly,
-    /// Votes are counted over the people who were there before the last change.
+    /// Votes are counted over the people before the last change.
     ReadWhoWasThere,
-    /// One person is enough.
+    /// One vote is enough in every stage.
     ForgetTheQuorum,
-    /// A step asks for fewer people than before.
+    /// An escalation requires fewer people than before.
     AskFewerLater,
-    /// A step brings others than it names.
+    /// An escalation asks other people than it names.
     AskOthers,
-    /// A step that puts others in the place of those who were asked leaves their votes.
+    /// An escalation that replaces approvers keeps their votes.
     KeepTheirVotes,
     /// A reminder is written twice.
     RemindTwice,
-    /// Somebody is reminded who is not asked.
+    /// A reminder goes to people who are not asked.
     RemindAnybody,
-    /// Nobody is reminded.
+    /// A reminder has no recipients.
     RemindNobody,
-    /// A vote is cast in the place of somebody who asked for nothing of the kind.
+    /// A vote is cast for a person who did not delegate.
     StandInForAnother,
-    /// A refusal releases.
+    /// A rejection is written as an approval.
     ReleaseWhatWasRefused,
 }
 
@@ -95,7 +95,7 @@ impl Bend {
         vec![event]
     }
 
-    /// The first seed that shows it.
+    /// Returns the first simulation that notices the bend.
     pub fn noticed(self) -> Option<super::Asked> {
         (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
     }

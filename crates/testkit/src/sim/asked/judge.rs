@@ -1,4 +1,4 @@
-//! The judge: follows events, and says what must never be.
+//! The judge: follows events and reports violated rules.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Judge {
     pub(super) releases: u64,
     town: Town,
     matters: BTreeMap<InterruptId, Matter>,
-    /// What was asked last.
+    /// Last ask, until its interrupt opens.
     asked: Option<Ask>,
     n: u64,
 }
@@ -29,7 +29,7 @@ impl Judge {
         self.asked = Some(ask.clone());
     }
 
-    /// One append, at a time of which no node's clock is further away than they are apart.
+    /// Checks one append. `now` differs from the clock of each node by at most [`SKEW_MS`].
     pub(super) fn saw(&mut self, events: &[Event], now: Timestamp) {
         for event in events {
             self.n += 1;
@@ -46,7 +46,7 @@ impl Judge {
                 self.problem = Some(why);
             }
         }
-        // Nobody else decides before those votes are gone.
+        // Votes that became void must be withdrawn in the same append, before anybody else decides.
         if events.iter().any(|event| of_run(event).is_some()) {
             for matter in self.matters.values_mut() {
                 let Some((stage, n)) = matter.void.take() else { continue };
@@ -98,7 +98,7 @@ impl Judge {
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
                     return Err(format!("{by} votes for {of} in stage {} of others", seat.stage));
                 }
-                // Where it is allowed, somebody agrees in two stages.
+                // Without `distinct`, one person may agree in two stages.
                 let again = |ballot: &Ballot| matter.assignment.distinct || ballot.stage == seat.stage;
                 matter.ballots.retain(|ballot| ballot.by != by || !again(ballot));
                 let groups = seat.groups.clone();
@@ -237,7 +237,7 @@ impl Judge {
         same("it opens", expected, (opened.remind_at, opened.escalate_at))
     }
 
-    /// Somebody has just looked: nothing that was due is left.
+    /// Checks that no deadline was missed, after a node has just handled everything.
     pub(super) fn at_the_end(&mut self, now: Timestamp) {
         for matter in self.matters.values().filter(|matter| !matter.is_over) {
             let own = [matter.expires_at, matter.remind_at, matter.escalate_at];
@@ -261,7 +261,7 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
 
-/// Something happens because of a time: it has come, as far as any clock says, and no freeze holds it.
+/// Checks that a deadline has passed, as far as any clock says, and that no freeze holds it.
 fn due(what: &str, due: Option<Timestamp>, at: Timestamp, now: Timestamp, town: &Town) -> Result<(), String> {
     let Some(due) = due else { return Err(format!("{what} that nobody waits for")) };
     if town.frozen {
@@ -271,7 +271,7 @@ fn due(what: &str, due: Option<Timestamp>, at: Timestamp, now: Timestamp, town: 
     if early { Err(format!("{what} comes at {now}, not at {due}")) } else { Ok(()) }
 }
 
-/// Whether these are those who are told.
+/// Checks that a reminder goes exactly to the people who are waited for.
 fn reminded(matter: &Matter, to: &[String], at: Timestamp, town: &Town) -> Result<(), String> {
     let now_at = matter.now_at();
     let stage = &matter.assignment.stages[now_at];
@@ -299,7 +299,7 @@ fn reminded(matter: &Matter, to: &[String], at: Timestamp, town: &Town) -> Resul
     Ok(())
 }
 
-/// Whether a step does what it says, and no more.
+/// Checks that an escalation does exactly what its step says.
 fn escalated(
     matter: &mut Matter,
     at: usize,

@@ -1,4 +1,5 @@
-//! What the judge knows of people and of one interrupt, and how it counts: written without the core's own functions.
+//! Knowledge of the judge about people and about one interrupt, and its own counting. Written without the functions of
+//! the core.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use holdshort_core::actor::Role;
 use holdshort_core::interrupt::{Assignment, Delegation, Represented, Stage, Timing};
 use holdshort_core::time::Timestamp;
 
-/// Who is there.
+/// People as the judge knows them.
 #[derive(Clone, Debug)]
 pub(super) struct Town {
     pub(super) people: BTreeMap<String, (BTreeSet<Role>, BTreeSet<String>)>,
@@ -21,14 +22,14 @@ pub(super) struct Ballot {
     pub(super) stage: usize,
     pub(super) option: String,
     pub(super) groups: Vec<String>,
-    /// Its number among all events.
+    /// Number of the vote's event among all events.
     pub(super) n: u64,
 }
 
-/// One interrupt.
+/// Interrupt as the judge knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Matter {
-    /// How many have to agree in each stage, as it was asked or emptied since.
+    /// Required people of each stage, as asked or as changed when the stage was emptied.
     pub(super) needs: Vec<usize>,
     pub(super) assignment: Assignment,
     pub(super) timing: Timing,
@@ -41,11 +42,11 @@ pub(super) struct Matter {
     pub(super) delegations: Vec<Delegation>,
     pub(super) snoozed: BTreeMap<String, Timestamp>,
     pub(super) is_over: bool,
-    /// Votes older than this, of the stage or of all of them, must be gone by the end of the append.
+    /// Votes before this event, of one stage or of all, must be withdrawn by the end of the append.
     pub(super) void: Option<(Option<usize>, u64)>,
 }
 
-/// The operator of the machine is always there.
+/// The operator of the machine always exists.
 impl Default for Town {
     fn default() -> Self {
         let roles = BTreeSet::from([Role::Admin, Role::Operator]);
@@ -77,7 +78,7 @@ impl Town {
         self.people.get(who).is_some_and(|(_, groups)| groups.contains(group))
     }
 
-    /// Whether a stage names somebody, or is for those who run things.
+    /// Returns true if a stage names this person or is open to them as an operator.
     pub(super) fn is_asked(&self, stage: &Stage, who: &str) -> bool {
         let nobody = stage.approvers.is_empty() && stage.groups.is_empty();
         let named = stage.approvers.iter().any(|name| name == who)
@@ -97,7 +98,7 @@ impl Town {
         if until.is_none_or(|until| until > now) { delegate.as_ref() } else { None }
     }
 
-    /// Whether somebody decides in the place of somebody: by a chain of delegates.
+    /// Returns true if `by` decides for `of` through a chain of delegates.
     pub(super) fn stands_in(&self, matter: &Matter, by: &str, of: &str, now: Timestamp) -> bool {
         let (mut reached, mut news) = (BTreeSet::from([of.to_owned()]), vec![of.to_owned()]);
         while let Some(from) = news.pop() {
@@ -113,7 +114,7 @@ impl Town {
         by != of && reached.contains(by) && self.decides(of)
     }
 
-    /// Whether somebody may vote in a stage in the place of somebody, or in their own name.
+    /// Returns true if `by` may vote in a stage for `of`, or for themselves if both are the same person.
     pub(super) fn may_sit(&self, matter: &Matter, stage: usize, by: &str, of: &str, now: Timestamp) -> bool {
         let Some(stage) = matter.assignment.stages.get(stage) else { return false };
         let sits =
@@ -122,7 +123,7 @@ impl Town {
     }
 }
 
-/// How many different people at least.
+/// Returns the least number of different people that a stage requires.
 pub(super) fn need(stage: &Stage) -> usize {
     let required = stage.required.max(1) as usize;
     let named = stage.approvers.len().max(usize::from(!stage.groups.is_empty()));
@@ -130,7 +131,7 @@ pub(super) fn need(stage: &Stage) -> usize {
 }
 
 impl Matter {
-    /// Why these votes for an option do not settle it.
+    /// Returns the reason why the votes for an option do not settle the interrupt.
     pub(super) fn lacks(&self, town: &Town, option: &str) -> Option<String> {
         let agreed: Vec<&Ballot> = self.ballots.iter().filter(|ballot| ballot.option == option).collect();
         for (i, stage) in self.assignment.stages.iter().enumerate() {
@@ -138,7 +139,7 @@ impl Matter {
             let by: BTreeSet<&String> = here.iter().map(|ballot| &ballot.by).collect();
             let of: BTreeSet<&String> = here.iter().map(|ballot| &ballot.of).collect();
             let (found, needed) = (by.len().min(of.len()), self.needs[i]);
-            // Of whom each has to agree, one may speak for two groups.
+            // If every approver and every group must agree, one person may represent two groups.
             let least = if stage.roles == Represented::All { stage.required.max(1) as usize } else { needed };
             if found < least {
                 return Some(format!("{found} of {least} agreed in stage {i}"));
@@ -176,7 +177,7 @@ impl Matter {
         None
     }
 
-    /// The first stage that the votes for an option have not met.
+    /// Returns the first stage that the votes for an option do not satisfy.
     pub(super) fn stage(&self, option: &str) -> usize {
         let stages = self.assignment.stages.iter().enumerate();
         let met = |(i, stage): &(usize, &Stage)| {
@@ -192,7 +193,7 @@ impl Matter {
         stages.take_while(met).count().min(last)
     }
 
-    /// The stage that it is at: that of the votes which agree with the newest.
+    /// Returns the current stage, by the votes that agree with the newest one.
     pub(super) fn now_at(&self) -> usize {
         self.ballots.iter().max_by_key(|ballot| ballot.n).map_or(0, |newest| self.stage(&newest.option))
     }

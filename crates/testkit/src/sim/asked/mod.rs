@@ -1,10 +1,12 @@
-//! Assignments and their time, from a seed: people who vote, take votes back, delegate, hand on, put off, leave and come
-//! back; reminders, escalations and expiries; freezes; two nodes whose clocks differ by five minutes, and times in which
-//! none looks. It plays `Run::handle` without a store around it: what a store and a driver lose is played elsewhere.
+//! Assignments and their deadlines, from a seed.
 //!
-//! The judge (`judge.rs`) reads events alone and counts for itself: nothing is released that its assignment did not allow, at
-//! the moment at which it did not; nothing comes early, twice, or in a freeze, and nothing is left out. A run whose events
-//! are bent on purpose (`bend.rs`) must be noticed.
+//! People vote, take votes back, delegate, reassign, snooze, leave and come back. There are reminders, escalations,
+//! expiries and freezes. Two nodes have clocks that differ by five minutes, and for some turns no node acts. It plays
+//! `Run::handle` without a store: losses in a store or a driver are played elsewhere.
+//!
+//! The judge (`judge.rs`) reads only events and counts by itself. An interrupt may be released only if its assignment
+//! allows it at that moment. Deadlines must not come early, twice, in a freeze, or never. The judge must notice events
+//! that are bent on purpose (`bend.rs`).
 
 mod bend;
 mod judge;
@@ -28,17 +30,17 @@ pub use bend::Bend;
 use judge::Judge;
 
 const TURNS: usize = 120;
-/// How far the clocks of two nodes are apart.
+/// Difference between the clocks of the two nodes.
 pub(super) const SKEW_MS: u64 = 5 * 60_000;
 const START_MS: i64 = 1_769_851_800_000;
 
-/// What was played.
+/// Completed simulation of assignments.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub seed: u64,
-    /// The first thing that must never be.
+    /// First violated rule.
     pub problem: Option<String>,
-    /// How often each type of event was written.
+    /// Number of events of each type.
     pub counts: std::collections::BTreeMap<String, u64>,
     pub releases: u64,
 }
@@ -62,13 +64,13 @@ struct Game {
     run: Run,
     session: Session,
     system: System,
-    /// As it was before the last change of people.
+    /// System before the last change of people.
     before: System,
     now: Timestamp,
     seeds: u64,
-    /// No node looks for so many turns.
+    /// Number of turns in which no node acts.
     down: usize,
-    /// People changed, and nobody has looked at open asks since.
+    /// True if people changed and no node has looked at the open interrupts since.
     relook: bool,
     bend: Option<Bend>,
     judge: Judge,
@@ -131,7 +133,7 @@ impl Game {
         }
     }
 
-    /// A node looks at what is due, perhaps both at once.
+    /// Lets the nodes handle what is due, perhaps both at once.
     fn look(&mut self) {
         if self.bend == Some(Bend::KeepNoTime) {
             return;
@@ -147,7 +149,7 @@ impl Game {
         }
     }
 
-    /// In the end somebody looks at everything.
+    /// Lets a node handle everything at the end, and checks that nothing is left.
     fn end(&mut self) {
         if self.judge.problem.is_some() {
             return;
@@ -160,7 +162,7 @@ impl Game {
         self.judge.at_the_end(self.now);
     }
 
-    /// Sends an input through a node; what is refused changes nothing.
+    /// Sends an input through a node. A refused input changes nothing.
     fn send(&mut self, actor: &Actor, input: Input, skew: u64) {
         self.seeds += 1;
         let mut seed = [3; 16];
@@ -206,7 +208,7 @@ impl Game {
         self.judge.saw(&events, self.now);
     }
 
-    /// One of the interrupts, mostly an open one.
+    /// Returns one of the interrupts, mostly an open one.
     fn some(&mut self) -> Option<InterruptId> {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         let all: Vec<InterruptId> = self.run.interrupts.keys().cloned().collect();
@@ -278,7 +280,7 @@ impl Game {
     }
 }
 
-/// The fact of an event of the run.
+/// Returns the fact of a run event.
 fn of_run(event: &Event) -> Option<&Fact> {
     match &event.fact {
         event::Fact::Run(fact) => Some(fact),

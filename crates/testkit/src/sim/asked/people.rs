@@ -1,4 +1,4 @@
-//! Who is there, and what is asked of them.
+//! People of a simulation of assignments, and the interrupts that they decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,8 @@ pub(super) fn actor(id: &str, role: Role) -> Actor {
     Actor { id: id.to_owned(), role, via: Some("sim".to_owned()), let_in_by: None }
 }
 
-/// Somebody leaves, comes back, changes groups, or is away. Admin and the first operator stay.
+/// Returns a change of a reviewer, who leaves, comes back, changes groups, or is away. The admin and the operators
+/// stay.
 pub(super) fn change(choices: &mut Choices, now: Timestamp, system: &System) -> Input {
     let (id, role) = *choices.pick(&ROLES[..4]);
     let is_there = system.people.get(id).is_some();

@@ -1,4 +1,5 @@
-//! What commits write: the changeset that their start names and no other, over files as they were shown, and all of it.
+//! Checks of commits: each writes only the changeset that its start names, over files as they were shown, and
+//! completely.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,24 +14,24 @@ use super::{Witness, Witnessed};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
-/// A path that a commit came to.
+/// Path that a commit has processed.
 pub(in crate::sim) struct Write {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) changeset: Digest,
     pub(in crate::sim) path: String,
-    /// Nothing was left to do.
+    /// True if the path already was as wanted.
     pub(in crate::sim) was_there: bool,
-    /// The file was as it was before the change.
+    /// True if the file was as it was before the change.
     pub(in crate::sim) as_shown: bool,
 }
 
-/// What the commits of a call have done since it was looked at.
+/// Commits of a call since its inspection.
 #[derive(Default)]
 pub(super) struct Commits {
     /// Paths that are as the changeset wants them.
     settled: BTreeSet<String>,
-    /// Whether one of them was written in its time.
+    /// True if the current attempt wrote one of them.
     wrote: bool,
 }
 
@@ -55,12 +56,12 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// Somebody writes a path who commits nothing.
+    /// Records a write to a path that is not part of a commit.
     pub(in crate::sim) fn overwritten(&mut self, path: &str) {
         self.committed.remove(path);
     }
 
-    /// The files are as the changesets in the journal compose: what was committed last to a path stands there.
+    /// Checks that each committed path has the content of its last commit.
     pub(in crate::sim) fn check_files(&mut self, files: &BTreeMap<String, Entry>) {
         let checked = self.committed.iter().try_for_each(|(path, (run, id))| {
             let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit of no call")?;
@@ -74,7 +75,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// An undo is worked out: from what the newest change of a path left to what the oldest one found.
+    /// Checks the changes of an undo: from the state after the newest change of a path to the state before its oldest
+    /// change.
     pub(in crate::sim) fn undoes(&mut self, arguments: &Arguments, undo: &Undo) {
         let checked = match self.run(&arguments.run) {
             Some(of) => as_undone(of, arguments.to, undo),
@@ -84,10 +86,10 @@ impl Witness {
     }
 }
 
-/// What a path was before an undo, and what it is after it.
+/// State of a path before and after an undo.
 type Ends = (Option<Entry>, Option<Entry>);
 
-/// An undo is of what was done until some moment: the run may have gone on since.
+/// Checks an undo of everything that was done until some moment. The run may have continued since.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     let is_done = |call: &&Call| call.state == CallState::Ended(CallEnd::Done);
     let mut done: Vec<&Call> = of.calls.values().filter(is_done).collect();
@@ -108,7 +110,7 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     }
 }
 
-/// What these calls changed: from what the newest left to what the oldest found.
+/// Returns the combined changes of these calls: from the state that the newest left to the state that the oldest found.
 fn ends<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, Ends> {
     let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
     let mut ends: BTreeMap<&str, Ends> = BTreeMap::new();
@@ -129,7 +131,7 @@ impl Witnessed {
         if !was_there && !as_shown {
             return Err(format!("{id} writes over `{path}`, which is not as it was shown"));
         }
-        // Whoever took it over writes the same.
+        // The node that took the commit over writes the same.
         if late && !is_current {
             return Ok(());
         }
@@ -145,7 +147,7 @@ impl Witnessed {
         Ok(())
     }
 
-    /// Whether a call that has a changeset may end so.
+    /// Checks that a call with a changeset may have this end.
     pub(super) fn may_end_commit(
         &self,
         id: &str,
@@ -174,7 +176,7 @@ impl Witnessed {
     }
 }
 
-/// A start names the changeset that was looked at.
+/// Checks that a start names the changeset that was inspected.
 pub(super) fn may_commit(call: &Call, fact: &Fact) -> Result<(), String> {
     let Fact::ToolStarted { call: id, changeset, .. } = fact else { return Ok(()) };
     if *changeset == call.committing().map(|found| found.digest) {

@@ -1,6 +1,6 @@
-//! What may run: each call with what released it and what came of it, judged by the written events alone.
+//! Ledger of calls: what may run, judged only by the written events. Each call has its release and its effects.
 //!
-//! The rules are told here once more in other words than in the core: what a person saw, what a rule names.
+//! The rules are written independently of the core: what a person saw, and what a rule names.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::gate::{Release, Source};
@@ -21,37 +21,37 @@ use super::super::freezes;
 use super::Witnessed;
 use super::commits::{Commits, may_commit};
 
-/// A side effect, with all that it was made on.
+/// Side effect, with everything that it was based on.
 pub(in crate::sim) struct Effect {
     pub(in crate::sim) call: String,
     pub(in crate::sim) attempt: u32,
     pub(in crate::sim) tool: String,
     pub(in crate::sim) arguments: Value,
     pub(in crate::sim) preconditions: Vec<Precondition>,
-    /// Whether the files were as the preconditions say.
+    /// True if the files were as the preconditions say.
     pub(in crate::sim) as_shown: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Ledger {
     released: Option<Released>,
-    /// Attempts that took effect; whether late.
+    /// Attempts that took effect. The second field is true if the effect was late.
     effects: Vec<(u32, bool)>,
-    /// How often a person said that it shall run once more.
+    /// Number of reruns that a person requested.
     reruns: usize,
-    /// Whether it was ever unknown what happened.
+    /// True if the outcome was ever unknown.
     doubted: bool,
-    /// Whether it ended as one that a person stopped while it ran in the workspace: its agent is told that it may have
-    /// done a part.
+    /// True if a person stopped the call while it ran in the workspace. Its result tells the agent that a part may be
+    /// done.
     ended_stopped: bool,
     pub(super) commits: Commits,
 }
 
-/// What was released, and by whom.
+/// Release of a call.
 struct Released {
     digest: Digest,
     arguments: Value,
-    /// `None` where a person edited what ran, or was asked about something else.
+    /// `None` if a person edited the arguments, or was asked about something else.
     preconditions: Option<Value>,
     grant: Option<GrantId>,
 }
@@ -65,14 +65,14 @@ impl Ledger {
         self.doubted
     }
 
-    /// Effects in their time.
+    /// Returns the number of effects that were not late.
     fn in_time(&self) -> usize {
         self.effects.iter().filter(|(_, late)| !late).count()
     }
 }
 
 impl Witnessed {
-    /// Whether this may follow what was written so far.
+    /// Checks that a fact may follow the facts written so far.
     pub(super) fn check(
         &mut self,
         fact: &Fact,
@@ -128,7 +128,7 @@ impl Witnessed {
                     return Err(format!("{wanted} people are to agree, and {asked} are asked for"));
                 }
             }
-            // Nobody takes over a claim here.
+            // Claims are never taken over in a simulation.
             Fact::InterruptClaimed { interrupt, by, holder } => {
                 let standing = self.run.interrupts.get(interrupt).ok_or("a claim on nothing")?;
                 let is_others = |claim: &Claim| (&claim.by, &claim.holder) != (by, holder);
@@ -205,7 +205,7 @@ impl Witnessed {
                 let covers = standing.matcher.category.is_some_and(of_category)
                     || standing.matcher.category.is_none()
                     && standing.matcher.tool == call.tool
-                    // What only reads is covered by every grant for commands.
+                    // A grant for any command covers commands that only read.
                     && program.is_none_or(|program| program == "ls" || {
                         let mut known = standing.matcher.commands.iter();
                         known.any(|each| each.program == program)
@@ -230,12 +230,13 @@ impl Witnessed {
         }
     }
 
-    /// Whether nothing of the run, or of this agent in it, may start.
+    /// Returns true if nothing may start in the run, or nothing of this agent in it.
     fn is_held(&self, system: &System, agent: Option<&str>) -> bool {
         self.run.is_paused() || freezes::hold(system, &self.run, agent)
     }
 
-    /// What its client says that it ran, after a person approved it, counts whatever holds ours back.
+    /// Returns true for a client call that a person approved. Its result is accepted even if a freeze or a pause holds
+    /// the run.
     pub(super) fn may_have_run_elsewhere(&self, call: &Call) -> bool {
         self.run.definition.tools.get(&call.tool).is_some_and(|spec| {
             matches!(spec.runs, Runs::Client { .. })
@@ -270,8 +271,8 @@ impl Witnessed {
         if self.is_held(system, freezes::of_call(&self.run, id)) {
             return Err(format!("{id} starts in a frozen installation or a paused run"));
         }
-        // A commit that was begun and cut off is written to its end: a workspace that is half changed is worse than what
-        // a rule forbids by now.
+        // A commit that was cut off is completed even if a rule forbids it now, because a half-changed workspace is
+        // worse.
         let is_rolled_forward = call.trial.commits > 0;
         if is_rolled_forward {
             return Ok(());
@@ -303,9 +304,9 @@ impl Witnessed {
             CallEnd::Refused | CallEnd::Answered | CallEnd::Cancelled if stands && !doubted => {
                 Err(format!("{id} ends as {end:?}, and it has run"))
             }
-            // Its trial has shown that there is nothing left to take back, so nothing is to run.
+            // The trial of the undo found nothing to take back, so nothing runs.
             CallEnd::Done if call.tool == undo::TOOL && code == Some("nothing_to_undo") => Ok(()),
-            // A person said so.
+            // A person said that it happened.
             CallEnd::Done if !happened && code != Some("happened") => {
                 Err(format!("{id} ends as done, and it has not run ({on_crash:?})"))
             }
@@ -313,10 +314,10 @@ impl Witnessed {
         }
     }
 
-    /// A tool took effect.
+    /// Checks an effect of a tool.
     ///
-    /// `late`: the lease in which it was started was over by then. Then others may have taken it over, which never
-    /// lets a tool run twice by itself: a person is asked.
+    /// `late` is true if the lease of the start had ended by then. Other nodes may then have taken the call over. Even
+    /// so a tool runs a second time only after a person was asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
         let call = self.run.calls.get(&id).ok_or("a call that is not there took effect")?;
@@ -328,7 +329,7 @@ impl Witnessed {
             return Err(format!("attempt {attempt} of {id} took effect twice"));
         }
         ledger.effects.push((attempt, late));
-        // It is never run again but by a person.
+        // Only a person's decision lets it run again.
         if ledger.effects.len() > ledger.reruns + 1 {
             return Err(format!("{id} took effect once more, and nobody said so"));
         }
@@ -336,7 +337,7 @@ impl Witnessed {
             return Err(format!("{id} took effect on files that are not as they were shown"));
         }
         if late && !(under_way && current) {
-            // Of one that a person stopped nobody is asked: its end has said that it may have done a part.
+            // A stopped call needs no question: its result says that a part may be done.
             return match on_crash {
                 OnCrash::Ask if !ledger.doubted && !ledger.ended_stopped => Err(format!(
                     "attempt {attempt} of {id} took effect after it was given up, and nobody was asked"
@@ -358,7 +359,7 @@ impl Witnessed {
     }
 }
 
-/// What a person released by resolving this interrupt, as it stood before them.
+/// Returns what a person released by resolving this interrupt, as it was shown to them.
 fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Released, String> {
     let resolution = interrupt.resolution.as_ref().ok_or("released by an interrupt that is open")?;
     if interrupt.opened.about != About::Call(call.to_owned()) {
@@ -386,7 +387,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
             }
             (shown("arguments"), shown("preconditions"))
         }
-        // The digest is that of the part, which `changes_kept` names.
+        // The digest is that of the kept part, which `changes_kept` names.
         (Kind::ToolApproval, Some(OptionEffect::ProceedWithSome), Cause::Decision) => {
             (shown("arguments"), shown("preconditions"))
         }
@@ -399,7 +400,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
     Ok(Released { digest, arguments, preconditions, grant: None })
 }
 
-/// What a crash in the middle of the call means; `None` where it changes nothing.
+/// Returns the meaning of a crash during the call. `None` if the call changes nothing.
 fn writes(run: &Run, call: &Call) -> Option<OnCrash> {
     match run.definition.tools.get(&call.tool)?.runs {
         Runs::Here { effect: holdshort_core::tool::Effect::Write, on_crash, .. } => Some(on_crash),
@@ -433,7 +434,7 @@ fn is_forbidden(run: &Run, system: &System, call: &Call) -> bool {
     })
 }
 
-/// Whether a rule of the simulator's speaks of this call: a tool, and the first words of a command.
+/// Returns true if a rule of the simulator matches this call, by tool and by the first words of a command.
 fn names(rule: &Rule, call: &Call) -> bool {
     let changes_nothing =
         first_word(call) == Some("ls") || call.committing().is_some_and(|found| found.changed == 0);
@@ -441,7 +442,7 @@ fn names(rule: &Rule, call: &Call) -> bool {
         return false;
     }
     let command = call.argument("command").unwrap_or_default();
-    // What a variable stands for is known to nobody: such a command is never released by a rule on words.
+    // The value of a variable is unknown, so a rule on words never releases such a command.
     let opaque = command.contains('$') && rule.action == RuleAction::Allow && rule.changes.is_none();
     rule.tools.contains(&call.tool)
         && !opaque
@@ -453,7 +454,7 @@ fn first_word(call: &Call) -> Option<&str> {
     call.argument("command").and_then(|command| command.split(' ').next())
 }
 
-/// How many votes an assignment takes, over all its stages.
+/// Returns the number of votes that an assignment requires, over all stages.
 fn required(assignment: &Assignment) -> usize {
     assignment.stages.iter().map(|stage| stage.required.max(1) as usize).sum()
 }

@@ -1,9 +1,9 @@
-//! The witness: sees every append and every effect as it happens, and believes nobody.
+//! The witness: sees every append and every effect as it happens, and trusts no other component.
 //!
-//! It keeps its own replay of every stream, made of the bytes that were written, and checks each step against
-//! it: `ledger.rs` knows what may run, `rounds.rs` when a round or a phase of a call may begin and end, `starts.rs` who
-//! may begin something and who may take it over, `telling.rs` what channels
-//! are told, `whole.rs` looks at everything at once. The first problem is kept.
+//! It replays every stream from the written bytes and checks each step against that replay. `ledger.rs` checks what may
+//! run, and `rounds.rs` when a round or a phase of a call may begin and end. `starts.rs` checks which node may begin an
+//! action or take it over. `telling.rs` checks the deliveries of channels, and `whole.rs` checks the whole journal. The
+//! first problem is kept.
 
 mod commits;
 mod ledger;
@@ -53,35 +53,35 @@ pub(super) struct Witness {
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
-    /// What the first request with a key was told.
+    /// Run in the answer to the first request with each key.
     keys: BTreeMap<String, RunId>,
-    /// What was noted as said, by the run that it was said in.
+    /// Sequences that sessions have noted as said, by run.
     said: BTreeMap<RunId, Vec<u64>>,
-    /// Who used an epoch first.
+    /// Node that used each epoch first.
     epochs: BTreeMap<u64, NodeId>,
-    /// The run and the call whose commit wrote a path last; not where somebody else has written it since.
+    /// Run and call of the last commit to each path. Removed if anything else has written the path since.
     committed: BTreeMap<String, (RunId, String)>,
     pub(super) telling: Telling,
     events: u64,
-    /// Runs that no driver was seen to have as they were written last.
+    /// Runs whose last written state was not yet seen in a driver.
     not_compared: BTreeSet<RunId>,
     problem: Option<String>,
 }
 
-/// A run as the written bytes have it.
+/// Replay of a run from the written bytes.
 struct Witnessed {
     run: Run,
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
     begun: BTreeMap<ActionId, Begun>,
-    /// Every vote that was written: on what, by whom, and its option. A later one may have taken its place.
+    /// All written votes: interrupt, voter and option. A later vote may have replaced one of them.
     cast: BTreeSet<(InterruptId, String, String)>,
-    /// What was surely said in it, where it has the front of a conversation.
+    /// Sequences of everything said in the run, if it has the front of a conversation.
     spoken: Vec<u64>,
     rounds: Rounds,
 }
 
-/// Told once more, in other words than in the core.
+/// Returns true if the session must note this fact. Written independently of the core.
 fn must_be_noted(fact: &Fact) -> bool {
     match fact {
         Fact::RunStarted { front, .. } => *front,
@@ -91,7 +91,7 @@ fn must_be_noted(fact: &Fact) -> bool {
     }
 }
 
-/// What is told of a run, with its sequence.
+/// Returns the fact of a run event, with its sequence.
 fn fact(sealed: &Sealed) -> Option<(u64, Fact)> {
     match event::decode(sealed).ok()?.fact {
         event::Fact::Run(fact) => Some((sealed.seq, fact)),
@@ -104,12 +104,12 @@ impl Witness {
         self.problem.as_deref()
     }
 
-    /// Returns the runs that no driver was seen to have as they were written last.
+    /// Returns the runs whose last written state was not yet seen in a driver.
     pub(super) fn not_compared(&self) -> Vec<RunId> {
         self.not_compared.iter().cloned().collect()
     }
 
-    /// Events written so far.
+    /// Returns the number of events written so far.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
@@ -126,7 +126,7 @@ impl Witness {
         &self.system
     }
 
-    /// Sessions with an event.
+    /// Returns the sessions that have an event.
     pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
         self.sessions.keys()
     }
@@ -148,7 +148,7 @@ impl Witness {
             .collect()
     }
 
-    /// Whether a call has taken effect: what an honest person finds out who looks.
+    /// Returns true if a call has taken effect, as an honest person would find out.
     pub(super) fn took_effect(&self, run: &RunId, call: &str) -> bool {
         let ledger = self.runs.get(run).and_then(|each| each.calls.get(call));
         ledger.is_some_and(Ledger::took_effect)
@@ -160,7 +160,7 @@ impl Witness {
         }
     }
 
-    /// A node's append was written.
+    /// Records an append of a node that was written, and checks it.
     pub(super) fn appended(&mut self, node: NodeId, leases: &Leases, append: &Append) {
         let checked = self.check_append(node, leases, append);
         self.note(checked);
@@ -225,7 +225,7 @@ impl Witness {
         self.check_rows(append, &rows)
     }
 
-    /// What is said in a front run is noted in its session, in the same append, and nothing else is.
+    /// Checks that the session notes everything said in a front run, in the same append, and nothing else.
     fn check_said(&self, append: &Append) -> Result<(), String> {
         for part in &append.streams {
             let StreamId::Run(id) = &part.stream else { continue };
@@ -244,7 +244,7 @@ impl Witness {
         Ok(())
     }
 
-    /// The rows beside the events are those that the events imply.
+    /// Checks that the rows of an append are those that its events imply.
     fn check_rows(&self, append: &Append, implied: &Rows) -> Result<(), String> {
         if append.rows.run != implied.run {
             return Err(format!(
@@ -277,7 +277,7 @@ impl Witness {
         Ok(())
     }
 
-    /// The interrupt whose row the event changes, if it does.
+    /// Checks and applies an event. Returns the interrupt whose row the event changes.
     fn run_event(
         &mut self,
         node: NodeId,
@@ -319,7 +319,7 @@ impl Witness {
         if event.at < witnessed.run.last_at {
             return Err(format!("{} goes back in time", short(id.as_str())));
         }
-        // What people say about an interrupt, and that they are at it no more, changes nothing that was decided.
+        // These facts change no decision, so they may follow the end of a run.
         let is_late_word = matches!(
             fact,
             Fact::CommentAdded { .. }
@@ -340,7 +340,7 @@ impl Witness {
         );
         let session =
             witnessed.run.session().and_then(|id| self.sessions.get(id)).map_or(&unknown, |known| &known.0);
-        // What a client says that it ran is written down, whenever it comes.
+        // The result of a client's call is recorded, whenever it arrives.
         let runs_here = |call: &str| witnessed.run.calls.get(call).is_some_and(|call| !of_client(&call.tool));
         let goes_on_in = match fact {
             Fact::RunStarted { session, .. } => Some(session),
@@ -379,7 +379,7 @@ impl Witness {
         })
     }
 
-    /// Adds the row that the event changes.
+    /// Checks and applies an event, and adds the row that it changes.
     fn session_event(&mut self, id: &SessionId, sealed: &Sealed, rows: &mut Rows) -> Result<(), String> {
         let known = self.sessions.entry(id.clone());
         let (session, chain) = known.or_insert_with(|| (Session::new(id.clone()), Chain::START));
@@ -419,10 +419,10 @@ impl Witness {
         Ok(())
     }
 
-    /// A driver hands a job to its executor: what explains it must have been written, by this very node, and the
-    /// node must believe that it drives the run.
+    /// Checks a job that a driver hands to its executor. This node must have written the start of the job, and must
+    /// believe that it drives the run.
     pub(super) fn performed(&mut self, node: NodeId, believes: bool, job: &Job) {
-        // A look needs no start.
+        // An inspection needs no start.
         if matches!(job.work, Work::Inspect { .. }) {
             return;
         }
@@ -433,7 +433,7 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(job.run.as_str()))));
     }
 
-    /// A tool took effect.
+    /// Checks an effect of a tool.
     pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {
@@ -445,16 +445,16 @@ impl Witness {
         self.note(checked.map_err(|problem| format!("{}: {problem}", short(run.as_str()))));
     }
 
-    /// A driver answered with the run as it has it in memory.
+    /// Checks the run that a driver has in memory against the replay.
     pub(super) fn live(&mut self, live: &Run) {
         let checked = match self.run(&live.id) {
             None => Err("a driver has a run that was not written".to_owned()),
             Some(written) if live.seq > written.seq => {
                 Err(format!("{}: a driver is ahead of the journal", short(live.id.as_str())))
             }
-            // Written since: nothing to compare with.
+            // Later events are written, so there is nothing to compare with.
             Some(written) if live.seq < written.seq => Ok(()),
-            // What was said before is read from other runs.
+            // `earlier` is read from other runs.
             Some(written) if *written == (Run { earlier: None, ..live.clone() }) => {
                 self.not_compared.remove(&live.id);
                 Ok(())
@@ -464,8 +464,8 @@ impl Witness {
         self.note(checked);
     }
 
-    /// A decision was taken: it is the one that stands. Where several people have to agree, it was written; by the time
-    /// that its answer is heard another vote may have replaced it.
+    /// Checks that an accepted decision settled its interrupt. If several people must agree, it must only have been
+    /// written, because a later vote may have replaced it.
     pub(super) fn decided(&mut self, run: &RunId, id: &InterruptId, actor: &Actor, decision: &Decision) {
         let standing = self.run(run).and_then(|run| run.interrupts.get(id));
         let stands = standing.is_some_and(|interrupt| {
@@ -487,7 +487,7 @@ impl Witness {
         }
     }
 
-    /// Whoever sent a message was told that nothing was written.
+    /// Checks that a message is absent after its sender received the error that nothing was written.
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {
@@ -496,7 +496,7 @@ impl Witness {
         }
     }
 
-    /// A start with a key was answered.
+    /// Checks that all starts with the same key return the same run.
     pub(super) fn started(&mut self, key: &str, run: &RunId) {
         let first = self.keys.entry(key.to_owned()).or_insert_with(|| run.clone());
         if first != run {

@@ -1,6 +1,7 @@
-//! What the events of an append imply that people are told, in other words than in the core.
+//! Notices that the events of an append imply, derived in another way than in the core.
 //!
-//! The core goes from event to event; this goes from interrupt to interrupt, by what each was before and is after.
+//! The core goes from event to event. This module goes from interrupt to interrupt and compares the state before and
+//! after the append.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,11 @@ use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::run::{Fact, Run};
 
-/// One thing that happened, and that channels are told of.
+/// Something that happened and that channels send a notice of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct Happened {
     pub(in crate::sim) interrupt: InterruptId,
-    /// Of the event in the run's stream.
+    /// Sequence of the event in the run's stream.
     pub(in crate::sim) seq: u64,
     pub(in crate::sim) occasion: Occasion,
     pub(in crate::sim) run: RunId,
@@ -26,7 +27,7 @@ impl Happened {
     }
 }
 
-/// The interrupts that a run had, and the stage that each was at.
+/// Interrupts of a run before an append, each with its stage.
 pub(super) type Before = BTreeMap<InterruptId, usize>;
 
 pub(super) fn before(run: Option<&Run>) -> Before {
@@ -34,7 +35,7 @@ pub(super) fn before(run: Option<&Run>) -> Before {
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
-/// What these facts, each with its sequence, imply. `run`: as it is after them.
+/// Returns the notices that these facts imply. Each fact has its sequence. `run` is the run after the facts.
 pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<Happened> {
     if run.session().is_none() {
         return Vec::new();
@@ -48,7 +49,7 @@ pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<
         let was = before.get(id);
         let mut found = Vec::new();
         match (was, interrupt.is_open()) {
-            // Nobody had to be asked.
+            // An interrupt that opens and resolves in one append needs no person.
             (None, false) => {}
             (None, true) => {
                 found.push((Occasion::Opened, last(&|fact| matches!(fact, Fact::InterruptOpened(_)))));
@@ -82,7 +83,7 @@ pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<
     happened
 }
 
-/// The interrupt that a fact is about, where it may be one to tell of.
+/// Returns the interrupt of a fact that may need a notice.
 fn subject(fact: &Fact) -> Option<&InterruptId> {
     match fact {
         Fact::InterruptOpened(opened) => Some(&opened.interrupt),

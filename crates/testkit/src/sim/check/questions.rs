@@ -1,6 +1,7 @@
-//! Questions: when one may open, who may begin something meanwhile, which answer may be reused, and what the result says.
+//! Checks of questions: when one may open, which steps may begin work before its answer, which answer may be reused,
+//! and what the result says.
 //!
-//! The rules are told here once more in other words than in the core.
+//! The rules are written independently of the core.
 
 use holdshort_core::asking::{Deliver, Form, RECORD};
 use holdshort_core::envelope::Content;
@@ -14,11 +15,11 @@ use serde_json::Value;
 use super::Witnessed;
 use crate::sim::people::of_client;
 
-/// An answer of any run, as whoever reuses it must have found it.
+/// Answer of any run, in the state in which a run that reuses it must have found it.
 pub(super) struct Kept {
     subject: Option<String>,
     asked: String,
-    /// A person gave it, and it is not erased.
+    /// True if a person gave the answer and it is not erased.
     counts: bool,
     since: Timestamp,
 }
@@ -41,8 +42,8 @@ impl Kept {
 }
 
 impl Witnessed {
-    /// Whether this may follow what was written so far, as far as questions go. `kept`: the answer that a resolution says
-    /// that it reuses.
+    /// Checks that a fact may follow what was written so far about questions. `kept` is the answer that a resolution
+    /// reuses.
     pub(super) fn asks(
         &self,
         fact: &Fact,
@@ -78,7 +79,7 @@ impl Witnessed {
         self.run.calls.get(call).map(|call| call.step.clone()).unwrap_or_default()
     }
 
-    /// Nobody begins anything while a question of somebody else is open, where the workflow is strict.
+    /// Checks that no step begins work while a question of another step is open, if the workflow pauses siblings.
     fn is_let(&self, step: &str) -> Result<(), String> {
         if !self.run.definition.asking.pause_siblings {
             return Ok(());
@@ -122,7 +123,7 @@ impl Witnessed {
         if asking.deliver == Deliver::PerStage { self.nobody_goes_on() } else { Ok(()) }
     }
 
-    /// No model is asked, nothing runs here, and no step waits for a model alone.
+    /// Checks that no model call is open, no call runs here, and no step waits only for a model.
     fn nobody_goes_on(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
@@ -163,7 +164,7 @@ impl Witnessed {
             return Err("an answer to another question is reused".to_owned());
         }
         let most = self.run.definition.asking.reuse_ms;
-        // Clocks of nodes differ, and an event is never earlier than the one before it.
+        // Clocks of nodes differ, and an event is never earlier than the event before it.
         let age = at.ms_since(kept.since);
         if most.is_none_or(|most| age > most.saturating_add(SLACK_MS)) {
             return Err(format!("an answer of {age} ms is reused where {most:?} may be"));
@@ -171,7 +172,7 @@ impl Witnessed {
         Ok(())
     }
 
-    /// The result lists every question that was asked, and every assumption that was recorded.
+    /// Checks that the result lists every question that was asked and every assumption that was recorded.
     fn tells_all(&self, result: &Value) -> Result<(), String> {
         if self.run.definition.is_external() {
             return Ok(());
@@ -191,5 +192,5 @@ impl Witnessed {
     }
 }
 
-/// By how much the clock of the node that reuses may be behind what was written.
+/// Longest time by which the clock of the reusing node may be behind the written events.
 const SLACK_MS: u64 = 15 * 60_000;

@@ -1,7 +1,8 @@
-//! Rounds of copilots and phases that calls begin: one at a time, only as long as a person wants one, each with one end.
+//! Rounds of copilots, and phases that calls begin: one at a time, only while a person wants one, and each with one
+//! end.
 //!
-//! An account of rounds of its own; calls, steps and interrupts are those of the replayed run. The rules are told here once
-//! more in other words than in the core.
+//! Rounds are counted here independently. Calls, steps and interrupts come from the replayed run. The rules are written
+//! independently of the core.
 
 use std::collections::BTreeMap;
 
@@ -14,39 +15,39 @@ use holdshort_core::tool::{PhaseTool, Runs};
 
 use super::Witnessed;
 
-/// How many phases calls may begin in a run, and how deep in one another (docs/reference/limits.md).
+/// Limits of the phases that calls may begin in a run, and of their nesting (docs/reference/limits.md).
 const MANY: usize = 50;
 const DEEP: usize = 3;
 
-/// What was written of a run's phases.
+/// Phases of a run, as written.
 #[derive(Default)]
 pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
     /// Phases that calls began, each with its call.
     called: BTreeMap<String, (String, Phase)>,
     talks: BTreeMap<String, Talk>,
-    /// Since the append began a person has ended what was interrupted.
+    /// True if a person ended the interrupted work in this append.
     ends_work: bool,
 }
 
-/// A copilot at work.
+/// Copilot phase, with its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Talk {
     form: Copilot,
     begun: u32,
     at_work: Option<String>,
     router: Option<String>,
-    /// The first round, or one that a person wants.
+    /// True for the first round, and for a round that a person wants.
     is_due: bool,
-    /// Its task has yet to be routed.
+    /// True until the task is routed.
     is_unrouted: bool,
-    /// What a person must be asked before it.
+    /// Kind of the interrupt that must come before the round.
     must_ask: Option<Kind>,
     was_asked: bool,
     asked: Option<InterruptId>,
-    /// What a person answered last, until something follows from it.
+    /// Last answer of a person, until its consequence is written.
     word: Option<(Kind, String)>,
-    /// What was asked before a round, and a person who had interrupted said something else.
+    /// Kind of the interrupt before a round that was superseded because a person interrupted with other instructions.
     withdrawn: Option<Kind>,
     is_over: bool,
 }
@@ -69,7 +70,7 @@ impl Talk {
         }
     }
 
-    /// What keeps the next round from beginning.
+    /// Returns the reason why the next round may not begin.
     fn holds(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is over"),
@@ -152,7 +153,7 @@ fn wants_more(option: &str) -> bool {
 }
 
 impl Witnessed {
-    /// Whether this may follow what was written of rounds and of phases that calls begin.
+    /// Checks that a fact may follow what was written of rounds and of phases begun by calls.
     pub(super) fn goes_round(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
@@ -249,7 +250,7 @@ impl Witnessed {
         }
     }
 
-    /// Whether the end of an append leaves nothing half done.
+    /// Checks that the end of an append leaves nothing half done.
     pub(super) fn has_gone_round(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
@@ -262,7 +263,7 @@ impl Witnessed {
         if let Some((phase, _)) = self.rounds.talks.iter().find(|(_, talk)| talk.word.is_some()) {
             return Err(format!("a person answered in {phase}, and nothing follows"));
         }
-        // What follows waits until it goes on.
+        // The consequences wait until the run continues.
         if run.is_paused() || run.interrupted.is_some() {
             return Ok(());
         }
@@ -284,7 +285,7 @@ impl Witnessed {
 }
 
 impl Rounds {
-    /// Phases that calls began and that have not ended, each with its call.
+    /// Returns the phases that calls began and that have not ended, each with its call.
     fn alive(&self) -> impl Iterator<Item = (&str, &str)> {
         let alive = self.called.iter().filter(|(id, _)| !matches!(self.phases.get(*id), Some(Some(_))));
         alive.map(|(id, (call, _))| (id.as_str(), call.as_str()))
@@ -354,7 +355,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// The result of a call is what its last phase brought, and comes after it.
+    /// Checks the end of a call. Its result is that of its last phase, and comes after the end of that phase.
     fn call_ends(&self, run: &Run, id: &str, end: CallEnd) -> Result<(), String> {
         let begins = |tool: &str| {
             matches!(run.definition.tools.get(tool).map(|spec| &spec.runs), Some(Runs::Begins(_)))
@@ -374,7 +375,7 @@ impl Rounds {
             CallEnd::Failed if ends.contains(&None) => {
                 Err(format!("{id} has its result, and its phase is at work"))
             }
-            // With its step, or its run.
+            // The call ended together with its step or its run.
             _ => Ok(()),
         }
     }

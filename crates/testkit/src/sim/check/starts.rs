@@ -1,9 +1,8 @@
-//! Who begins what: each start is begun once at most, by the node that wrote it down, while that node believes
-//! that it drives the run; and is taken over only where that node is gone, or its lease ended since.
+//! Starts of actions. Each start is begun at most once, by the node that wrote it, while that node believes that it
+//! drives the run. An action is taken over only if its node is gone, or if the lease of its node has ended since.
 //!
-//! What a store can not know is what a node does that is frozen between its last look at its lease and the effect.
-//! That window is accepted as what it is: the effect is *late*, which means that the lease in which the start was
-//! written did not stand any more when the tool ran.
+//! A store cannot know what a node does that is frozen between its last look at its lease and the effect. That window
+//! is accepted. The effect is then *late*: the lease of the start had ended when the tool ran.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +12,12 @@ use super::Witnessed;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
-/// An action that was written down as started. Attempts are counted anew when a step is tried again, so several nodes may
-/// have written one of the same name.
+/// Action that was written as started. A retried step counts its attempts from the beginning, so several nodes may have
+/// written an action of the same name.
 pub(super) struct Begun {
-    /// How often each node wrote it down, and how often it began it.
+    /// Number of starts that each node wrote, and of those that it began.
     counts: BTreeMap<NodeId, Counts>,
-    /// Who wrote the last start, and the term of its lease.
+    /// Node that wrote the last start, and the term of its lease.
     by: NodeId,
     term: Option<Term>,
 }
@@ -30,18 +29,18 @@ struct Counts {
 }
 
 impl Begun {
-    /// Whether a node has begun all that it wrote down.
+    /// Returns true if a node has begun everything that it wrote.
     fn is_at(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
-    /// Whether the lease in which it was started has stood ever since.
+    /// Returns true if the lease of the start has been valid ever since.
     pub(super) fn stood(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
 }
 
-/// An epoch is one node's alone.
+/// Checks that each epoch belongs to one node.
 pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fact) -> Result<(), String> {
     let (Fact::TrialStarted { epoch, .. }
     | Fact::ToolStarted { epoch, .. }
@@ -55,7 +54,7 @@ pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fac
 }
 
 impl Witnessed {
-    /// A start is written.
+    /// Records a written start.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
             Fact::TrialStarted { call, attempt, .. } => Action::Try { call: call.clone(), attempt: *attempt },
@@ -74,7 +73,7 @@ impl Witnessed {
         begun.term = leases.term(node);
     }
 
-    /// A node takes over: only what nobody is at. What it goes on with must be its own.
+    /// Checks a takeover. A node may take over only actions that no node works on, and may keep only its own actions.
     pub(super) fn adopts(&self, node: NodeId, leases: &Leases, fact: &Fact) -> Result<(), String> {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {

@@ -1,7 +1,7 @@
-//! What channels are told, against what happened: nothing is told that did not happen, nothing twice without a reason,
-//! and at the end nothing is lost.
+//! Deliveries of channels, checked against events: no message without an event, no repetition without a reason, and
+//! nothing lost at the end.
 //!
-//! What happened is taken from the events (`notices.rs`), what was told from the messages that reach the sink.
+//! Events come from the journal (`notices.rs`), and messages from the sink.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,32 +22,32 @@ use crate::sim::store::Store;
 
 #[derive(Default)]
 pub(in crate::sim) struct Telling {
-    /// Channels are played: see [`crate::sim::OUTBOX_FROM`].
+    /// True if channels are played: see [`crate::sim::OUTBOX_FROM`].
     pub(in crate::sim) plays: bool,
     pub(super) happened: BTreeSet<Happened>,
     claims: BTreeMap<(NodeId, DeliveryId), Claimed>,
-    /// By channel and interrupt: of the delivery that was claimed last for the first time, when it was written, and its event.
+    /// Creation time and event of the newest delivery that was claimed, by channel and interrupt.
     newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
     attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
-    /// Under which id each channel is told of something.
+    /// Delivery id of each notice, by channel.
     ids: BTreeMap<(String, Happened), DeliveryId>,
-    /// What receivers have.
+    /// Notices that receivers have read, by channel.
     received: BTreeSet<(String, Happened)>,
-    /// Deliveries that were written down as delivered.
+    /// Deliveries that were recorded as delivered.
     delivered: BTreeSet<DeliveryId>,
     dead: BTreeSet<NodeId>,
-    /// How often the store failed a node.
+    /// Number of store failures of each node.
     stumbles: BTreeMap<NodeId, u32>,
-    /// Channels that admins were alerted of.
+    /// Disabled channels that admins were alerted about.
     alerts: BTreeSet<String>,
-    /// How often what happened: see [`crate::sim::Played::told`].
+    /// Counts of attempts and deliveries: see [`crate::sim::Played::told`].
     pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Clone, Copy)]
 struct Claimed {
     term: Option<Term>,
-    /// Its interrupt was.
+    /// True if the interrupt was open at the claim.
     was_open: bool,
 }
 
@@ -55,17 +55,17 @@ struct Attempt {
     node: NodeId,
     term: Option<Term>,
     stumbles: u32,
-    /// `None`: there is none so far.
+    /// `None` until the receiver answers.
     answer: Option<Answered>,
 }
 
-/// What a receiver makes of an attempt, as its sender sees it.
+/// Answer of a receiver, as its sender sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Answered {
     Well,
-    /// It may be tried again.
+    /// The sender may try again.
     Badly,
-    /// It may not.
+    /// The sender may not try again.
     Never,
 }
 
@@ -105,7 +105,7 @@ impl Telling {
         self.received.insert((channel.to_owned(), what.clone()));
     }
 
-    /// Whether there is a reason to send something once more.
+    /// Returns true if there is a reason to send a delivery again.
     fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
         matches!(last.answer, Some(Answered::Badly | Answered::Never))
             || self.dead.contains(&last.node)
@@ -135,7 +135,8 @@ impl Telling {
         if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
             return Err(format!("{told}, and it was resolved before"));
         }
-        // It was given up for dead meanwhile, and others went on with what it had claimed: no better than a crash.
+        // The lease of the claim has ended, so other nodes may have continued with the delivery. As after a crash, a
+        // repetition is allowed.
         let was_given_up = leases.term(node) != term;
         if self.delivered.contains(id) && !was_given_up {
             return Err(format!("{told} again after it was written down as delivered"));
@@ -153,7 +154,7 @@ impl Telling {
         Ok(())
     }
 
-    /// Everything that happened was told over this channel, or there is a reason.
+    /// Checks that the channel sent a notice of everything that happened, or had a reason not to.
     fn all_told(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
         let occasions = &channel.rule.occasions;
         let takes = |what: &&Happened| occasions.is_empty() || occasions.contains(&what.occasion);
@@ -190,15 +191,16 @@ impl Telling {
         Ok(())
     }
 
-    /// As often as it is tried, or once and for all.
+    /// Returns true if all attempts failed, or if one failed permanently.
     fn has_failed(&self, channel: &Channel, row: &Delivery) -> bool {
         let attempts = self.attempts.get(&row.delivery).map(Vec::as_slice).unwrap_or_default();
         let badly = attempts.iter().filter(|each| each.answer == Some(Answered::Badly)).count();
         badly as u64 >= channel.attempts || attempts.iter().any(|each| each.answer == Some(Answered::Never))
     }
 
-    /// People need not be asked what was resolved since. Where things are told together it is enough that a later one of
-    /// the same tells of it, too; and of what was resolved before anybody was asked nobody is told.
+    /// Returns true if a notice need not be sent. People need no request to decide on a resolved interrupt. In a
+    /// channel with digests a later notice of the same interrupt is enough. The resolution of an interrupt that nobody
+    /// was asked about needs no notice there.
     fn may_be_dropped(&self, channel: &Channel, what: &Happened) -> bool {
         if !channel.via.is_read_by_people() {
             return false;
@@ -210,7 +212,7 @@ impl Telling {
             return true;
         }
         let later = of_the_same().any(|each| each.seq > what.seq && id(each).is_some());
-        // Where a node died between sending and writing it down, nobody knows that it was sent.
+        // If a node died between sending and recording a delivery, no node knows that it was sent.
         let is_known = |each: &Happened| id(each).is_some_and(|id| self.delivered.contains(id));
         let was_asked = of_the_same().any(|each| each.occasion == Occasion::Opened && is_known(each));
         channel.gathers() && (later || (what.occasion == Occasion::Resolved && !was_asked))
@@ -218,10 +220,10 @@ impl Telling {
 }
 
 impl Witness {
-    /// A node has claimed these.
+    /// Records the deliveries that a node has claimed.
     pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
         let mut claimed: Vec<&Delivery> = claimed.iter().collect();
-        // What is claimed at once is sent at once, or together.
+        // Deliveries that are claimed together are sent at the same time or in one letter.
         claimed.sort_by_key(|each| (each.created_at, each.seq));
         for delivery in claimed {
             let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
@@ -245,7 +247,7 @@ impl Witness {
         }
     }
 
-    /// A node makes an attempt with these. `believes`: that its lease stands.
+    /// Checks an attempt of a node. `believes` is true if the node believes that its lease is valid.
     pub(in crate::sim) fn sends(
         &mut self,
         (node, believes): (NodeId, bool),
@@ -265,7 +267,7 @@ impl Witness {
         }
     }
 
-    /// Nothing is on its way any more: nothing is lost.
+    /// Checks that nothing is lost, once nothing more is being sent.
     pub(in crate::sim) fn check_told(&mut self, store: &Store, channels: &[Channel]) {
         let checked = self.everything_told(store, channels);
         self.note(checked);
@@ -291,7 +293,7 @@ impl Witness {
     }
 }
 
-/// All of them.
+/// Returns all deliveries.
 pub(in crate::sim) fn deliveries(store: &Store) -> Result<Vec<Delivery>, String> {
     let filter = DeliveryFilter::default();
     let all = store.deliveries(&filter, None, usize::MAX >> 1).now_or_never();
@@ -299,7 +301,7 @@ pub(in crate::sim) fn deliveries(store: &Store) -> Result<Vec<Delivery>, String>
     all.map(|page| page.items).map_err(|error| error.to_string())
 }
 
-/// Channels that are, by name.
+/// Returns the names of disabled channels.
 pub(in crate::sim) fn disabled(store: &Store) -> Result<BTreeSet<String>, String> {
     let states = store.channel_states().now_or_never().ok_or("the outbox did not answer at once")?;
     let states = states.map_err(|error| error.to_string())?;

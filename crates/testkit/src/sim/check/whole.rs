@@ -1,7 +1,7 @@
-//! Everything at once: chains, replays and rows, as an audit and a rebuild find them.
+//! Checks of the whole journal: chains, replays and rows, by an audit and by a rebuild.
 //!
-//! Rows are compared twice, by other code each time: an audit that misses one, and a rebuild that makes one wrong,
-//! would otherwise vouch for themselves.
+//! Rows are compared twice by different code. Otherwise an audit that misses a wrong row and a rebuild that makes it
+//! could confirm each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sim::store::Store;
 const ALL: usize = usize::MAX >> 1;
 
 impl Witness {
-    /// Checks the whole journal. Nothing else must go on meanwhile.
+    /// Checks the whole journal. Other work must not run at the same time.
     pub(in crate::sim) fn check_all(&mut self, store: &Arc<Store>, clock: &SimClock) {
         let checked = self.everything(store, clock);
         self.note(checked);
@@ -81,7 +81,7 @@ impl Witness {
         Ok(())
     }
 
-    /// After a while without faults, each runnable run has a living node.
+    /// Checks that each runnable run has a living node, after a time without faults.
     pub(in crate::sim) fn check_leases(&mut self, store: &Arc<Store>) {
         let checked = now(store.nodes()).and_then(|nodes| {
             let is_alive = |id| nodes.iter().any(|node| node.alive && node.node == id);
@@ -95,7 +95,7 @@ impl Witness {
     }
 }
 
-/// The store of a simulation answers at once.
+/// Returns the answer of the store, which is always immediate in a simulation.
 fn now<T, E: std::fmt::Display>(future: impl Future<Output = Result<T, E>>) -> Result<T, String> {
     future.now_or_never().ok_or("the journal did not answer at once")?.map_err(|error| error.to_string())
 }
