@@ -123,7 +123,7 @@ impl Witnessed {
         if asking.deliver == Deliver::PerStage { self.nobody_goes_on() } else { Ok(()) }
     }
 
-    /// Checks that no model call is open, no call runs here, and no step waits only for a model.
+    /// Checks that no model call is open, no call runs here, and no step could call a model now.
     fn nobody_goes_on(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);

@@ -1,7 +1,7 @@
 //! Starts of actions. Each start is begun at most once, by the node that wrote it, while that node believes that it
 //! drives the run. An action is taken over only if its node is gone, or if the lease of its node has ended since.
 //!
-//! A store cannot know what a node does that is frozen between its last look at its lease and the effect. That window
+//! A store cannot know what a node does that is frozen between its last look at its lease and the effect. This window
 //! is accepted. The effect is then *late*: the lease of the start had ended when the tool ran.
 
 use std::collections::BTreeMap;

@@ -135,8 +135,8 @@ impl Telling {
         if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
             return Err(format!("{told}, and it was resolved before"));
         }
-        // The lease of the claim has ended, so other nodes may have continued with the delivery. As after a crash, a
-        // repetition is allowed.
+        // The lease of the claim has ended, so other nodes may have continued with the delivery. A repetition is then
+        // allowed, as it is after a crash.
         let was_given_up = leases.term(node) != term;
         if self.delivered.contains(id) && !was_given_up {
             return Err(format!("{told} again after it was written down as delivered"));
