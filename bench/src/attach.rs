@@ -1,4 +1,5 @@
-//! Load on a server that runs already, for a profiler beside it. Its workflows must hold the one of `cycle.rs`.
+//! Load on a server that runs already, so that a profiler can be attached to it. The server must have the workflow
+//! of `cycle.rs`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::stats::percentile;
 pub(crate) struct Options {
     /// HOST:PORT, as the server printed it.
     address: SocketAddr,
-    /// The operator's token.
+    /// Token of the operator.
     #[arg(long)]
     token: String,
     #[arg(long)]
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     seconds: u64,
 }
 
-/// Says what was reached, in one line.
+/// Runs the load and returns its result in one line.
 pub(crate) fn attach(options: &Options) -> Result<String> {
     let target = Target {
         address: options.address,

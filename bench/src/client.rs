@@ -1,5 +1,5 @@
-//! A lean HTTP/1.1 client: one kept-alive connection, driven by whoever waits for its answer. Both servers see the
-//! same bytes from it.
+//! A minimal HTTP/1.1 client with one kept-alive connection. The task that waits for a response also drives the
+//! connection. Both servers get the same bytes from it.
 
 use anyhow::{Context, Result, bail, ensure};
 use http_body_util::{BodyExt, Full};
@@ -18,7 +18,7 @@ pub(crate) struct Client {
     connection: Connection<TokioIo<TcpStream>, Full<Bytes>>,
     host: HeaderValue,
     bearer: HeaderValue,
-    /// Requests sent so far.
+    /// Number of requests sent.
     pub(crate) sent: u64,
 }
 
@@ -41,7 +41,7 @@ impl Client {
         serde_json::from_slice(&answer).context("the answer is not what was expected")
     }
 
-    /// An answer that is not JSON.
+    /// Sends a GET and discards the body, which need not be JSON.
     pub(crate) async fn touch(&mut self, path: &str) -> Result<()> {
         self.answer(Method::GET, path, Bytes::new(), None, StatusCode::OK).await.map(drop)
     }

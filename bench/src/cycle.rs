@@ -1,4 +1,4 @@
-//! One cycle: start → pause → decide → done, as an agent and a person make it over HTTP.
+//! One cycle over HTTP, by an agent and a person: start → pause → decide → done.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::server::Target;
 
-/// The workflow that the native row runs; see [`WORKFLOW_FILE`].
+/// Name of the workflow in [`WORKFLOW_FILE`], which the native row runs.
 const WORKFLOW: &str = "one-checkpoint";
 pub(crate) const WORKFLOW_FILE: &str = "\
 name: one-checkpoint
@@ -21,17 +21,17 @@ phases:
   - {id: gate, kind: checkpoint, message: May this go on?}
 ";
 
-/// What the agent shows, or what the run is given: serialised.
+/// Serialised bytes of the payload of an interrupt, or of the input of a run.
 pub(crate) const PAYLOAD_BYTES: usize = 500;
 
-/// Looks for a state that comes by itself before the cycle counts as broken.
+/// Maximum number of polls for an expected state before the cycle fails.
 const LOOKS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Row {
-    /// An agent of another framework asks.
+    /// An agent of another framework opens an interrupt.
     External,
-    /// A run of a workflow with one checkpoint.
+    /// A person starts a run of a workflow with one checkpoint.
     Native,
 }
 
@@ -53,7 +53,7 @@ struct Items {
     items: Vec<Interrupt>,
 }
 
-/// An asker and a person, a connection each.
+/// An asker and a person, each with a connection.
 pub(crate) struct Pair {
     row: Row,
     asker: Client,
@@ -67,7 +67,7 @@ impl Pair {
     pub(crate) async fn connect(target: &Target, row: Row) -> Result<Self> {
         let asker = match row {
             Row::External => &target.agent,
-            // Agents of other frameworks may not start runs of ours.
+            // The token of an agent may not start native runs.
             Row::Native => &target.operator,
         };
         Ok(Self {
@@ -84,7 +84,7 @@ impl Pair {
         self.asker.sent + self.person.sent
     }
 
-    /// From the decision's departure to the moment when the asker knows.
+    /// Runs one cycle. Returns the time from sending the decision until the asker has the outcome.
     pub(crate) async fn cycle(&mut self) -> Result<Duration> {
         match self.row {
             Row::External => self.external().await,
@@ -117,7 +117,8 @@ impl Pair {
         anyhow::bail!("the run {run} opened no interrupt")
     }
 
-    /// The long poll leaves first, so it waits when the decision is committed.
+    /// Decides on an interrupt while the asker waits by long poll. The poll is sent first, so the asker already
+    /// waits when the decision is committed.
     pub(crate) async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
         let Self { asker, person, decision, path, .. } = self;
         path.clear();
@@ -165,7 +166,7 @@ pub(crate) fn body(row: Row) -> Bytes {
     body.to_string().into()
 }
 
-/// Never the same twice, over all rounds.
+/// Returns an idempotency key that is unique over all rounds.
 pub(crate) fn key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! What the disk does: how often it can be made to keep what was written, and how often it was told to.
+//! Figures of the disk: how many syncs it completes per second, and how many flushes it was asked for.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use crate::load::count;
 
 const BLOCK: [u8; 4096] = [7; 4096];
 
-/// `fdatasync` per second, each after an appended block of 4 kB.
+/// Returns the number of `fdatasync` calls per second, each after an appended block of 4 kB.
 pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;
@@ -28,11 +28,11 @@ pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     Ok(rate)
 }
 
-/// Flushes that the folder's disk has carried out since the machine started, by whomever; `None` where the
-/// kernel does not count them.
+/// Returns how many flushes the folder's disk has carried out since the machine started, for all processes.
+/// Returns `None` if the kernel does not count flushes.
 pub(crate) fn flushes(folder: &Path) -> Option<u64> {
     let device = fs::metadata(folder).ok()?.dev();
-    // As `gnu_dev_major` and `gnu_dev_minor` take it apart.
+    // Splits the number into the same bits as `gnu_dev_major` and `gnu_dev_minor`.
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
     let stat = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;

@@ -1,4 +1,4 @@
-//! What the numbers were measured on: the machine and the versions. No names of hosts or people.
+//! The machine and the versions that the figures were measured with. Must not name hosts or people.
 
 use std::fmt;
 use std::fs;
@@ -35,19 +35,19 @@ impl fmt::Display for Facts {
     }
 }
 
-/// Cores, processor and kernel.
+/// Returns the cores, the processor and the kernel.
 pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processor = model.map_or("unknown processor", |(_, model)| model);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    // What follows the number names builds and machines.
+    // The part after the number can name builds and machines.
     let kernel = kernel.trim().split('-').next().unwrap_or_default();
     format!("{cores} cores ({processor}), Linux {kernel}")
 }
 
-/// The version of a package in `Cargo.lock`.
+/// Returns the version of a package in `Cargo.lock`.
 fn locked(package: &str) -> &'static str {
     let name = format!("name = \"{package}\"\nversion = \"");
     let after = LOCK.split_once(&name).map_or("", |(_, after)| after);

@@ -11,7 +11,7 @@ use crate::server::Target;
 #[derive(Default)]
 pub(crate) struct Sample {
     pub(crate) elapsed: Duration,
-    /// Decision to done, one for each cycle.
+    /// Time from decision to done, one for each cycle.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: u64,
 }
@@ -26,21 +26,21 @@ impl Sample {
     }
 }
 
-/// Counts are far below 2^52.
+/// Converts a count to `f64`. Counts are far below 2^52.
 #[expect(clippy::cast_precision_loss, reason = "small counts are exact in f64")]
 pub(crate) fn count(n: impl TryInto<u64>) -> f64 {
     n.try_into().unwrap_or_default() as f64
 }
 
-/// When to stop.
+/// Condition that ends the load.
 #[derive(Clone, Copy)]
 pub(crate) enum Until {
     Time(Duration),
-    /// Per connection pair.
+    /// Number of cycles per connection pair.
     Cycles(u64),
 }
 
-/// One thread for all connections: the other core is the server's.
+/// Runs cycles on all connections in one thread, which leaves the other core to the server.
 pub(crate) fn run(target: &Target, row: Row, concurrency: usize, until: Until) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// The median of one HTTP round trip that does nothing.
+/// Returns the median time of an HTTP round trip without work.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

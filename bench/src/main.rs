@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: cycles per second of Holdshort beside a hand-written loop, measured in turns on one machine.
+//! `cargo xtask bench`: cycles per second of Holdshort and of a hand-written loop, measured in turns on one machine.
 //!
-//! Starts both as processes and talks to them over HTTP. Asserts no time: it prints what it finds. `measure.rs` is
-//! the order of things, `cycle.rs` the work, `hand/` the loop. `parked/` and `streams/` measure what waits and what
-//! listens, `length/` what a long run costs, `audit/` what proof costs, `trials/` what trials cost, `turns/` what a turn
-//! of a conversation costs,
-//! `peers.rs` has others do the same work; `results.rs` keeps the page.
+//! Starts both as processes and talks to them over HTTP. Prints its figures and asserts no time. `measure.rs`
+//! holds the order of the measurements, `cycle.rs` the work, `hand/` the loop. `parked/` measures waiting runs and
+//! `streams/` clients that follow events. `length/` measures long runs, `audit/` the verification of a journal,
+//! `trials/` trials, and `turns/` a turn of a conversation. `peers.rs` measures other systems at the same work.
+//! `results.rs` keeps the page.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -41,34 +41,33 @@ use crate::facts::Facts;
 use crate::plan::Plan;
 use crate::results::Part;
 
-/// Start → pause → decide → done, beside a hand-written loop.
+/// Measure start → pause → decide → done, for Holdshort and for a hand-written loop.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Args {
-    /// A few seconds instead of minutes: whether it works, not how fast it is.
+    /// Take seconds instead of minutes, to check that the bench works. The figures are not precise.
     #[arg(long)]
     quick: bool,
-    /// Write the tables to bench/RESULTS.md too, all of them: they replace those that are there.
+    /// Write all tables to bench/RESULTS.md too. They replace the tables in it.
     #[arg(long, conflicts_with_all = ["only", "store"])]
     save: bool,
     /// One row only.
     #[arg(long, value_name = "ROW")]
     only: Option<Row>,
-    /// Where the journal is; without it both are measured, one after the other.
+    /// Database of the journal. By default both are measured, one after the other.
     #[arg(long, value_name = "STORE")]
     store: Option<Kind>,
-    /// Our binary [default: `holdshort` beside this program].
+    /// Program of Holdshort [default: `holdshort` in the folder of this program].
     #[arg(long, global = true, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Where the databases are made, and removed afterwards: a folder on the disk to measure [default: beside
-    /// this program].
+    /// Folder on the disk to measure, for databases that are removed afterwards [default: the folder of this program].
     #[arg(long, global = true, value_name = "DIR")]
     folder: Option<PathBuf>,
     #[command(subcommand)]
     verb: Option<Verb>,
 }
 
-/// Where a journal can be.
+/// Database of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     Sqlite,
@@ -77,21 +76,21 @@ enum Kind {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// What an audit of a long journal costs, and what evidence costs an append
+    /// Cost of an audit of a long journal, and of the hash chain per append
     Audit(audit::Options),
     /// Cost of a decision in a long run, and of the first one after a restart
     Length(length::Options),
     /// Put load on a server that runs already, to profile it
     Load(attach::Options),
-    /// What runs that wait cost: disk, memory, and the first things after a start
+    /// Cost of waiting runs: disk, memory, and the first requests after a start
     Parked(parked::Options),
-    /// The same work done by others, each installed from its registry
+    /// Other systems at the same work, each installed from its registry
     Peers(peers::Options),
-    /// Many clients that follow: how fast an event reaches all, and what each costs
+    /// Many clients that follow events: time until an event reaches all, and the cost of each client
     Streams(streams::Options),
-    /// What it costs that a command is tried, and that its changes are committed
+    /// Cost of trying a command, and of committing its changes
     Trials(trials::Options),
-    /// What one turn of a conversation costs beside its model
+    /// Cost of one turn of a conversation, without its model
     Turns(turns::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
@@ -115,7 +114,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Both rows in both databases, or fewer.
+/// Measures the selected rows in the selected databases. Default: both rows in both.
 fn cycles(args: &Args) -> Result<String> {
     let (binary, folder) = (args.binary()?, args.folder()?);
     let plan = if args.quick { Plan::QUICK } else { Plan::FULL };
@@ -150,7 +149,7 @@ impl Args {
         Ok(binary)
     }
 
-    /// Goes with its databases when it is dropped.
+    /// Creates the folder of the databases. Dropping it removes them.
     fn folder(&self) -> Result<TempDir> {
         let program = std::env::current_exe()?;
         let beside = program.parent().unwrap_or(Path::new("."));

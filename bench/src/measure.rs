@@ -1,4 +1,4 @@
-//! One row: ours and the loop beside it, in turns.
+//! One row: Holdshort and the hand-written loop, measured in turns.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use crate::{disk, hand, load, stats, wal};
 
 /// Cycles over which commits are counted: few enough for one generation of the log.
 const COUNTED: u64 = 20;
-/// The log may be begun anew while it is read.
+/// Attempts to count commits. SQLite may restart the log during a count.
 const TRIES: usize = 5;
-/// Connections of the loop to PostgreSQL, and as many askers of the loop without HTTP.
+/// Connections of the loop to PostgreSQL, and concurrent askers of the loop without HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// What was measured of one server.
+/// Figures of one server.
 pub(crate) struct Side {
     /// Cycles per second at concurrency 1, one for each round.
     pub(crate) alone: Vec<f64>,
-    /// The same at [`CROWD`].
+    /// Cycles per second at concurrency [`CROWD`], one for each round.
     pub(crate) together: Vec<f64>,
-    /// Decision to done at concurrency 1, of all rounds.
+    /// Time from decision to done at concurrency 1, of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    /// Durable ones of SQLite; PostgreSQL does not tell them from others.
+    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, which does not tell durable commits from others.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the whole disk for each cycle; empty where the kernel does not count them.
+    /// Flushes of the whole disk for each cycle. Empty if the kernel does not count them.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
@@ -42,13 +42,14 @@ pub(crate) struct Side {
 
 pub(crate) struct Measured {
     pub(crate) row: Row,
-    /// Which PostgreSQL; `None`: SQLite.
+    /// Version and durability of PostgreSQL. `None` in SQLite.
     pub(crate) postgres: Option<String>,
     pub(crate) ours: Side,
     pub(crate) hand: Side,
-    /// The loop without HTTP: cycles per second, and decision to done at the median.
+    /// Figures of the loop without HTTP: cycles per second, and the median time from decision to done.
     pub(crate) in_process: (f64, Duration),
-    /// Cycles per second of many askers at once; in PostgreSQL, where they share no commit of the loop's own.
+    /// Cycles per second of many askers at once. Measured in PostgreSQL only, where the loop has no group commit
+    /// of its own.
     pub(crate) many_in_process: Option<f64>,
     pub(crate) round_trip: Duration,
     pub(crate) syncs: Vec<f64>,
@@ -95,7 +96,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms the server up, and counts what a cycle is made of.
+    /// Warms the server up, then counts the commits and log bytes of a cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
@@ -138,7 +139,7 @@ impl Side {
     }
 }
 
-/// Durable commits and bytes of log for each cycle, at concurrency 1.
+/// Returns the durable commits and bytes of log for each cycle, at concurrency 1.
 fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
     for _ in 0..TRIES {
         let before = wal::read(&server.data)?;
@@ -151,7 +152,7 @@ fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
     bail!("the write-ahead log of {} is begun anew too often to count commits", server.data.display())
 }
 
-/// Bytes of log for each cycle, in PostgreSQL.
+/// Returns the bytes of log for each cycle, in PostgreSQL.
 fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
     let written = || {
         let at = database.run("psql", &["-Atc", "SELECT pg_current_wal_lsn() - '0/0'"])?;
@@ -162,7 +163,7 @@ fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
     Ok(count(written()? - before) / count(COUNTED))
 }
 
-/// Which PostgreSQL, and how durable it is.
+/// Returns the version of PostgreSQL and its durability settings.
 fn version(database: &testpg::Server) -> Result<String> {
     let ask = |sql| database.run("psql", &["-Atc", sql]).map(|said| said.trim().to_owned());
     let (version, fsync, commit) =
@@ -175,7 +176,7 @@ fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
     Some(count(flushes) / count(cycles))
 }
 
-/// The loop makes whole commits: as many as ours, never fewer than it needs.
+/// Rounds the commits of Holdshort per cycle to a whole number for the loop, which needs at least two.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
 fn whole(commits: Option<f64>) -> u32 {
     commits.unwrap_or_default().round().max(2.0) as u32

@@ -1,4 +1,4 @@
-//! `peers`: other systems do the same work. `peers/run.py` installs and runs them; the table is made here.
+//! `peers`: other systems at the same work. `peers/run.py` installs and runs them. This module writes the table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,9 +13,9 @@ use crate::results::{self, Part};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Some of them only, such as `restate`.
+    /// Names of the systems to run, such as `restate`. By default all.
     peers: Vec<String>,
-    /// Make the table of what was measured before; run nothing.
+    /// Make the table from the last results, without running anything.
     #[arg(long, conflicts_with = "peers")]
     table: bool,
     /// Write the table to bench/RESULTS.md too.
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// An entry of `peers/results.json`.
+/// Entry of `peers/results.json`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Peer {
@@ -44,7 +44,7 @@ struct Measured {
     seconds: f64,
 }
 
-/// Cycles a second, over the rounds.
+/// Cycles per second, over the rounds.
 #[derive(Deserialize)]
 struct Rate {
     median: f64,
@@ -52,7 +52,7 @@ struct Rate {
     high: f64,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn peers(options: &Options) -> Result<String> {
     let folder = results::folder().join("peers");
     if !options.table {

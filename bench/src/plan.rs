@@ -1,4 +1,4 @@
-//! How long and how often: a short run and a full one.
+//! Number and duration of measurements: a quick plan and a full one.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use std::time::Duration;
 pub(crate) struct Plan {
     pub(crate) rounds: usize,
     pub(crate) warm_up: Duration,
-    /// Of one measurement at concurrency 1.
+    /// Duration of one measurement at concurrency 1.
     pub(crate) alone: Duration,
-    /// Of one measurement at [`CROWD`].
+    /// Duration of one measurement at concurrency [`CROWD`].
     pub(crate) together: Duration,
-    /// Of one measurement of the disk.
+    /// Duration of one measurement of the disk.
     pub(crate) syncs: Duration,
 }
 

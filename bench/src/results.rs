@@ -1,4 +1,4 @@
-//! `RESULTS.md`: a part for each command, written anew when that command runs with `--save`, the others kept.
+//! `RESULTS.md` with a part for each command. A command with `--save` rewrites its part and keeps the others.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// In the order of the page.
+/// Part of the page, in the order of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Cycles,
@@ -33,7 +33,7 @@ const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
 impl Part {
-    /// The line before the part.
+    /// Returns the line that marks the start of the part.
     fn mark(self) -> &'static str {
         match self {
             Self::Cycles => "<!-- cycles -->",
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-/// The folder of the bench: where results and plots are kept.
+/// Returns the folder of the bench, which holds results and plots.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
@@ -72,7 +72,7 @@ fn replaced(page: &str, part: Part, text: &str) -> String {
     made
 }
 
-/// From its mark to the next one.
+/// Returns the text of a part, from its mark to the next mark.
 fn found(page: &str, part: Part) -> Option<&str> {
     let (_, after) = page.split_once(part.mark())?;
     let end = PARTS.iter().filter_map(|other| after.find(other.mark())).min();

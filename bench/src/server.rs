@@ -1,4 +1,4 @@
-//! The two servers as processes: started, found, measured, ended.
+//! The processes of the two servers: start, figures, stop.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,10 +14,10 @@ use serde::Deserialize;
 use crate::cycle::WORKFLOW_FILE;
 use crate::hand::Database;
 
-/// The name of the hidden verb that starts the loop.
+/// Name of the hidden verb that starts the loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
 
-/// Where a server listens and how it lets one in.
+/// Address of a server, and the tokens that it accepts.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
@@ -25,17 +25,17 @@ pub(crate) struct Target {
     pub(crate) agent: String,
 }
 
-/// A server that runs until this is dropped.
+/// Server process. Dropping it kills the process.
 pub(crate) struct Server {
     child: Child,
     pub(crate) target: Target,
-    /// Where its database is.
+    /// Folder of its database.
     pub(crate) data: PathBuf,
-    /// From its start until it said that it listens.
+    /// Time from the start of the process until it printed that it listens.
     pub(crate) ready_after: Duration,
 }
 
-/// The line that both print once they listen.
+/// Line that both servers print once they listen.
 #[derive(Deserialize)]
 struct Ready {
     listening: String,
@@ -44,27 +44,27 @@ struct Ready {
 }
 
 impl Server {
-    /// Ours: the release binary, with its journal in SQLite.
+    /// Starts the release binary of Holdshort, with its journal in SQLite.
     pub(crate) fn ours(binary: &Path, folder: &Path) -> Result<Self> {
         let (command, data) = ours(binary, folder)?;
         Self::start(command, data)
     }
 
-    /// Ours, with a model.
+    /// Starts Holdshort with a model.
     pub(crate) fn with_model(binary: &Path, folder: &Path, base_url: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--model", "bench", "--base-url", base_url]);
         Self::start(command, data)
     }
 
-    /// Ours, with its journal in PostgreSQL.
+    /// Starts Holdshort with its journal in PostgreSQL.
     pub(crate) fn ours_on(binary: &Path, folder: &Path, database: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--store", database]);
         Self::start(command, data)
     }
 
-    /// The hand-written loop: this program once more.
+    /// Starts the hand-written loop, which is a verb of this program.
     pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
@@ -92,7 +92,7 @@ impl Server {
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut line)?;
         }
-        // From here on it ends with us, whatever happens.
+        // From here on dropping `server` kills the process, also after an error.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target { address: nowhere, operator: String::new(), agent: String::new() };
         let mut server = Self { child, target, data, ready_after: began.elapsed() };
@@ -103,7 +103,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks it to end, and waits until it has: its log is then empty.
+    /// Sends SIGTERM and waits for the end. The write-ahead log is empty then.
     pub(crate) fn stop(mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = self.child.wait()?;
@@ -111,7 +111,7 @@ impl Server {
         Ok(())
     }
 
-    /// Resident memory now, and at its highest, in bytes.
+    /// Returns the resident memory now and at its highest, in bytes.
     pub(crate) fn memory(&self) -> Result<(u64, u64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let field = |name: &str| {
@@ -121,17 +121,17 @@ impl Server {
         field("VmRSS:").zip(field("VmHWM:")).context("the kernel says nothing of the server's memory")
     }
 
-    /// Processor time that it has used.
+    /// Returns the processor time that the process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name before them, in brackets, may hold anything.
+        // The name in brackets before these fields may hold any character.
         let (_, fields) = stat.rsplit_once(") ").context("the kernel says nothing of the server's time")?;
         let ticks =
             fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
     }
 
-    /// Waits until it has no more than so many connections; whether it came to that in time.
+    /// Waits until the process has at most `most` connections. Returns false if it still has more after `longest`.
     pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
         let began = Instant::now();
         while self.connections()? > most {
@@ -143,7 +143,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Sockets of the process; a few of them are its own.
+    /// Returns the number of sockets of the process, including a few that are not connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()))?;
         let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
@@ -165,7 +165,7 @@ fn ours(binary: &Path, folder: &Path) -> Result<(Command, PathBuf)> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself; its data is thrown away in any case.
+        // The process may have ended already. Its data is deleted in any case.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Over rounds: the median, and from which to which.
+/// Median, lowest and highest value over the rounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// Computes the spread of at least one value.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -26,7 +26,7 @@ impl Spread {
         Self { median, low: at(0), high: at(values.len().wrapping_sub(1)) }
     }
 
-    /// With so many decimals.
+    /// Formats the spread with the given number of decimals.
     pub(crate) fn in_unit(self, decimals: usize, unit: &str) -> String {
         let Self { median, low, high } = self;
         format!("{median:.decimals$} {unit} ({low:.decimals$} to {high:.decimals$})")
@@ -40,7 +40,7 @@ impl fmt::Display for Spread {
     }
 }
 
-/// The smallest value that `percent` of all do not exceed.
+/// Returns the smallest value that is at least as large as `percent` percent of all values.
 pub(crate) fn percentile(values: &mut [Duration], percent: usize) -> Duration {
     values.sort_unstable();
     let place = (values.len() * percent).div_ceil(100).max(1) - 1;

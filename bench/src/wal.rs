@@ -1,6 +1,6 @@
 //! Counts durable commits from outside: SQLite marks the last frame of each in its write-ahead log.
 //!
-//! The format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
+//! Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// What a log holds since it was last begun anew.
+/// Contents of a log since it was last restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Log {
     salt: [u8; 8],
@@ -18,7 +18,7 @@ pub(crate) struct Log {
     pub(crate) bytes: u64,
 }
 
-/// What was added since `before`; `None` where the log was begun anew in between.
+/// Returns the commits and bytes added since `before`, or `None` if the log was restarted in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))
@@ -45,7 +45,7 @@ fn parse(log: &[u8]) -> Option<Log> {
         bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes)
     };
     let header = log.get(..HEADER)?;
-    // The lowest bit says in which byte order checksums are.
+    // The lowest bit gives the byte order of checksums.
     if number(header, 0)? & !1 != 0x377f_0682 {
         return None;
     }
@@ -53,7 +53,7 @@ fn parse(log: &[u8]) -> Option<Log> {
     let salt: [u8; 8] = header[16..24].try_into().ok()?;
     let mut found = Log { salt, commits: 0, bytes: 0 };
     for frame in log[HEADER..].chunks_exact(FRAME_HEADER + page) {
-        // What follows is left over from before the log was begun anew.
+        // The frames that follow are left over from before the log was restarted.
         if frame[8..16] != salt {
             break;
         }

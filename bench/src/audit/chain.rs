@@ -1,4 +1,5 @@
-//! What the one chain over all events adds to an append in SQLite: a hash, and its bytes in the event's row.
+//! Cost that the single hash chain over all events adds to an append in SQLite: a hash, and its bytes in the
+//! event's row.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,13 +7,13 @@ use std::time::{Duration, Instant};
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 
-/// Hashes that are timed.
+/// Number of hashes that are timed.
 const HASHES: u32 = 200_000;
 
 pub(super) struct Chain {
-    /// Of one event.
+    /// Time to hash one event.
     pub(super) hash: Duration,
-    /// Of one event, in its row.
+    /// Bytes of the hash in the row of one event.
     pub(super) bytes: usize,
 }
 

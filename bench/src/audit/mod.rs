@@ -1,7 +1,9 @@
-//! `audit`: what proof costs. Fills a journal through the real server, ten times as many events each time, stops it,
-//! and runs `audit verify` on it as a process of its own: events a second, and memory.
+//! `audit`: the cost of verifying a journal. Fills a journal through the real server, ten times as many events
+//! each time, and stops the server. Then runs `audit verify` on the journal as a separate process and reports
+//! events per second and memory.
 //!
-//! `verify.rs` is one audit; `chain.rs` what the one chain over all events adds to an append; `report.rs` the table.
+//! `verify.rs` runs one audit. `chain.rs` measures what the single hash chain over all events adds to an append.
+//! `report.rs` writes the table.
 
 mod chain;
 mod report;
@@ -21,14 +23,14 @@ use crate::server::Server;
 use chain::Chain;
 use verify::Audit;
 
-/// Audits of each journal.
+/// Number of audits of each journal.
 const AUDITS: usize = 3;
-/// Of a cycle of [`Row::External`]; more or fewer are counted by the audit.
+/// Estimated events of one cycle of [`Row::External`]. The audit reports the exact number.
 const EVENTS_OF_CYCLE: u64 = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How many events the journal has in the end, about; every power of ten from 10,000 on is measured too.
+    /// Approximate number of events in the final journal; every power of ten from 10,000 on is measured too.
     #[arg(long, default_value_t = 100_000)]
     events: u64,
     /// Write the table to bench/ too.
@@ -36,15 +38,15 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// A journal of one size in one database.
+/// Journal of one size in one database.
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events a second while the last of them were written.
+    /// Events per second while the last part of the journal was written.
     written_per_second: f64,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let database = holdshort_testpg::Server::start()?;
     let url = database.database();
@@ -71,14 +73,13 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
     Ok(text)
 }
 
-/// 10,000, 100,000 … and the last one.
+/// Returns 10,000, 100,000 and so on, then the last size.
 fn sizes(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(10_000_u64), |events| events.checked_mul(10));
     powers.take_while(|events| *events < last).chain([last]).collect()
 }
 
-/// Lets agents ask and a person decide until about so many events more are in the journal, and stops the server. Events
-/// a second.
+/// Runs cycles until the journal has about `events` more events, then stops the server. Returns events per second.
 fn fill(binary: &Path, folder: &Path, url: Option<&str>, events: u64) -> Result<f64> {
     let server = match url {
         Some(url) => Server::ours_on(binary, folder, url)?,

@@ -1,4 +1,4 @@
-//! The table of what proof costs.
+//! The table of audit costs.
 
 use std::fmt::Write as _;
 

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use crate::load::count;
 
-/// Between two looks at the memory of the process. The kernel keeps the highest value, so only what comes after the
-/// last look is missed.
+/// Time between two reads of the memory of the process. The kernel keeps the highest value, so a read misses only
+/// memory that the process takes after the last read.
 const LOOK: Duration = Duration::from_millis(2);
 
 pub(super) struct Audit {

@@ -1,7 +1,9 @@
-//! The hand-written loop: what a careful person writes with axum and a database for this one purpose. The yardstick.
+//! The hand-written loop, the baseline of the bench: the code that a careful person writes with axum and a
+//! database for this one purpose.
 //!
-//! It answers the same addresses as Holdshort, in SQLite with as many durable commits per cycle, in PostgreSQL with
-//! three transactions, and does nothing else: no journal, no hash chain, no projections, no idempotency, no workflows. Start at `desk.rs`.
+//! The loop has the same addresses as Holdshort. In SQLite it makes as many durable commits per cycle, in
+//! PostgreSQL three transactions. It has no journal, hash chain, projections, idempotency or workflows. Start
+//! reading at `desk.rs`.
 
 mod desk;
 mod in_process;

@@ -1,5 +1,5 @@
-//! The loop in PostgreSQL: a cycle is three transactions of two prepared statements each, so twelve round trips
-//! with `BEGIN` and `COMMIT`. Durable as PostgreSQL is by itself: `synchronous_commit` is on.
+//! The loop in PostgreSQL. A cycle is three transactions of two prepared statements each, so twelve round trips
+//! with `BEGIN` and `COMMIT`. Commits are durable by PostgreSQL's default: `synchronous_commit` is on.
 
 use anyhow::Result;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
@@ -23,7 +23,7 @@ impl Postgres {
         Ok(Self(pool))
     }
 
-    /// The last id, and those that wait.
+    /// Returns the last id, and the ids of the open questions.
     pub(super) async fn asked(&self) -> Result<(i64, Vec<i64>)> {
         let client = self.0.get().await?;
         let last = client.query_one("SELECT coalesce(max(id), 0) FROM asks", &[]).await?.get(0);
@@ -43,7 +43,7 @@ impl Postgres {
         self.transact([(look, &[&id]), (decide, &[&id, &option])]).await
     }
 
-    /// The run goes on, and is done.
+    /// Reads the decision and completes the run.
     pub(super) async fn finish(&self, id: i64) -> Result<()> {
         let look = "SELECT decision FROM asks WHERE id = $1";
         let done = "UPDATE runs SET status = 'completed' WHERE id = $1";

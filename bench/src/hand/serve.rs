@@ -25,13 +25,13 @@ const AGENT: &str = "loop-agent-0123456789abcdef0123456789abcdef";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The folder of the database in SQLite.
+    /// Folder of the SQLite database.
     #[arg(long, required_unless_present = "store")]
     pub data: Option<PathBuf>,
     /// Durable commits of one cycle in SQLite.
     #[arg(long, default_value_t = 2)]
     pub commits: u32,
-    /// The URL of a database in PostgreSQL instead.
+    /// URL of a PostgreSQL database, used instead of SQLite.
     #[arg(long)]
     pub store: Option<String>,
     #[arg(long, default_value_t = 32)]

@@ -1,5 +1,5 @@
-//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All jobs that wait share a
-//! transaction; the answers go out after COMMIT.
+//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share a
+//! transaction. Their answers are sent after COMMIT.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// As in our own store, so that groups, pages and checkpoints are the same.
+/// Limits of the store of Holdshort, so that groups, pages and checkpoints are the same in both.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
 const PAGE_BYTES: u32 = 1024;
@@ -30,14 +30,14 @@ enum Job {
         id: i64,
         option: String,
     },
-    /// A further durable commit of the same cycle.
+    /// A further durable commit of the cycle.
     Follow {
         id: i64,
         step: u32,
     },
 }
 
-/// Dropped unanswered when its group failed.
+/// Channel that confirms a commit. The sender is dropped without a message if the commit of the group failed.
 type Answer = oneshot::Sender<()>;
 
 pub(super) struct Sqlite {
@@ -61,7 +61,7 @@ impl Sqlite {
         Ok(Self { queue, reader })
     }
 
-    /// The last id, and those that wait.
+    /// Returns the last id, and the ids of the open questions.
     pub(super) fn asked(&self) -> Result<(i64, Vec<i64>)> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Option<i64> = reader.query_row("SELECT max(id) FROM asks", [], |row| row.get(0))?;
@@ -89,7 +89,7 @@ impl Sqlite {
         Ok(row.optional()?.flatten())
     }
 
-    /// Durable when it returns.
+    /// Queues a job and waits for its commit. The job is durable when this returns.
     async fn write(&self, job: Job) -> Result<()> {
         let (answer, committed) = oneshot::channel();
         self.queue.send((job, answer)).await.context("the writer has ended")?;

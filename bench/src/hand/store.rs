@@ -1,4 +1,4 @@
-//! Where the loop keeps what it was asked: the same few verbs on either database.
+//! Storage for the questions of the loop: the same few verbs on either database.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use anyhow::Result;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 
-/// Of PostgreSQL: a decision, and then the run that goes on with it.
+/// Commits of one cycle in PostgreSQL: the question, the decision, and the completion of the run.
 const POSTGRES_COMMITS: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    /// With so many durable commits a cycle.
+    /// SQLite database in a folder, with the number of durable commits per cycle.
     Folder { folder: PathBuf, commits: u32 },
-    /// With so many connections to the database.
+    /// PostgreSQL database, with the number of connections to it.
     Url { url: String, connections: usize },
 }
 
@@ -24,7 +24,8 @@ pub(super) enum Store {
 }
 
 impl Database {
-    /// Durable commits of one cycle; the first asks, the second decides, the others follow by themselves.
+    /// Returns the number of durable commits of one cycle. The first asks, the second decides, and the others
+    /// follow without a request.
     pub(super) fn commits(&self) -> u32 {
         match self {
             Self::Folder { commits, .. } => *commits,
@@ -43,7 +44,7 @@ impl Store {
         }
     }
 
-    /// The last id, and those that wait.
+    /// Returns the last id, and the ids of the open questions.
     pub(super) async fn asked(&self) -> Result<(i64, Vec<i64>)> {
         match self {
             Self::Sqlite(store) => store.asked(),
@@ -65,7 +66,7 @@ impl Store {
         }
     }
 
-    /// A further durable commit of the same cycle.
+    /// Makes a further durable commit of the cycle.
     pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.follow(id, step).await,

@@ -1,11 +1,11 @@
-//! Who waits for which decision.
+//! The tasks that wait for each decision.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Holds every open question; one that is missing is decided, or was never asked.
+/// Waiting tasks of every open question. A question without an entry is decided or was never asked.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
 
@@ -14,14 +14,14 @@ impl Waiters {
         self.lock().insert(id, Vec::new());
     }
 
-    /// `None`: it is not open.
+    /// Returns a receiver for the decision, or `None` if the question is not open.
     pub(super) fn wait(&self, id: i64) -> Option<oneshot::Receiver<String>> {
         let (sender, receiver) = oneshot::channel();
         self.lock().get_mut(&id)?.push(sender);
         Some(receiver)
     }
 
-    /// Called after the commit.
+    /// Sends the decision to all waiting tasks. Called after the commit.
     pub(super) fn resolve(&self, id: i64, option: &str) {
         let waiting = self.lock().remove(&id).unwrap_or_default();
         for sender in waiting {

@@ -1,7 +1,7 @@
-//! `length`: the cost of a decision by the length of its run, and of the first decision after a restart. The server is a
-//! process with its journal in SQLite.
+//! `length`: the cost of a decision by the length of its run, and of the first decision after a restart. The
+//! server is a process with its journal in SQLite.
 //!
-//! `report.rs` is the table.
+//! `report.rs` writes the table.
 
 mod report;
 
@@ -41,7 +41,7 @@ struct Row {
     events: u64,
     asks: Vec<Duration>,
     decisions: Vec<Duration>,
-    /// Time of the first decision after a restart: it reads the run from the journal.
+    /// Time of the first decision after a restart, which reads the run from the journal.
     first: Duration,
 }
 
@@ -107,7 +107,7 @@ async fn rows(options: &Options, binary: &Path, folder: &Path) -> Result<Vec<Row
     Ok(rows)
 }
 
-/// An agent that asks and a person who decides.
+/// Connections of an agent that asks and of a person who decides.
 struct People {
     agent: Client,
     person: Client,
@@ -149,7 +149,7 @@ impl People {
         Ok(took)
     }
 
-    /// Asks one more question in the run and answers it: the times of both.
+    /// Asks one more question in the run and answers it. Returns the time of the question and of the answer.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

@@ -1,4 +1,4 @@
-//! Makes parked runs: asks of agents, over HTTP, many at once, so that they share commits.
+//! Makes parked runs: interrupts of agents over HTTP, many at once, so that they share commits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// As many as share a commit.
+/// As many connections as appends that share a commit.
 const CONNECTIONS: usize = 256;
-/// One id of so many is remembered.
+/// One id in this many is kept.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct Asked {
     id: String,
 }
 
-/// Asks so many times; gives some of the interrupts.
+/// Opens `asks` interrupts. Returns the ids of some of them.
 pub(super) fn fill(target: &Target, asks: u64) -> Result<Vec<String>> {
     static LEFT: AtomicU64 = AtomicU64::new(0);
     LEFT.store(asks, Ordering::Relaxed);

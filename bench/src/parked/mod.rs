@@ -1,8 +1,8 @@
-//! `parked`: what runs that wait cost. Fills a data folder through the real server, ten times as many each time,
-//! and starts the server on it again: disk, memory, and how long the first things take.
+//! `parked`: the cost of waiting runs. Fills a data folder through the real server, ten times as many runs each
+//! time, and restarts the server on it. Measures disk, memory, and the times of the first requests.
 //!
-//! `fill.rs` makes the runs, `split.rs` says where their bytes are, `start.rs` is one start of the server, and
-//! `report.rs` with `plot.rs` the table and the picture.
+//! `fill.rs` makes the runs, `split.rs` divides their bytes by use, `start.rs` measures one start of the server.
+//! `report.rs` and `plot.rs` write the table and the picture.
 
 mod fill;
 mod plot;
@@ -23,14 +23,15 @@ use start::Start;
 
 pub(crate) use report::thousands;
 
-/// Starts at each count. The pages of the database are thrown out of the cache before each, as after a reboot.
+/// Number of starts at each count. Before each, the pages of the database are evicted from the cache, as after a
+/// reboot.
 const STARTS: usize = 5;
-/// Asks that are in the log alone when the server is killed.
+/// Number of interrupts that only the write-ahead log holds when the server is killed.
 const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How many runs wait in the end; every power of ten on the way is measured too.
+    /// Number of waiting runs in the end; every smaller power of ten from 1,000 on is measured too.
     #[arg(long, default_value_t = 100_000)]
     runs: u64,
     /// Write the table and the plot to bench/ too.
@@ -38,23 +39,23 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// What was measured with so many runs parked.
+/// Figures with a given number of parked runs.
 struct Rung {
     runs: u64,
-    /// While the last of them were made.
+    /// Interrupts opened per second while the last of the runs were made.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
-    /// The start after the server was killed: its log has to be recovered.
+    /// Time until ready after the server was killed. This start must recover the log.
     after_a_kill: Duration,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();
     for runs in counts(options.runs) {
-        // Those that the starts before decided on wait no longer, and count no longer.
+        // Runs decided during the previous starts no longer wait, so they are not counted.
         let server = Server::ours(binary, folder)?;
         let (before, began) = (open(&rungs), Instant::now());
         asked.extend(fill::fill(&server.target, runs - before)?);
@@ -77,13 +78,13 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// 1,000, 10,000 … and the last one.
+/// Returns 1,000, 10,000 and so on, then the last count.
 fn counts(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(1_000_u64), |runs| runs.checked_mul(10));
     powers.take_while(|runs| *runs < last).chain([last]).collect()
 }
 
-/// How many wait after the last rung was measured.
+/// Returns the number of waiting runs after the last rung was measured.
 fn open(rungs: &[Rung]) -> u64 {
     let Some(last) = rungs.last() else { return 0 };
     last.runs - STARTS as u64 + UNFINISHED
@@ -92,7 +93,7 @@ fn open(rungs: &[Rung]) -> u64 {
 fn killed(binary: &Path, folder: &Path) -> Result<Duration> {
     let server = Server::ours(binary, folder)?;
     fill::fill(&server.target, UNFINISHED)?;
-    // Dropping it kills it.
+    // Dropping the server kills its process.
     drop(server);
     start::evict(&folder.join("ours"))?;
     let server = Server::ours(binary, folder)?;

@@ -1,5 +1,5 @@
-//! The picture: what a run costs over how many there are. Four small plots, counts in powers of ten from left to
-//! right, values from 0; a flat line is a cost that does not grow.
+//! The picture of the cost per run over the number of runs. It has four small plots, with counts in powers of ten
+//! from left to right and values from 0. A flat line is a cost that does not grow.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use super::Rung;
 use super::report::{ms, spread, thousands};
 use crate::load::count;
 
-/// Of one plot, in pixels, and the room around its lines.
+/// Width and height of one plot, and the margin around its lines, in pixels.
 const SIZE: (f64, f64) = (360.0, 220.0);
 const ROOM: (f64, f64) = (56.0, 40.0);
 const COLOURS: [&str; 3] = ["#1f6feb", "#d1242f", "#1a7f37"];
 
-/// A line: its name, and a value for each rung.
+/// Line of a plot: its name, and a value for each rung.
 type Line = (&'static str, Vec<f64>);
 
 pub(super) fn plot(rungs: &[Rung]) -> String {
@@ -109,7 +109,7 @@ fn panel(title: &str, rungs: &[Rung], lines: &[Line]) -> String {
     svg
 }
 
-/// To a number that reads well: 1, 2 or 5 with noughts behind it.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= value).unwrap_or(value)

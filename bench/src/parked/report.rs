@@ -1,4 +1,4 @@
-//! The table of what parked runs cost.
+//! The table of costs of parked runs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::stats::Spread;
 
-/// A column of numbers, a row for each count.
+/// Row of the table: its title, and its text for a rung.
 type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {
@@ -71,7 +71,7 @@ fn megabytes(rung: &Rung, of: impl Fn(&Start) -> u64) -> String {
     spread(rung, |start| count(of(start)) / 1e6).in_unit(0, "MB")
 }
 
-/// 1000000 as 1,000,000.
+/// Formats 1000000 as 1,000,000.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

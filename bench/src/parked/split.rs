@@ -1,4 +1,4 @@
-//! Where the bytes of a database are, counted by SQLite itself (its `dbstat` table), page by page.
+//! Bytes of a database by use, counted page by page with the `dbstat` table of SQLite.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::load::count;
 
-/// Bytes on disk.
+/// Bytes on disk by use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
     /// The journal itself: events and large contents.
     pub(super) events: u64,
     /// Idempotency keys.
     pub(super) keys: u64,
-    /// Rows that could be made anew from the journal.
+    /// Rows that can be rebuilt from the journal.
     pub(super) rows: u64,
-    /// All indexes, of the journal too.
+    /// All indexes, including those of the journal.
     pub(super) indexes: u64,
-    /// Pages of nothing.
+    /// Unused pages.
     pub(super) free: u64,
 }
 
 impl Split {
-    /// Of the one database in a folder, while no server uses it.
+    /// Reads the one database in a folder. No server may use the database.
     pub(super) fn of(folder: &Path) -> Result<Self> {
         let path = super::start::database(folder)?;
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -79,7 +79,7 @@ mod tests {
         let split = Split::of(folder.path()).unwrap();
         assert_eq!(split.total(), std::fs::metadata(&path).unwrap().len());
         assert!(split.events > 20_000);
-        // A page each, and the page of the schema.
+        // One page each, and the page of the schema.
         assert_eq!((split.keys, split.rows, split.indexes, split.free), (4096, 4096, 4096, 4096));
     }
 }

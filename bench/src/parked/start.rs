@@ -1,4 +1,4 @@
-//! One start of the server on a full data folder, and what its first clients meet.
+//! One start of the server on a full data folder, with the times of its first requests.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use crate::client::Client;
 use crate::cycle::{Pair, Row};
 use crate::server::{Server, Target};
 
-/// First pages of the inbox that are read one after the other.
+/// Number of times that the first page of the inbox is read again.
 const LOOKS: usize = 20;
-/// Pages of 200 that are read, or fewer where the list ends before, to get to a deep one.
+/// Maximum number of pages, of 200 interrupts each, that are read before a deep page.
 const DEPTH: usize = 250;
 
 pub(super) struct Start {
-    /// From the start of the process until it listens.
+    /// Time from the start of the process until it listens.
     pub(super) ready_after: Duration,
-    /// Resident memory when it has just started, and after the pages below.
+    /// Resident memory right after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// From the departure of the first decision until its asker knows.
+    /// Time from sending the first decision until its asker has the outcome.
     pub(super) decision: Duration,
-    /// The first page of the inbox: the first look at it, and the median of the next.
+    /// Time of the first read of the inbox's first page, and the median of the next reads.
     pub(super) first_look: Duration,
     pub(super) look: Duration,
-    /// The deepest page that was read, and how many interrupts come before it.
+    /// Time of the deepest page that was read, and the number of interrupts before it.
     pub(super) deep_look: Duration,
     pub(super) depth: u64,
 }
@@ -39,12 +39,12 @@ struct Items {
     next_cursor: Option<String>,
 }
 
-/// Decides on one of those that were asked.
+/// Starts the server, decides on one of the open interrupts, and reads the inbox.
 pub(super) fn start(binary: &Path, folder: &Path, asked: &mut Vec<String>) -> Result<Start> {
     evict(&folder.join("ours"))?;
     let server = Server::ours(binary, folder)?;
     let (memory, _) = server.memory()?;
-    // From the middle: neither the oldest nor the newest page of anything.
+    // An interrupt from the middle is on neither the oldest nor the newest page.
     let interrupt = asked.swap_remove(asked.len() / 2);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let start = runtime.block_on(async {
@@ -72,7 +72,7 @@ async fn looks(target: &Target) -> Result<Vec<Duration>> {
     Ok(looks)
 }
 
-/// Turns pages, and then reads one of the usual size.
+/// Follows the cursor to a deep page, then reads a page of the default size there.
 async fn deep(target: &Target) -> Result<(Duration, u64)> {
     let mut client = Client::connect(target, &target.operator).await?;
     let (mut cursor, mut depth) = (None::<String>, 0);
@@ -89,13 +89,13 @@ async fn deep(target: &Target) -> Result<(Duration, u64)> {
     Ok((sent.elapsed(), depth))
 }
 
-/// Lets the kernel forget what it holds of the database, as after a reboot.
+/// Evicts the database from the kernel's cache, as after a reboot.
 pub(super) fn evict(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_file() {
             let file = File::open(&path)?;
-            // What is not on disk yet would stay.
+            // The kernel keeps pages that are not on disk yet.
             file.sync_all()?;
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }
@@ -103,7 +103,7 @@ pub(super) fn evict(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The one database in a folder.
+/// Returns the path of the one database in a folder.
 pub(super) fn database(folder: &Path) -> Result<PathBuf> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,11 +1,11 @@
-//! When which event arrived at whom.
+//! Arrival times of each event at the clients.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::Notify;
 
-/// Shared by all clients of a crowd. Events are numbered from 0, in the order of commits.
+/// Arrival times, shared by all clients of a crowd. Events are numbered from 0, in the order of commits.
 pub(super) struct Board {
     clients: usize,
     arrivals: Mutex<Vec<Vec<Instant>>>,
@@ -29,7 +29,7 @@ impl Board {
         }
     }
 
-    /// Waits until an event has reached all; gives when it reached each, in order.
+    /// Waits until an event has reached all clients. Returns its arrival times in order.
     pub(super) async fn reached(&self, event: usize) -> Vec<Instant> {
         loop {
             if let Some(all) = self.all(event) {

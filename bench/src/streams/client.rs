@@ -1,5 +1,5 @@
-//! A client that follows: it reads what comes and counts the interrupts that open, and does nothing else, so that
-//! ten thousand of them fit beside the server.
+//! A client that follows events. It only reads and counts the interrupts that open, so that ten thousand clients
+//! fit on the machine of the server.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::board::Board;
 use crate::server::Target;
 
-/// Stands once in the event of each ask.
+/// Text that occurs exactly once in the event of each interrupt.
 const MARK: &[u8] = br#""type":"interrupt_opened""#;
 const READ_BYTES: usize = 4096;
 
-/// How a client follows.
+/// Transport by which a client follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Server-sent events: everything that happens.
+    /// Server-sent events of everything that happens.
     Events,
     /// A WebSocket that subscribes to the inbox.
     Socket,
@@ -39,7 +39,7 @@ impl Way {
     }
 }
 
-/// One that has been told where its stream begins: what is committed from now on reaches it.
+/// Client that the server has sent its starting position. It receives all events committed from then on.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -54,7 +54,7 @@ impl Follower {
         }
     }
 
-    /// Reads until the server ends it, which it does not by itself.
+    /// Reads until the server ends the stream, which the server does not do unasked.
     pub(super) async fn follow(self, board: Arc<Board>) -> Result<()> {
         match self {
             Self::Events(stream) => read_events(stream, &board).await,
@@ -63,7 +63,7 @@ impl Follower {
     }
 }
 
-/// Asks for everything, after the last event that was seen, and reads to where the stream says that it begins.
+/// Requests all events after `seen` and reads until the server sends the starting position.
 pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<&str>) -> Result<TcpStream> {
     let seen = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     let request = format!(
@@ -116,7 +116,7 @@ async fn read_events(mut stream: TcpStream, board: &Board) -> Result<()> {
             board.arrived(seen);
             seen += 1;
         }
-        // The mark may be cut in two; it is never found twice.
+        // A read may end within the mark. Keeping less than one mark never counts a mark twice.
         let kept = bytes.len().saturating_sub(MARK.len() - 1);
         bytes.drain(..kept);
     }

@@ -1,4 +1,4 @@
-//! Many clients on one server: what they cost while nothing happens, and how long an event takes to reach all.
+//! Many clients on one server: their cost while nothing happens, and the time that an event takes to reach all.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Server;
 
-/// Clients that connect at the same time.
+/// Number of clients that connect at the same time.
 const AT_ONCE: usize = 64;
-/// After the last client has come, until memory is read; between two events.
+/// Time from the last connection until memory is read.
 const REST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Crowd {
     pub(super) way: Way,
     pub(super) clients: usize,
-    /// Until all had been told where their stream begins.
+    /// Time until all clients had their starting position.
     pub(super) connected_after: Duration,
-    /// Resident memory before the first, with all of them idle, and after the events.
+    /// Resident memory before the first client, with all clients idle, and after the events.
     pub(super) memory: [u64; 3],
-    /// From the departure of the ask until it reached half of them, and all; one for each event.
+    /// Times from sending the request until its event reached half of the clients, and all. One for each event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Until the ask was answered.
+    /// Times until the request was answered.
     pub(super) answered: Vec<Duration>,
-    /// Processor time for each event: of the server, and of the clients beside it.
+    /// Processor time per event, of the server and of the clients.
     pub(super) processor: Duration,
     pub(super) clients_processor: Duration,
 }
@@ -94,7 +94,7 @@ pub(super) fn measure(
     })
 }
 
-/// Processor time of the thread that all clients run on.
+/// Returns the processor time of the thread that runs all clients.
 fn own_processor() -> Result<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let running = times.split(' ').next().unwrap_or_default();

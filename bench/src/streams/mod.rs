@@ -1,8 +1,8 @@
-//! `streams`: many clients that follow one server. How long until an event has reached all of them, what an idle
-//! one costs, and what becomes of one that does not read.
+//! `streams`: many clients that follow one server. Measures the time until an event has reached all of them, and
+//! the cost of an idle client. Measures also how the server handles a client that does not read.
 //!
-//! `client.rs` follows as server-sent events or over a WebSocket, `board.rs` notes when what arrived, `crowd.rs`
-//! measures many, `slow.rs` one that does not read.
+//! `client.rs` follows by server-sent events or WebSocket. `board.rs` keeps arrival times. `crowd.rs` measures
+//! many clients, `slow.rs` one that does not read.
 
 mod board;
 mod client;
@@ -19,18 +19,18 @@ use crate::facts::Facts;
 use crate::results::{self, Part};
 use client::Way;
 
-/// Beside the sockets: the database, the log, the runtime, and what this program needs.
+/// Files that are not sockets of clients: the database, the log, the runtime, and those of this program.
 const OTHER_FILES: u64 = 200;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How many clients follow at once.
+    /// Number of clients that follow at once.
     #[arg(long, default_value_t = 10_000)]
     clients: usize,
-    /// How many events are sent, one after the other.
+    /// Number of events, sent one after the other.
     #[arg(long, default_value_t = 40)]
     events: usize,
-    /// Leave out the client that does not read: it takes half a minute.
+    /// Skip the client that does not read, which takes half a minute.
     #[arg(long)]
     no_slow: bool,
     /// Write the table to bench/RESULTS.md too.
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let files = raise_files(options.clients as u64 + OTHER_FILES)?;
     let mut crowds = Vec::new();
@@ -63,8 +63,8 @@ pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result
     Ok(text)
 }
 
-/// Lets this program, and the server that it starts, open as many files as the machine allows. Gives how many that
-/// were at first.
+/// Raises the limit of open files, for this program and its server, to the machine's maximum. Returns the limit
+/// before.
 fn raise_files(needed: u64) -> Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     ensure!(

@@ -1,4 +1,4 @@
-//! The table of what many clients cost.
+//! The table of costs of many clients.
 
 use std::fmt::Write as _;
 use std::time::Duration;

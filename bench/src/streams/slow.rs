@@ -1,5 +1,5 @@
-//! A client that does not read, among others that do: whether it is given up, whether the others wait for it, and
-//! whether it comes back with the last event that it has.
+//! A client that does not read, among others that do. Measures whether the server drops it, whether the others
+//! wait for it, and whether it can resume after its last event.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,25 +23,28 @@ use crate::cycle;
 use crate::server::Server;
 use crate::stats::percentile;
 
-/// Those who read.
+/// Number of clients that read.
 pub(super) const OTHERS: usize = 100;
-/// Large asks: more of them than the kernel's buffers, and the server's queue, hold for one client.
+/// Size and number of large requests. Together they exceed what the kernel's buffers and the server's queue hold
+/// for one client.
 const LARGE_BYTES: usize = 50_000;
 pub(super) const LARGE: usize = 300;
-/// The little that the kernel takes in for a client that does not read.
+/// Small receive buffer in the kernel for the client that does not read.
 const RECEIVE_BYTES: u32 = 4096;
-/// How long it is waited for the server to close the connection: its patience is half a minute.
+/// Maximum wait for the server to close the connection. The server closes it after half a minute.
 const LONGEST: Duration = Duration::from_secs(45);
-/// After it the server has said everything: the end of a body that is sent in chunks.
+/// End of a body that is sent in chunks. After it the server sends no more.
 const END: &[u8] = b"\r\n0\r\n\r\n";
 
 pub(super) struct Slow {
-    /// Median times until a large event had reached all others: before the slow one came, and beside it.
+    /// Median times until a large event had reached all other clients: before the slow client connected, and while
+    /// it was connected.
     pub(super) before: Duration,
     pub(super) beside: Duration,
-    /// From the last event until the server had closed its connection, though it read nothing; `None`: it did not.
+    /// Time from the last event until the server closed the connection of the slow client. `None` if the server
+    /// did not.
     pub(super) closed_after: Option<Duration>,
-    /// Asks that it had read when it was dropped, and that it had together with those that came after it was back.
+    /// Events that the slow client had when it was dropped, and events that it had after it resumed.
     pub(super) held: usize,
     pub(super) in_the_end: usize,
     pub(super) sent: usize,
@@ -66,7 +69,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
         let mut slow = events(slow, &server.target, None).await?;
         let beside = send(&mut asker, &board, LARGE).await?;
 
-        // Not a byte is read in this time.
+        // The client reads no byte in this time.
         let last = Instant::now();
         let closed = server.connections_fall_to(connections, LONGEST).await?;
         let closed_after = closed.then(|| last.elapsed());
@@ -85,7 +88,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
     })
 }
 
-/// Sends large asks, each when the one before has reached all who read; gives the median of the times.
+/// Sends large requests, each after the previous event has reached all reading clients. Returns the median time.
 async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration> {
     let note = "x".repeat(LARGE_BYTES);
     let body = json!({"kind": "tool_approval", "title": "Deploy to production", "payload": {"note": note}});
@@ -100,11 +103,11 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
     Ok(percentile(&mut times, 50))
 }
 
-/// All that is still there for it, until the stream is over in one way or another.
+/// Reads all that remains until the stream ends.
 async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
-        // A connection that is torn down rather than closed is over too.
+        // A connection that is reset has ended as much as a closed one.
         let read = timeout(LONGEST, slow.read_buf(&mut got)).await.context("it was not given up")?;
         if read.is_err() || read.is_ok_and(|read| read == 0) {
             break;
@@ -117,7 +120,7 @@ fn asks(stream: &[u8]) -> usize {
     memmem::find_iter(stream, br#""type":"interrupt_opened""#).count()
 }
 
-/// The id of the last event that came whole.
+/// Returns the id of the last complete event.
 fn last_id(stream: &[u8]) -> Result<String> {
     let at = memmem::rfind(stream, b"id: p").context("no event has an id")?;
     let line = stream[at + b"id: ".len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! `trials`: what it costs that a command is tried before it is released. The tools themselves are measured, in this
-//! process, without a server: `true` run and tried in workspaces of two sizes, a commit of many files, and the bytes of a
-//! file edit that the journal keeps.
+//! `trials`: the cost of trying a command before it is released. Measures the tools themselves in this process,
+//! without a server. The figures are `true` run and tried in workspaces of two sizes, a commit of many files, and
+//! the bytes of a file edit in the journal.
 //!
-//! `report.rs` is the table, `oops.rs` another program that does the same.
+//! `report.rs` writes the table. `oops.rs` measures another program that does the same.
 
 mod oops;
 mod report;
@@ -27,22 +27,22 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::results::{self, Part};
 
-/// Files of a folder of a workspace.
+/// Number of files in a folder of a workspace.
 const FOLDER: usize = 100;
-/// Files that are committed.
+/// Number of files that are committed.
 const COMMITTED: usize = 1_000;
-/// Bytes of a file before an edit, and after it.
+/// Bytes of a file, before and after an edit.
 const EDITED: usize = 4_096;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How many files the large workspace has; the small one has 100.
+    /// Number of files in the large workspace. The small one has 100.
     #[arg(long, default_value_t = 50_000)]
     files: usize,
-    /// How often each thing is done.
+    /// Number of repetitions of each measurement.
     #[arg(long, default_value_t = 30)]
     rounds: usize,
-    /// The program `oops`, as `cargo install oops-sh` puts it, to be measured beside in the same rounds.
+    /// Path of `oops`, from `cargo install oops-sh`, to be measured in the same rounds.
     #[arg(long, value_name = "PATH")]
     oops: Option<PathBuf>,
     /// Write the table to bench/ too.
@@ -50,15 +50,15 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// `true` in a workspace of one size: each round does all three, one after the other.
+/// Times of `true` in a workspace of one size. Each round measures all three, one after the other.
 struct Rung {
     files: usize,
-    /// As a command that is known to read: nothing is looked through.
+    /// Times as a command that is known to only read. The workspace is not scanned.
     read: Vec<Duration>,
-    /// As one that may write the workspace, after a person's approval.
+    /// Times as a command that may write the workspace, after a person's approval.
     written: Vec<Duration>,
     tried: Vec<Duration>,
-    /// Resident memory in bytes at its highest while it was tried, over what was resident before.
+    /// Highest resident memory during a trial minus the resident memory before it, in bytes.
     memory: u64,
 }
 
@@ -67,14 +67,14 @@ struct Commits {
     syncs_per_second: f64,
 }
 
-/// What a journal keeps of an edit beside its events.
+/// Cost of the contents of an edit in a journal, without its events.
 struct Kept {
     took: Vec<Duration>,
-    /// Of the database and its log, for each edit.
+    /// Bytes of the database and its log, per edit.
     bytes: f64,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.rounds > 0 && options.files >= FOLDER, "too few files or rounds");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -108,7 +108,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// A workspace with tools over it.
+/// A workspace and the tools for it.
 struct Place {
     workspace: PathBuf,
     tools: Tools,
@@ -127,7 +127,7 @@ impl Place {
         Ok(Self { workspace, tools })
     }
 
-    /// Small files in folders of a hundred.
+    /// Creates small files in folders of a hundred.
     fn fill(&self, files: usize) -> Result<()> {
         for file in 0..files {
             let folder = self.workspace.join(format!("folder-{}", file / FOLDER));
@@ -168,7 +168,7 @@ async fn rung(place: &Place, files: usize, rounds: usize) -> Result<Rung> {
     for _ in 0..rounds {
         read.push(place.run(&CommandEffect::Reads).await?);
         written.push(place.run(&CommandEffect::Workspace).await?);
-        // What was resident at its highest counts from here.
+        // Resets the kernel's record of the highest resident memory.
         fs::write("/proc/self/clear_refs", "5")?;
         let before = resident("VmRSS:")?;
         let (took, trial) = place.tried("true").await?;
@@ -179,7 +179,7 @@ async fn rung(place: &Place, files: usize, rounds: usize) -> Result<Rung> {
     Ok(Rung { files, read, written, tried, memory })
 }
 
-/// Bytes of this process.
+/// Returns a memory figure of this process, in bytes.
 fn resident(field: &str) -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(field));
@@ -187,7 +187,7 @@ fn resident(field: &str) -> Result<u64> {
     Ok(kb.context("the kernel says nothing of this process's memory")? * 1024)
 }
 
-/// A new workspace each time: a thousand new files, each synced and renamed.
+/// Commits a thousand new files, each synced and renamed. Each round has a new workspace.
 async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
     let mut took = Vec::new();
     for round in 0..rounds {
@@ -205,7 +205,8 @@ async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits>
     Ok(Commits { took, syncs_per_second: disk::syncs_per_second(folder, Duration::from_secs(1))? })
 }
 
-/// Puts the bytes of a file before and after an edit into a journal, as the executor does before `changes_proposed`.
+/// Puts the bytes of a file before and after an edit into a journal. The executor does the same before
+/// `changes_proposed`.
 async fn kept(folder: &Path, rounds: usize) -> Result<Kept> {
     let data = folder.join("journal");
     fs::create_dir_all(&data)?;

@@ -1,5 +1,5 @@
-//! The same work by `oops` (crate `oops-sh`), which also runs a command over an overlay and applies its changes afterwards:
-//! for a whole folder at once, without a gate, a journal or preconditions.
+//! `oops` (crate `oops-sh`) at the same work. It also runs a command over an overlay and applies its changes
+//! afterwards. It does so for a whole folder at once, without a gate, a journal or preconditions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,16 +9,16 @@ use anyhow::{Context, Result, ensure};
 
 use super::COMMITTED;
 
-/// Its program, and where it keeps what it knows.
+/// The program of `oops`, and its data folder.
 pub(super) struct Oops {
     program: PathBuf,
     home: PathBuf,
 }
 
-/// What it took; each is a process of its own.
+/// Times of `oops`. Each is a process of its own.
 pub(super) struct Measured {
     pub(super) version: String,
-    /// `true`, one entry for each size of a workspace.
+    /// Times of `true`, one entry for each size of a workspace.
     pub(super) tried: Vec<Vec<Duration>>,
     pub(super) committed: Vec<Duration>,
 }
@@ -35,17 +35,17 @@ impl Oops {
         Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
     }
 
-    /// `true`, and nothing of it left behind.
+    /// Runs `true` and discards its changes.
     pub(super) fn tried(&self, workspace: &Path) -> Result<Duration> {
         let began = Instant::now();
         self.does(workspace, &["run", "true"])?;
         let took = began.elapsed();
-        // Where nothing has changed there is nothing to drop.
+        // `undo` fails if there are no changes to drop.
         let _ = self.does(workspace, &["undo"]);
         Ok(took)
     }
 
-    /// As many new files as ours.
+    /// Commits as many new files as the measurement of Holdshort.
     pub(super) fn committed(&self, workspace: &Path) -> Result<Duration> {
         std::fs::create_dir_all(workspace)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");

@@ -1,4 +1,4 @@
-//! The table of what trials cost.
+//! The table of costs of trials.
 
 use std::fmt::Write as _;
 use std::time::Duration;

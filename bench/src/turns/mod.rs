@@ -1,8 +1,9 @@
-//! `turns`: what one turn of a conversation with the shipped copilot costs beside its model: events, bytes of the journal,
-//! milliseconds from the person's word until it is their turn again. The server is a process with its journal in SQLite;
-//! the model is played here and answers at once, so what is measured is everything else.
+//! `turns`: the cost of one turn of a conversation with the shipped copilot, without its model. Measures events,
+//! bytes of the journal, and milliseconds from a message of the person until the next `turn` interrupt.
+//! The server is a process with its journal in SQLite. The model is played here and answers at once, so all other
+//! costs are measured.
 //!
-//! `model.rs` is the model, `report.rs` the table.
+//! `model.rs` is the model, `report.rs` writes the table.
 
 mod model;
 mod report;
@@ -23,14 +24,14 @@ use crate::load::count;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Between two looks whether it is the person's turn: what a turn takes is known this well.
+/// Time between two polls for the person's turn, and so the precision of a turn's time.
 const LOOK: Duration = Duration::from_millis(1);
-/// Looks before a turn counts as lost.
+/// Maximum number of polls before a turn fails.
 const LOOKS: usize = 60_000;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Turns of each kind, in one conversation.
+    /// Number of turns of each kind, in one conversation.
     #[arg(long, default_value_t = 200)]
     turns: usize,
     /// Write the table to bench/ too.
@@ -38,27 +39,27 @@ pub(crate) struct Options {
     save: bool,
 }
 
-/// What the copilot does in its turn.
+/// Action of the copilot in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// It answers.
+    /// The copilot answers.
     Answers,
-    /// It reads a file, and answers.
+    /// The copilot reads a file, then answers.
     Reads,
-    /// It changes a file, which is released as soon as it asks, and answers.
+    /// The copilot changes a file, which is approved as soon as it asks, then answers.
     Changes,
 }
 
 const ROWS: [Does; 3] = [Does::Answers, Does::Reads, Does::Changes];
 
-/// One kind of turn, measured.
+/// Figures of one kind of turn.
 struct Row {
     does: Does,
     took: Vec<Duration>,
     events: f64,
-    /// Of the whole data folder once the server has ended, for each turn.
+    /// Bytes of the whole data folder after the server has ended, per turn.
     bytes: f64,
-    /// Of all that the model was sent, for each turn: it holds what was said before.
+    /// Bytes of all requests to the model, per turn. They include the earlier messages.
     sent: f64,
 }
 
@@ -88,7 +89,7 @@ struct Run {
     seq: u64,
 }
 
-/// Gives the table.
+/// Returns the table.
 pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.turns > 1, "too few turns");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -116,8 +117,8 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     let open = json!({ "workflow": "copilot", "config": { "workspace": fs::canonicalize(&workspace)? } });
     let session: Session = person.create("/v1/sessions", body(&open), None).await?;
     let path = format!("/v1/sessions/{}/messages", session.id);
-    // The first one makes the run that all others are heard by. A server that has ended leaves no log behind: bytes are
-    // compared in that state.
+    // The first message starts the run that receives all later messages. A stopped server leaves no write-ahead
+    // log, so sizes are compared in that state.
     let run = turn(&mut person, &path, 0).await?;
     drop(person);
     let data = server.data.clone();
@@ -147,7 +148,7 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     })
 }
 
-/// Says something, releases what asks, and waits until it is the person's turn.
+/// Sends a message, approves what the copilot asks, and waits until it is the person's turn.
 async fn turn(person: &mut Client, path: &str, n: usize) -> Result<String> {
     let said: Delivered = person.post(path, body(&json!({ "text": format!("Go on with {n}.") }))).await?;
     let open = format!("/v1/interrupts?status=open&run={}", said.run);
@@ -169,7 +170,7 @@ fn body(value: &Value) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Of the files of a folder.
+/// Returns the bytes of the files in a folder.
 fn bytes(folder: &Path) -> Result<u64> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
     entries.map(|entry| Ok(entry?.metadata()?.len())).sum()

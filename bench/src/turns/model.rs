@@ -1,4 +1,4 @@
-//! A model that answers at once: the chat-completions API, streamed, as far as a turn needs it.
+//! A model that answers at once: the streamed chat-completions API, as far as a turn needs it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::Does;
 
-/// It stops when this is dropped.
+/// The played model. Dropping it stops its server.
 pub(super) struct Model {
     address: SocketAddr,
     played: Arc<Played>,
@@ -41,7 +41,7 @@ impl Model {
             .layer(axum::extract::DefaultBodyLimit::disable())
             .with_state(Arc::clone(&played));
         let server = tokio::spawn(async move {
-            // Whoever asked hears that nobody answers.
+            // If the server fails, its clients get a refused connection.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { address, played, server })

@@ -1,4 +1,4 @@
-//! The table of what turns cost.
+//! The table of costs of turns.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Runs every command of the bench for a moment, so that none of them breaks unseen. No test here looks at a figure.
+//! Runs every command of the bench for a moment, so that a broken command is found. No test here checks a figure.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 const BENCH: &str = env!("CARGO_BIN_EXE_holdshort-bench");
 
-/// Path of the server's program, which the workspace's build puts beside the bench.
+/// Returns the path of the server's program. A build of the workspace puts it in the folder of the bench's program.
 fn server_program() -> PathBuf {
     Path::new(BENCH).with_file_name("holdshort")
 }
 
-/// Returns what a command of the bench prints; it must succeed.
+/// Runs a command of the bench, which must succeed. Returns the printed text.
 fn printed(arguments: &[&str]) -> String {
     let ran = Command::new(BENCH).args(arguments).output().expect("the bench starts");
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
@@ -54,13 +54,14 @@ fn turns() {
     assert!(printed(&["turns", "--turns", "2"]).contains("## "));
 }
 
-/// The other systems come from registries and are measured by hand; their table is made of what was measured.
+/// The table of other systems is made from stored results. Those systems come from registries and are measured by
+/// hand.
 #[test]
 fn table_of_the_peers() {
     assert!(printed(&["peers", "--table"]).contains("## Peers"));
 }
 
-/// A server that ends with the test.
+/// Server that ends with the test.
 struct Serving(Child);
 
 impl Drop for Serving {
