@@ -1,4 +1,5 @@
-//! Questions of agents: typed answers, time, who goes on meanwhile, what is assumed without an answer (contract C).
+//! Questions of agents: typed answers, time limits, siblings that continue, and assumptions without an answer
+//! (contract C).
 
 use holdshort_core::asking::{self, Asking, Deliver};
 use holdshort_core::definition::{Definition, Ends};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, choose_with, definition, one_shot, says};
 
-/// A workflow whose `ask_human` has every argument, and which can record assumptions.
+/// Returns a workflow whose `ask_human` has every argument and whose agents can record assumptions.
 fn asks(asking: Asking) -> Definition {
     let mut definition = Definition { asking, ..definition() };
     let ask = definition.tools.get_mut("ask_human").expect("it is there");
@@ -18,7 +19,7 @@ fn asks(asking: Asking) -> Definition {
     definition
 }
 
-/// Analysts side by side, and one who comes after them.
+/// Returns a workflow with three phases side by side and one phase that needs all three.
 fn staged(asking: Asking) -> Definition {
     let phases =
         vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &[]), one_shot("after", &["a", "b", "c"])];
@@ -46,7 +47,7 @@ fn tools(world: &World, step: &str) -> Vec<String> {
     world.run.request(step).expect("it has begun").tools.into_iter().map(|tool| tool.name).collect()
 }
 
-/// What an agent is told of asking is for whoever may ask: a run takes the tool away, or all asking.
+/// Agents get the instructions about asking only if they may ask. A run can remove the tool, or all asking.
 #[test]
 fn an_agent_may_ask_while_it_has_the_tool_and_asking_is_on() {
     let config = |without: &[&str], asks_nobody| holdshort_core::run::Config {
@@ -94,7 +95,7 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
         let refused = world.try_send(&me, with(wrong.clone(), None));
         assert!(matches!(refused, Err(Rejection::Refused(_))), "{wrong}: {refused:?}");
     }
-    // Words that are JSON are the data: some clients can send nothing else.
+    // Text that is valid JSON is accepted as data, for clients that can send only text.
     let mut in_words = world.clone();
     in_words.person(with(Value::Null, Some("{\"hours\": 8}")));
     assert_eq!(last_result(&in_words, "work"), "{\"hours\":8}");
@@ -132,7 +133,7 @@ fn a_schema_of_texts_is_answered_in_words() {
     assert_eq!(last_result(&world, "work"), "left");
 }
 
-/// A schema that asks for nothing is none.
+/// An empty schema asks for nothing, so a text answer is valid.
 #[test]
 fn an_empty_schema_is_answered_in_words() {
     let ask = ("ask_human", json!({ "question": "Which?", "response_schema": {} }));
@@ -142,7 +143,7 @@ fn an_empty_schema_is_answered_in_words() {
     assert_eq!(last_result(&world, "work"), "the left one");
 }
 
-/// The agent hears what is wrong with its schema, and nobody is asked.
+/// An invalid schema is returned to the agent as an error, and no interrupt opens.
 #[test]
 fn a_schema_that_is_not_taken_goes_back_to_the_agent() {
     for schema in
@@ -178,7 +179,7 @@ fn a_question_has_as_much_time_as_its_workflow_says() {
     assert_eq!(result(&world, "questions")[0]["outcome"], json!("expired"));
     assert_eq!(result(&world, "assumptions"), json!([{ "agent": "pair", "assumption": "The left one." }]));
 
-    // What a gate says of the kind counts before it.
+    // The expiry that a gate sets for the kind takes precedence.
     let mut gated = asks(timed);
     gated.gates.kinds.entry(Kind::Question).or_default().expires_in_ms = Some(5_000);
     let mut world = World::started(gated, ask());
@@ -188,7 +189,7 @@ fn a_question_has_as_much_time_as_its_workflow_says() {
     assert!(world.open_kinds().is_empty());
 }
 
-/// Who was let assume says what: it is told once, and after that the result says that it is not known.
+/// An agent whose question was skipped is reminded once to record its assumption. If it does not, the result has none.
 #[test]
 fn an_assumption_is_recorded_or_missed() {
     let skipped = |script: Vec<crate::world::Answer>| {
@@ -250,7 +251,7 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
     assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
 }
 
-/// It is told once; who never records anything ends all the same, and the result says so.
+/// The agent is reminded once. If it never records an assumption, the step still ends, and the result shows that.
 #[test]
 fn a_step_that_ends_by_its_tool_is_told_once() {
     let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
@@ -268,7 +269,7 @@ fn a_step_that_ends_by_its_tool_is_told_once() {
     assert_eq!(result(&world, "assumptions")[0]["assumption"], Value::Null);
 }
 
-/// A rule that forbids every tool forbids this one, too; nobody is held back by that for ever.
+/// A rule that forbids every tool also forbids recording an assumption. The step still ends.
 #[test]
 fn a_record_meets_the_rules() {
     let mut definition = asks(Asking::default());
@@ -284,7 +285,7 @@ fn a_record_meets_the_rules() {
     assert_eq!(result(&world, "assumptions"), Value::Null);
 }
 
-/// A step that is held tries again when it is let go, and wakes nobody until then.
+/// A step paused by a sibling's question has no deadline. It retries after the answer.
 #[test]
 fn a_held_step_has_no_deadline() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -327,7 +328,7 @@ fn an_answered_question_needs_no_assumption() {
     assert!(!tools(&world, "work").contains(&asking::RECORD.to_owned()));
 }
 
-/// Where nobody may be asked every agent has the tool, and is told so (contract C2).
+/// If asking is off, every agent gets the tool for assumptions and instructions to use it (contract C2).
 #[test]
 fn without_asking_agents_are_told_to_write_down_what_they_assume() {
     let off = Asking { enabled: false, ..Asking::default() };
@@ -343,7 +344,7 @@ fn without_asking_agents_are_told_to_write_down_what_they_assume() {
     assert_eq!(world.count("interrupt_opened"), 0);
 }
 
-/// Who has not asked goes on; who has waits for its own answer alone, and nothing that was done is done again.
+/// A sibling that has not asked continues. An agent that asked waits only for its own answer, and no work is repeated.
 #[test]
 fn siblings_go_on_while_one_waits() {
     let mut world = World::new(staged(Asking::default()))
@@ -366,7 +367,7 @@ fn siblings_go_on_while_one_waits() {
     assert_eq!(world.count("model_started"), 3 + 2 + 1 + 1, "no model is asked twice for the same");
 }
 
-/// A command is not even tried while a question of somebody else is open.
+/// With `pause_siblings`, an open question of another agent also delays trials of commands.
 #[test]
 fn an_open_question_holds_trials_back() {
     let mut definition = staged(Asking { pause_siblings: true, ..Asking::default() });
@@ -394,7 +395,7 @@ fn an_open_question_holds_trials_back() {
     assert_eq!(result(&world, "text"), json!("All is done."));
 }
 
-/// The strict form of contract E28.
+/// `pause_siblings` holds all siblings while a question is open: the strict form of contract E28.
 #[test]
 fn an_open_question_can_pause_the_siblings() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -414,7 +415,8 @@ fn an_open_question_can_pause_the_siblings() {
     assert!(world.run.steps["c"].end.is_some());
 }
 
-/// Gathered questions come together when nobody can go on, and some may be answered while others wait (contract C8).
+/// Gathered questions open together once no step can continue. Each may be answered while others stay open
+/// (contract C8).
 #[test]
 fn questions_of_a_stage_come_together() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -446,7 +448,7 @@ fn questions_of_a_stage_come_together() {
     assert_eq!(result(&world, "questions").as_array().map(Vec::len), Some(4));
 }
 
-/// A question of a workflow that a rule forbids is refused also where it was kept back.
+/// A rule that forbids asking also refuses questions that were gathered.
 #[test]
 fn a_gathered_question_meets_the_rules() {
     let mut definition = staged(Asking { deliver: Deliver::PerStage, ..Asking::default() });
@@ -471,7 +473,7 @@ fn answer(world: &mut World, question: &str, text: &str) {
     world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
 }
 
-/// The result tells also of questions that were kept back when the run was cancelled: nobody was shown them.
+/// The result of a cancelled run lists gathered questions that were never shown.
 #[test]
 fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -491,7 +493,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// Questions of one reply are listed as they were asked: their ids share a millisecond and sort by their place.
+/// Questions of one reply are listed in the order in which they were asked. Their ids share a millisecond and sort
+/// by position.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

@@ -1,4 +1,4 @@
-//! Who may decide, in which stage, and what is enough: the rules of assignments, over a held command.
+//! Rules of assignments, tested on a held command: approvers, stages and quorums.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::id::InterruptId;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, choose_with, command, definition, edit, of_system, person};
 
-/// `anna` and `ben` are of legal, `cleo` of finance, `dirk` of both; `olga` is an operator, `audrey` an auditor.
+/// Adds six people: `anna` and `ben` of legal, `cleo` of finance, `dirk` of both, operator `olga` and auditor `audrey`.
 pub(crate) fn people(system: &mut System) {
     let all: [(&str, &[Role], &[&str]); 6] = [
         ("anna", &[Role::Reviewer], &["legal"]),
@@ -49,7 +49,7 @@ pub(crate) fn stages(stages: Vec<Stage>) -> Assignment {
     Assignment { stages, ..Assignment::default() }
 }
 
-/// A command that is held for this assignment, in a run that the operator started.
+/// Starts a run as the operator and returns the interrupt of its held command, with the given assignment.
 pub(crate) fn held(assignment: Assignment) -> (World, InterruptId) {
     let mut world = World::new(definition());
     people(&mut world.system);
@@ -71,7 +71,7 @@ pub(crate) fn decide(
     world.try_send(&actor, Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// What each vote comes to: `ok`, or why it was not taken; then how the interrupt stands.
+/// Applies the votes and describes them: `ok` or the reason of each rejection, then the state of the interrupt.
 fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     let (mut world, id) = held(assignment.clone());
     let mut told = Vec::new();
@@ -97,7 +97,7 @@ fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     format!("{} → {} [{}]", told.join(", "), settled.unwrap_or_else(|| "open".to_owned()), by.join(" "))
 }
 
-/// What it is about, the assignment, who votes what in turn, what comes of it.
+/// Row of the table: its title, the assignment, the votes in order, and the expected outcome.
 type Row<'a> = (&'a str, &'a Assignment, Vec<(&'a str, &'a str)>, &'a str);
 
 #[test]
@@ -201,8 +201,8 @@ fn a_vote_is_taken_back_until_the_resolution() {
     assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
 }
 
-/// The last approver leaves while votes are in: what they said counts no more, and what nobody can settle any longer goes
-/// to admins and operators.
+/// The vote of an approver who leaves is withdrawn. An assignment that nobody left can settle escalates to admins
+/// and operators.
 #[test]
 fn who_leaves_takes_their_vote_along() {
     let (mut world, id) = held(stages(vec![of_people(&["anna", "ben"], 2)]));
@@ -329,7 +329,7 @@ fn others_are_asked_instead() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Why an assignment can not be met by those who are there.
+/// An assignment that the current people can not meet has a stated reason.
 #[test]
 fn what_an_assignment_lacks() {
     let mut system = System::default();
@@ -378,7 +378,7 @@ fn what_an_assignment_lacks() {
     }
 }
 
-/// An assignment that says no more than whom is written as it always was, so old binaries and journals agree.
+/// A plain assignment keeps its old serialised form, so that old binaries and journals still match.
 #[test]
 fn what_was_simple_is_written_as_before() {
     let (world, id) = held(Assignment::default());
@@ -400,7 +400,7 @@ fn what_was_simple_is_written_as_before() {
     );
 }
 
-/// A question to several people is answered when enough of them have answered, each in their own words.
+/// A question to several people is answered once the quorum has answered. Each answer keeps its own text.
 #[test]
 fn several_people_answer_a_question() {
     let (mut world, id) = asked(2);
@@ -412,7 +412,7 @@ fn several_people_answer_a_question() {
     assert_eq!(standing.given().text.as_deref(), Some("anna: Yes.\nben: No."));
 }
 
-/// The result names each with theirs; data keeps the words that came beside it.
+/// The result names each person with the answer. A data answer keeps the text that was sent with it.
 #[test]
 fn each_of_several_answers_stands_in_the_result() {
     let schema = json!({ "type": "object" });
@@ -433,8 +433,8 @@ fn each_of_several_answers_stands_in_the_result() {
     );
 }
 
-/// What several people answered alike is one answer: history keeps it in the form of the question. What differs is kept as
-/// words that name each.
+/// Equal answers of several people are stored as one, in the form of the question. Different answers are stored as
+/// text that names each person.
 #[test]
 fn answers_that_are_alike_are_kept_as_one() {
     let typed = || json!({ "question": "How many?", "response_schema": { "type": "object" } });

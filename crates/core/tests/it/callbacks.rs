@@ -1,4 +1,4 @@
-//! What agents of others are told where they said: the resolution of what they asked, whichever it is, and nothing else.
+//! Callbacks of external agents: the resolution of each interrupt is sent to its callback, and nothing else.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::foreign::ForeignCall;
@@ -20,7 +20,7 @@ fn id() -> InterruptId {
     "int_01k6f0000000000000000000cc".parse().expect("an id")
 }
 
-/// A run of an agent elsewhere, where a rule allows the tool `lookup`.
+/// Returns a run of an external agent, where a rule allows the tool `lookup`.
 fn external() -> World {
     let mut world = World::new(world::external());
     world.system.apply(&of_system(system::Fact::PolicySet { rules: vec![allow(&["lookup"])] }));
@@ -30,7 +30,7 @@ fn external() -> World {
     world
 }
 
-/// What is told of what happens then.
+/// Returns the callback notices of the events that `happens` appends.
 fn told(world: &mut World, happens: impl FnOnce(&mut World)) -> Vec<Notice> {
     let (seq, from) = (world.run.seq, world.log.len());
     happens(world);
@@ -41,7 +41,7 @@ fn asks(world: &mut World, ask: Ask) {
     world.try_send(&agent(), Input::Ask(Box::new(ask))).expect("it may ask");
 }
 
-/// What happens to a question, what is told of it, and how it ends.
+/// Row of the table: its title, the question, the change to it, the expected occasion and the outcome.
 type Row = (&'static str, Ask, fn(&mut World), Occasion, Outcome);
 
 #[test]
@@ -113,7 +113,7 @@ fn each_resolution_is_told_once_to_whoever_said_where() {
     }
 }
 
-/// The journal says that there is such a place, and nothing of it.
+/// The event records that a callback exists, and not its address.
 #[test]
 fn the_event_says_that_and_not_where() {
     let mut world = external();
@@ -127,7 +127,7 @@ fn the_event_says_that_and_not_where() {
     crate::events::reread(&world);
 }
 
-/// Several at once: each to its own.
+/// When a run ends, each of its open interrupts is reported to its own callback.
 #[test]
 fn a_run_that_ends_tells_all_that_were_open() {
     let mut world = external();

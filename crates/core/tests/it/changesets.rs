@@ -1,4 +1,4 @@
-//! What is a changeset and what is none, and the one text of each name.
+//! Valid and malformed changesets, and the single text form of each name.
 
 use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, NotKept, bytes_of, text_of};
 use holdshort_core::digest::Digest;
@@ -70,13 +70,14 @@ fn every_name_has_one_text() {
     }
 }
 
-/// Before and after.
+/// Entries before and after.
 type Step = (Option<Entry>, Option<Entry>);
 
 #[test]
 fn what_was_committed_one_after_the_other_is_taken_back_together() {
     let (one, two, three) = (file("1"), file("2"), file("3"));
-    // Of one path: what each commit did to it, the oldest first; what takes it back, and whether others were at it.
+    // Steps of one path, the oldest first; the step that undoes them; true if another writer changed the path in
+    // between.
     let table: [(&[Step], Option<Step>, bool); 6] = [
         (&[(None, one.clone())], Some((one.clone(), None)), false),
         (
@@ -156,11 +157,11 @@ fn a_part_of_a_changeset_holds_together() {
         (&["empty"], Ok(&["empty"])),
         (&["modes"], Ok(&["modes"])),
         (&["modes/x"], Ok(&["modes/x"])),
-        // Folders follow what is in them.
+        // A folder is included with the changes in it.
         (&["in/file"], Ok(&["in", "in/file"])),
         (&["gone/x"], Ok(&["gone/x"])),
         (&["gone/x", "gone/y"], Ok(&["gone", "gone/x", "gone/y"])),
-        // What goes together.
+        // These changes can only be applied together.
         (&["in/.git"], Ok(&["in", "in/.git", "in/.git/HEAD", "in/.git/config"])),
         (&["bare/.git"], Ok(&["bare/.git/HEAD", "bare/.git/index"])),
         (&["will"], Ok(&["will", "will/old"])),

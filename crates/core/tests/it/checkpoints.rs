@@ -1,4 +1,4 @@
-//! When channels are told of a checkpoint: once in an interval, and only of a journal in which something else happened.
+//! Notices about checkpoints: at most one in an interval, and only if the journal has other new events.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
@@ -20,7 +20,7 @@ fn one_is_told_in_an_interval_and_its_own_event_is_no_reason_for_another() {
     for (minutes, size, is_told) in [
         (0, 7, true),
         (30, 50, false),
-        // Its own event is the eighth.
+        // The eighth event is the event of the notice itself.
         (60, 8, false),
         (540, 8, false),
         (540, 9, true),

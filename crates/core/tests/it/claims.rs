@@ -1,4 +1,4 @@
-//! Actions that resolve nothing: claims and comments, and whose hands a call is in that a client runs.
+//! Actions that resolve nothing, such as claims and comments, and the client that holds a call.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, Decision, Holder, Kind, Refusal};
@@ -61,7 +61,7 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
     let id = world.open(Kind::ToolApproval);
     let rows = world.run.interrupt_rows([&id]);
     assert!(rows[0].open, "{rows:?}");
-    // It keeps nobody from deciding, and ends with the decision.
+    // A claim does not keep others from deciding. The decision ends it.
     let decide = Input::Decide { interrupt: id.clone(), decision: choose("approve"), holder: None };
     world.try_send(&bob, decide).expect("it is taken");
     let again = Input::Claim { interrupt: id, holder: None, over: None };
@@ -78,7 +78,7 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
     let limit = format!("✗ Limit {{ name: \"claims\", limit: {} }}", limits::CLAIMS);
     let table = [
         (&ann, &claim, "interrupt_claimed"),
-        // What stands is no further claim, and others hear who has it.
+        // Claiming again adds no event. Others get the name of the claim holder.
         (&ann, &claim, "–"),
         (&bob, &claim, "✗ Claimed { by: \"ann\" }"),
         (&ann, &release, "interrupt_released"),
@@ -88,7 +88,7 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
     for (n, (actor, input, expected)) in table.into_iter().enumerate() {
         assert_eq!(told(&mut world, actor, input.clone()), expected, "row {n}");
     }
-    // It keeps nobody from deciding.
+    // A claim does not keep others from deciding.
     let decide = Input::Decide { interrupt: id, decision: choose("reject"), holder: None };
     world.try_send(&bob, decide).expect("it is taken");
 }
@@ -109,7 +109,7 @@ fn whoever_may_not_decide_may_not_claim_or_comment() {
     assert_eq!(told(&mut world, &person("ann"), claim), "interrupt_claimed");
 }
 
-/// Of each person the first look counts, while it is open; it changes nothing else.
+/// The first view of each person is recorded while the interrupt is open, and changes nothing else.
 #[test]
 fn the_first_look_of_each_person_is_recorded() {
     let mut world = held();
@@ -166,7 +166,7 @@ fn window(number: u64) -> Holder {
     Holder { node: 1, number }
 }
 
-/// A call that a client runs, asked about and handed out.
+/// Returns a run with a call for a client, which waits for approval.
 fn with_call() -> World {
     let mut definition = with_client();
     definition.gates.rules.clear();
@@ -190,7 +190,7 @@ fn who_approves_a_call_with_a_client_has_it() {
         world.work();
         assert_eq!(holder(&world), Some(window(7)), "{decision:?}");
     }
-    // Whoever decides without one leaves it to whichever client comes.
+    // A decision without a client leaves the call to any client.
     let mut world = with_call();
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
@@ -207,10 +207,10 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     let let_go = |number| Input::Release { interrupt: id.clone(), holder: Some(window(number)) };
     let operator = Actor::operator("rest");
     assert_eq!(told(&mut world, &operator, claim(1, None)), "interrupt_claimed");
-    // Two windows of one person are two.
+    // Two windows of one person are two claim holders.
     assert_eq!(told(&mut world, &operator, claim(2, None)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(told(&mut world, &operator, let_go(2)), "✗ Claimed { by: \"operator\" }");
-    // What is taken over is the claim that was seen, and no later one.
+    // Taking over needs the sequence of the claim that was seen. A later claim is not taken over.
     let seen = world.run.interrupts[&id].claim.as_ref().map(|claim| claim.seq);
     assert_eq!(
         told(&mut world, &operator, claim(2, seen.map(|seq| seq - 1))),
@@ -219,20 +219,20 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(told(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
     assert_eq!(told(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
-    // What a client has no person lets go, for it may be running it.
+    // A person can not release a call that a client holds, for the client may be running it.
     assert_eq!(told(&mut world, &operator, claim(3, None)), "interrupt_claimed");
     let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     for actor in [&operator, &admin] {
         let release = Input::Release { interrupt: id.clone(), holder: None };
         assert_eq!(told(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");
     }
-    // Any client may bring the result.
+    // Any client may send the result.
     let outcome = ClientOutcome::Done { text: "written".to_owned() };
     world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });
     assert_eq!(told(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
 }
 
-/// As a client says, at most a day. It is a part of the vote, and makes no other decision of it.
+/// The viewing time that a client reports, at most a day, is part of the vote. A repeated decision may differ in it.
 #[test]
 fn how_long_somebody_looked_is_recorded_with_their_vote() {
     let table = [
@@ -258,7 +258,7 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
     }
 }
 
-/// A page shows what is asked and says nothing by itself: that somebody saw it is written with what they send from there.
+/// Showing a page records nothing. The view is recorded with the decision that is sent from the page.
 #[test]
 fn a_decision_from_a_page_notes_a_look_before_it() {
     let ann = person("ann");
@@ -276,7 +276,7 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
         let told = told(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
         assert!(told.starts_with(expected), "{looked} {from_page}: {told}");
     }
-    // What was shown is not what is decided on: nothing is written.
+    // A decision on a stale version records no view.
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
     let decision = Decision { from_page: true, version: Some(999), ..choose("reject") };
@@ -284,7 +284,8 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
     assert_eq!((told.starts_with('✗'), world.count("interrupt_viewed")), (true, 0), "{told}");
 }
 
-/// It stands in the event of the decision, and with how that settles the interrupt. It makes no other decision of it.
+/// `on_behalf_of` is recorded in the event of the decision and in the resolution. The decider stays the person who
+/// is signed in.
 #[test]
 fn for_whom_somebody_decided_is_recorded_with_their_vote() {
     let longest = "x".repeat(limits::ON_BEHALF_BYTES);
@@ -309,12 +310,12 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
         assert_eq!(interrupt.decided_by(), ["ann"], "who decided is who is signed in");
         assert_eq!(told(&mut world, &ann, decide(said)), "–", "{said:?}");
         assert_eq!(told(&mut world, &ann, decide(None)), "–", "{said:?}");
-        // Somebody else is named: that is another decision, and too late.
+        // A decision that names another person is a different decision, and too late.
         assert_eq!(told(&mut world, &ann, decide(Some("carl"))), "✗ AlreadyResolved", "{said:?}");
     }
 }
 
-/// Where nobody says how long, or for whom, the bytes of the event are those of before.
+/// Without viewing time and `on_behalf_of` the event has the same bytes as in older versions.
 #[test]
 fn a_decision_without_what_clients_say_is_written_as_it_was_before() {
     let decided = |viewed_ms, on_behalf_of| Fact::DecisionMade {

@@ -1,4 +1,4 @@
-//! Calls that the client runs (contracts B11, E33): gated as any other, handed out, ended by what the client tells.
+//! Calls that the client runs (contracts B11, E33): gated like any other, handed out, and ended by the client's result.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, KindGate};
@@ -20,7 +20,7 @@ fn store() -> (&'static str, Value) {
     ("client_write", json!({ "path": "a.txt", "content": "new" }))
 }
 
-/// Reading is free, writing asks.
+/// Returns a workflow that allows reading and asks about writing.
 fn client() -> Definition {
     let mut definition = with_client();
     definition.gates.rules.push(allow(&["client_read"]));
@@ -49,7 +49,7 @@ fn state(world: &World) -> &CallState {
     &world.run.calls["call_1"].state
 }
 
-/// What the model reads as the result of the first call, in its next request.
+/// Returns the result of the first call in the model's next request.
 fn heard(world: &World) -> String {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
@@ -60,7 +60,7 @@ fn heard(world: &World) -> String {
     request.messages.iter().find_map(of_call).expect("the call has a result")
 }
 
-/// What readers are told of a call: whether people were asked, whether one let it run, whether a client has it.
+/// Readers see whether a call was asked about, whether it was approved, and whether a client has it.
 #[test]
 fn readers_see_how_far_a_call_is() {
     let seen = |world: &World| {
@@ -260,7 +260,7 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     assert!(heard(&world).contains("did not tell"), "{}", heard(&world));
 }
 
-/// Whoever approved it has run it at once: the result comes before it was handed out.
+/// The approving client may run the call at once, so its result may come before the call is handed out.
 #[test]
 fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {
@@ -292,7 +292,7 @@ fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
     assert_eq!(heard(&world), "written");
 }
 
-/// Any node hands a client's call out. The node that drives the run is not told by it that another one took its work over.
+/// Any node may hand a call out. The node that drives the run keeps its epoch then.
 #[test]
 fn handing_a_call_out_takes_no_work_from_the_node_that_drives_the_run() {
     let mut world = worked(vec![calls(&[store()]), says("Done.")]);

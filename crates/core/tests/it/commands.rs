@@ -1,4 +1,4 @@
-//! The command tokeniser: what would run, whether it reads, what is opaque, what a grant would cover.
+//! The command tokeniser: the commands of a line, whether they read, opaque parts, and the scope of a grant.
 
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ fn show(part: &Part) -> String {
     format!("{}{write}", words.join(" ").replace('"', "'"))
 }
 
-/// One block per line: what it is, its parts, its guesses, what a grant would remember.
+/// The snapshot has one block per line: category, parts, opaque reason, and the grant.
 #[test]
 fn lines_are_read_as_the_shell_would() {
     let mut text = String::new();
@@ -45,7 +45,7 @@ fn lines_are_read_as_the_shell_would() {
             let _ = writeln!(text, "\n## {title}\n");
             continue;
         }
-        // `␤`, `␍` and `␀` stand for what a line of a file can not hold.
+        // `␤`, `␍`, `␀` and `␉` stand for characters that a line of the file can not hold.
         let command = line.replace('␤', "\n").replace('␍', "\r").replace('␀', "\0").replace('␉', "\t");
         let parsed = parse(&command);
         let reads = if parsed.is_read_only() { "reads" } else { "writes" };
@@ -77,8 +77,7 @@ fn lines_are_read_as_the_shell_would() {
     snapshot::check("commands", &text);
 }
 
-/// A grant given with one line before the person covers the lines of the same program, subcommand, shape of options and
-/// folder.
+/// A grant covers lines with the program, subcommand, shape of options and folder of the line that it was given for.
 #[test]
 fn what_a_grant_covers() {
     let given = [
@@ -175,7 +174,7 @@ fn what_a_grant_covers() {
         ("git worktree add a", "git worktree add a", false),
         ("git submodule update", "git submodule update", false),
         ("cd a; touch b", "cd a; touch b", false),
-        // Words that say what is done.
+        // Operands that select the operation must be equal.
         ("tar cf o.tar a", "tar cf o.tar a", true),
         ("tar cf o.tar a", "tar xf evil.tar", false),
         ("tar -cf o.tar a", "tar -xf o.tar a", false),
@@ -219,7 +218,7 @@ fn what_a_grant_covers() {
         ("echo x > o", "echo x >> o", false),
         ("echo x >> o", "echo x > o", false),
         ("echo x >> o", "echo y >> o", true),
-        // Where they stand may say what they mean, where nobody knows the program.
+        // For unknown programs the position of an option may change its meaning.
         ("java -jar a.jar -XX:OnError=x", "java -XX:OnError=x -jar a.jar", false),
         ("kubectl exec pod -- ls --context=live", "kubectl exec pod --context=live -- ls", false),
         ("tool run img --volume=/:/host", "tool run --volume=/:/host img", false),
@@ -240,7 +239,7 @@ fn what_a_grant_covers() {
     assert_eq!(wrong, []);
 }
 
-/// Through links, and in another folder of the call itself.
+/// A grant does not cover another file behind a link, or another working directory of the call.
 #[test]
 fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let place = |named: &str, resolved: &str| {
@@ -262,7 +261,7 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     assert_eq!(Matcher::of(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
 }
 
-/// What a person reads before giving a grant.
+/// A person reads this text before giving a grant.
 #[test]
 fn what_a_grant_will_cover_is_said_in_words() {
     let rows = [
@@ -288,10 +287,11 @@ fn what_a_grant_will_cover_is_said_in_words() {
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
 }
 
-/// A line and what was looked at for it, the same later, and whether the grant covers that.
+/// Row of the table: a line and its preconditions when granted, a later line with its preconditions, and true if it
+/// is covered.
 type Granted = (&'static str, Vec<Precondition>, &'static str, Vec<Precondition>, bool);
 
-/// A script that has changed, one that had to be absent, one that nobody saw: none is what the person approved.
+/// A grant does not cover a script that has changed, was absent, or was not shown.
 #[test]
 fn a_grant_is_for_the_scripts_as_they_were() {
     let file = |path: &str, text: Option<&str>| Precondition {
@@ -348,7 +348,7 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     );
 }
 
-/// Grants of journals before shapes and folders stand, and cover nothing that writes any more.
+/// Grants from journals without shapes and folders stay valid, but cover only commands that read.
 #[test]
 fn an_old_grant_covers_only_what_reads() {
     let old: Matcher = serde_json::from_str(
@@ -356,7 +356,7 @@ fn an_old_grant_covers_only_what_reads() {
     )
     .expect("it is read");
     assert_eq!([old.covers(&subject("touch a")), old.covers(&subject("ls -la"))], [false, true]);
-    // Before operands and scripts were remembered.
+    // A grant from before operands and scripts were remembered.
     let old: Matcher = serde_json::from_str(
         r#"{"tool": "run_command", "workspace": "/ws", "commands": [
             {"program": "touch", "writes": true, "options": [], "folder": "/ws"},

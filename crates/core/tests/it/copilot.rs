@@ -1,4 +1,4 @@
-//! Copilots: rounds, what is asked before and after them, and what each round is told.
+//! Copilots: rounds, the interrupts before and after them, and the messages that each round gets.
 
 use holdshort_core::definition::{Agent, Copilot, Definition, Ends, PhaseKind};
 use holdshort_core::interrupt::{Kind, Refusal};
@@ -29,8 +29,8 @@ fn copilot(copilot: Copilot) -> Definition {
     definition
 }
 
-/// A run with what only copilots have: a clarification, a hand-off within a round, a turn with a new task, a choice, an
-/// interruption, and an end by the person.
+/// Returns a run with all features of copilots: a clarification, a hand-off within a round, and a turn with a new
+/// task. It also has a choice, an interruption, and an end by the person.
 pub(crate) fn story() -> World {
     let mut definition = routed_team();
     definition.gates.rules.push(allow(&["write_file"]));
@@ -71,7 +71,7 @@ pub(crate) fn story() -> World {
     world
 }
 
-/// A copilot with a router, turns, and two agents that hand over to one another.
+/// Returns a copilot with a router, turns, and two agents that hand over to one another.
 pub(crate) fn routed_team() -> Definition {
     let mut definition = handing_over();
     let router = Agent {
@@ -102,7 +102,7 @@ fn routed() -> Copilot {
     Copilot { router: Some("copilot_control".to_owned()), ..by_rules(Mode::Balanced) }
 }
 
-/// What is said to the copilot, in a run of its own; `scripts` by step.
+/// Starts a run of the copilot with the task; `scripts` by step.
 fn begun(what: Copilot, task: &str, scripts: &[(&str, Vec<Answer>)]) -> World {
     begun_with(copilot(what), Config::default(), task, scripts)
 }
@@ -124,7 +124,7 @@ pub(crate) fn begun_with(
     world
 }
 
-/// What the request of a step says, but for the system's words.
+/// Returns the messages in the request of a step, except the system message.
 fn told(world: &World, step: &str) -> Vec<String> {
     let request = world.run.request(&format!("work/{step}")).expect("the step is there");
     let texts = request.messages.iter().skip(1).map(|message| match message {
@@ -150,7 +150,7 @@ fn without_a_router_the_agent_begins_and_its_last_word_ends_the_run() {
     assert_eq!(world.count("task_routed"), 0);
 }
 
-/// Cases 12 and 13.
+/// Cases 12 and 13: a vague task is clarified, and the answer reaches the agent.
 #[test]
 fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     let mut world = begun(by_rules(Mode::Balanced), "fix it", &[("round_1", vec![says("Sorted.")])]);
@@ -161,7 +161,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
         Input::Decide { interrupt: question, decision: choose("answer"), holder: None },
     );
     assert!(matches!(refused, Err(Rejection::Refused(Refusal::Invalid(_)))), "{refused:?}");
-    // The answer is as vague as the task: it is not asked about again.
+    // The answer is as vague as the task, but the copilot asks only once.
     world.decide(Kind::Question, choose_with("answer", "sort it in util.py"));
     world.work();
     assert_eq!(world.count("task_routed"), 2);
@@ -170,8 +170,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
 }
 
-/// Case 14.
-/// Contract C2: where nobody is asked, a vague task is begun with.
+/// Case 14, contract C2: if asking is off, work on a vague task begins at once.
 #[test]
 fn where_nobody_is_asked_work_begins() {
     let mut definition = copilot(by_rules(Mode::Balanced));
@@ -207,7 +206,7 @@ fn a_router_decides_who_begins_and_what_is_asked() {
         matches!(&request.messages[0], Message::System { text } if text.starts_with("Agent: copilot_control\n"))
     );
 
-    // Nobody of that name works here: the phase's own agent begins.
+    // No agent has this name, so the phase's own agent begins.
     let route = r#"{"route_type": "direct", "primary_agent": "hacker"}"#;
     let scripts = [("route_1", vec![says(route)]), ("round_1", vec![says("Done.")])];
     let world = begun(routed(), "look around", &scripts);
@@ -238,7 +237,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     }
 }
 
-/// Case 15.
+/// Case 15: if the router fails or its reply can not be read, rules decide on the route.
 #[test]
 fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     let failing = || vec![fails(FailureKind::Rejected); 4];
@@ -267,7 +266,7 @@ fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     }
 }
 
-/// Case 20.
+/// Case 20: in a conversation the person has a turn after every round.
 #[test]
 fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     let what = Copilot { conversational: true, ..Copilot::default() };
@@ -284,7 +283,7 @@ fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     world.decide(Kind::Turn, choose_with("submit", "new task: Y"));
     world.work();
     assert_eq!(told(&world, "round_2"), ["do it", "> One.", "New task: Y", "> Two."]);
-    // What is said to the run while the person has the turn is their turn.
+    // A message to the run is the person's turn if a turn is open.
     world.message("shorter");
     world.work();
     assert_eq!(told(&world, "round_3"), ["do it", "> One.", "New task: Y", "> Two.", "shorter", "> Three."]);
@@ -305,7 +304,7 @@ fn what_is_said_while_a_round_works_is_heard_once() {
     assert_eq!(told(&world, "round_2"), ["do it", "use TypeScript", "> One.", "and tests", "> Two."]);
 }
 
-/// Case 23.
+/// Case 23: the question about satisfaction has three options.
 #[test]
 fn whoever_is_asked_whether_it_meets_their_needs_has_three_answers() {
     let what = || Copilot { satisfaction: true, ..Copilot::default() };
@@ -331,7 +330,7 @@ fn whoever_is_asked_whether_it_meets_their_needs_has_three_answers() {
     world.work();
     assert_eq!(told(&world, "round_2"), ["do it", "> Two."], "begun again, it remembers nothing");
 
-    // Nobody is there: nobody is asked.
+    // In an unattended run the copilot does not ask.
     let unattended = Config { unattended: true, ..Config::default() };
     let world = begun_with(copilot(what()), unattended, "do it", &scripts);
     assert_eq!(end(&world), Some((Status::Completed, "done")));
@@ -360,7 +359,7 @@ fn step_checkpoints_stand_around_every_round_that_is_not_simple() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     assert_eq!(text(&world), "Better.", "what a skipped round would have brought is nobody's word");
 
-    // Whoever has looked at what a round brought is not asked whether it meets their needs.
+    // A person who has checked the output of a round is not asked about satisfaction.
     let mut looked_at = copilot(Copilot { satisfaction: true, ..Copilot::default() });
     looked_at.phases[0].gates.after_step = true;
     let mut world = begun_with(looked_at, Config::default(), "do it", &scripts);

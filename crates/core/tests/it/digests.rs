@@ -1,4 +1,4 @@
-//! The action digest: an approval is for this call and nothing else.
+//! The action digest: an approval is for one exact call.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
@@ -25,7 +25,7 @@ fn inspection() -> Inspection {
     }
 }
 
-/// The digest that the person would approve.
+/// Returns the digest that the person would approve.
 fn digest(definition: Definition, call: (&str, Value), inspection: Inspection) -> Digest {
     let mut world = World::started(definition, vec![calls(&[call])]);
     world.work_once();
@@ -115,7 +115,7 @@ fn it_does_not_change_with_the_order_of_keys() {
     );
 }
 
-/// The arguments are edited: the approval is for the new ones, and those run.
+/// After an edit the approval is for the new arguments, and the call runs with them.
 #[test]
 fn an_edit_is_looked_at_again_and_then_runs() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);
@@ -127,7 +127,7 @@ fn an_edit_is_looked_at_again_and_then_runs() {
     assert_ne!(world.run.calls["call_1"].digest, shown);
 }
 
-/// The edit meets a rule: forbidden, or a reason to ask that nobody has seen yet.
+/// Edited arguments meet the rules again. They may be forbidden, or have a new reason to ask.
 #[test]
 fn an_edit_is_voted_on_again() {
     use holdshort_core::policy::RuleAction::{Ask, Forbid};
@@ -167,7 +167,7 @@ fn an_edit_is_voted_on_again() {
     assert_eq!(edited(Ask, "make $X"), (asked, none));
 }
 
-/// The file changes between approval and start: nothing runs, and the next question names the first.
+/// If the file changes between approval and start, nothing runs. The next interrupt names the first.
 #[test]
 fn a_changed_file_asks_again() {
     for changed_at in ["before the start", "by the tool itself"] {
@@ -199,7 +199,7 @@ fn a_changed_file_asks_again() {
     }
 }
 
-/// Another write makes an open question stale: it is superseded by one that shows the file as it is.
+/// A write to the file makes an open interrupt stale. A new one supersedes it and shows the current file.
 #[test]
 fn an_open_question_follows_the_file() {
     let mut world = World::started(
@@ -238,7 +238,7 @@ fn an_open_question_follows_the_file() {
     assert_eq!(world.effects, ["write_file a.txt", "write_file a.txt"]);
 }
 
-/// The same digest with a new finding is another question: nobody has seen the finding.
+/// A new finding opens a new interrupt even if the digest is equal. The first interrupt did not show the finding.
 #[test]
 fn a_new_finding_is_a_new_question() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt"), write("b.txt")])]);
@@ -259,7 +259,7 @@ fn a_new_finding_is_a_new_question() {
     assert_eq!(reasons, ["hard_link"]);
 }
 
-/// Two equal calls have one digest, and each its own approval.
+/// Two equal calls have one digest, but each needs its own approval.
 #[test]
 fn an_approval_is_for_one_call() {
     let mut world = World::started(definition(), vec![calls(&[command("make"), command("make")])]);

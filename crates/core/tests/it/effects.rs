@@ -1,4 +1,4 @@
-//! What a command may do once it is let through: by whom, and how it was let through.
+//! The effects that a released command may have, by the rule, person or grant that released it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -29,7 +29,7 @@ fn effect(world: &World, call: &str) -> Option<CommandEffect> {
     world.run.calls[call].effect.clone()
 }
 
-/// Each row: the rules, the line, and what it starts with; `None`: it asks.
+/// Row of the table: the rule, the line, and the effect that it starts with. `None` if the line asks.
 #[test]
 fn a_rule_lets_through_what_it_says() {
     let any = || rule(RuleAction::Allow, &["run_command"], &[]);
@@ -51,7 +51,7 @@ fn a_rule_lets_through_what_it_says() {
     }
 }
 
-/// A person lets through what the card says; a grant, what its folder holds.
+/// A person releases the effect that the card shows. A grant releases writes in its folder.
 #[test]
 fn a_person_lets_through_what_the_card_says() {
     let table = [
@@ -77,7 +77,8 @@ fn a_person_lets_through_what_the_card_says() {
     }
 }
 
-/// What made guarded paths is let through to write them or not at all, whatever it was let through with before.
+/// If a command wrote guarded paths, the next interrupt asks for guarded writes, however the command was released
+/// before.
 #[test]
 fn what_was_set_aside_asks_for_what_is_guarded() {
     let line = "touch docs/a";
@@ -97,7 +98,7 @@ fn what_was_set_aside_asks_for_what_is_guarded() {
     }
 }
 
-/// Where a command runs in a folder that is guarded, no grant and no rule covers it.
+/// A command that writes from a guarded folder is covered by no grant and no rule.
 #[test]
 fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     for (line, asks) in [
@@ -113,7 +114,7 @@ fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     }
 }
 
-/// What only reads has no network, whatever the workflow says.
+/// A command that only reads has no network, even if the workflow allows it.
 #[test]
 fn a_card_says_of_the_network_what_its_effect_does() {
     for (line, network) in [("ls", false), ("make x", true)] {

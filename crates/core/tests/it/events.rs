@@ -1,4 +1,4 @@
-//! Events as they are stored: head and content, the hash chain, erasure, determinism, replay.
+//! Stored events: head and content, the hash chain, erasure, determinism, replay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ use crate::world::{
     World, adopt, calls, choose, choose_with, command, definition, draw, edit, read, says, tell, write,
 };
 
-/// A run with everything in it: free and gated calls, a question, a plan, an edit, a grant, a message, a
-/// pause, a review, a printed question, a gate around the step.
+/// Returns a run with all features: free and gated calls, a question, a plan, an edit, a grant and a message. It
+/// also has a pause, a review, a printed question, and gates before and after the step.
 pub(crate) fn story() -> World {
     use serde_json::json;
     let mut definition = definition();
@@ -66,7 +66,7 @@ pub(crate) fn story() -> World {
     world
 }
 
-/// The events of a log, sealed per stream.
+/// Seals the events of a log, with one chain per stream.
 pub(crate) fn seal(log: &[Event]) -> Vec<Sealed> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
     let mut draw = draw(8);
@@ -85,7 +85,7 @@ pub(crate) fn open(sealed: &[Sealed]) -> Result<Vec<Event>, Error> {
         .collect()
 }
 
-/// The state that these events lead to.
+/// Returns the state after the events of the log.
 pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     let mut run = Run::new(world.run.id.clone(), world.run.definition.clone());
     let mut session = Session::new(world.session.id.clone());
@@ -99,7 +99,7 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     (run, session)
 }
 
-/// Whatever was written can be read, and leads to the same state.
+/// Asserts that all events can be read back and lead to the same state.
 #[track_caller]
 pub(crate) fn reread(world: &World) {
     let log = open(&seal(&world.log)).expect("what was sealed can be opened");
@@ -131,7 +131,7 @@ fn head_and_content_are_canonical_json_with_the_facts_apart() {
             let value = json::parse(&content.bytes).expect("the content is JSON");
             assert_eq!(json::canonical(&value), content.bytes);
         }
-        // What people, models and tools say is content, and nowhere in the head.
+        // Texts of people, models and tools are content. The head has none of them.
         let head = String::from_utf8(sealed.head).expect("the head is text");
         for text in ["carefully", "TypeScript", "the first", "text of a", "make x", "not that", "Shall I"] {
             assert!(!head.contains(text), "`{text}` stands in {head}");
@@ -150,7 +150,7 @@ fn streams_count_their_own_events() {
     assert_eq!(next.len(), 2, "the run's, and the session's with the grant");
 }
 
-/// Every field of what is stored, changed by a little: opening finds it.
+/// Every changed field of a stored event is detected on opening.
 #[test]
 fn tampering_is_found() {
     let sealed = seal(&story().log);
@@ -178,7 +178,7 @@ fn tampering_is_found() {
         sealed
     };
     let replaced = {
-        // A head of its own that fits nowhere: the hash is right, the one before it is not.
+        // The hash of the new head is right, but the hash before it is not.
         let mut sealed = sealed.clone();
         let head = String::from_utf8(sealed[at].head.clone()).expect("the head is text");
         sealed[at].head = head.replacen("\"id\":\"", "\"id\":\"x", 1).into_bytes();
@@ -222,7 +222,7 @@ fn tampering_is_found() {
     assert_eq!(unseen, Vec::<&str>::new());
 }
 
-/// Content where the head says that there is none.
+/// Content is rejected if the head of its event declares none.
 #[test]
 fn content_can_not_be_slipped_in() {
     let mut sealed = seal(&story().log);
@@ -311,7 +311,7 @@ fn json_is_read_strictly() {
     );
 }
 
-/// What counts as safe is what can be read again, and what is made safe always is.
+/// A value is safe if it can be read back. `made_safe` always returns a safe value.
 #[test]
 fn what_is_safe_can_be_read_again() {
     use serde_json::json;
@@ -345,7 +345,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Contents are gone: the chain holds, and statuses, interrupts and rows are the same.
+/// After erasure of all contents the chain is valid, and statuses, interrupts and rows are the same.
 #[test]
 fn erasure_keeps_replay() {
     without_content(&story());
@@ -358,7 +358,7 @@ fn without_content(world: &World) {
         seal(&world.log).into_iter().map(|sealed| Sealed { content: None, ..sealed }).collect();
     let erased = open(&sealed).expect("the chain holds");
     assert!(erased.iter().all(|event| event.content == Content::none()));
-    // What is gone is known to have been there.
+    // The head shows that content existed.
     let lost = |sealed: &Sealed| envelope::has_lost_content(sealed).expect("its head can be read");
     for (bare, whole) in sealed.iter().zip(seal(&world.log)) {
         assert_eq!((lost(bare), lost(&whole)), (whole.content.is_some(), false));
@@ -370,7 +370,7 @@ fn without_content(world: &World) {
     }
 }
 
-/// Everything about a run but its texts.
+/// Describes a run without its texts.
 fn skeleton(run: &Run) -> String {
     let calls: Vec<_> = run
         .calls
@@ -426,7 +426,7 @@ fn skeleton(run: &Run) -> String {
     )
 }
 
-/// Salts and ids of one input have nothing in common, and no two are alike.
+/// Salts and ids of one input share no bits, and each salt differs from the next.
 #[test]
 fn salts_do_not_show_in_ids() {
     let fresh = || Draw::new(Seed([1; 16]), Timestamp::from_millis(0));
@@ -436,7 +436,7 @@ fn salts_do_not_show_in_ids() {
         let mut draw = fresh();
         draw.salt() == salt && draw.salt() != salt
     };
-    // The id's last 16 characters are 80 bits of its own hash.
+    // The last 16 characters of the id are 80 bits of its own hash.
     let alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
     let of_salt: String = (0..16)
         .map(|i| {
@@ -460,7 +460,7 @@ fn times_stay_where_json_and_rfc_3339_can_follow() {
     assert!(u64::try_from(end.as_millis()).is_ok_and(|ms| ms < json::MAX_INTEGER));
 }
 
-/// The clock goes back: `at` does not.
+/// If the clock goes back, `at` keeps its last value.
 #[test]
 fn time_does_not_run_backwards_in_a_journal() {
     let mut world = World::started(definition(), Vec::new());
@@ -470,7 +470,7 @@ fn time_does_not_run_backwards_in_a_journal() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// Every prefix of the journal has a state, and that state says what is due.
+/// Every prefix of the journal has a state, and the state has the actions that are due.
 #[test]
 fn every_prefix_replays() {
     let story = story();
@@ -485,8 +485,8 @@ fn every_prefix_replays() {
     crate::snapshot::check("story", &(due.join("\n") + "\n"));
 }
 
-/// At every prefix that a crash can leave, the run can be taken over by a new process and led to its end, and no
-/// side effect begins twice without a question to a person in between.
+/// After a crash at any commit a new process can take the run over and finish it. No side effect starts twice
+/// unless a person was asked in between.
 #[test]
 fn every_prefix_can_be_taken_over() {
     taken_over(&story());
@@ -498,7 +498,7 @@ fn taken_over(story: &World) {
     for upto in story.commits.clone() {
         let (run, session) = replay(story, &story.log[..upto]);
         let mut world = World { run, session, log: story.log[..upto].to_vec(), ..story.clone() };
-        // What the files are is not in the journal: a write may have happened or not.
+        // The journal does not have the contents of files: a write may have happened or not.
         world.files.clear();
         world.epoch += 1;
         if world.run.needs_adoption(world.epoch) {
@@ -515,7 +515,7 @@ fn taken_over(story: &World) {
     }
 }
 
-/// A person who says yes to everything, and a model that says it is done.
+/// Finishes the run with a person who approves everything and a model that is done.
 fn finish(world: &mut World, upto: usize) {
     for _ in 0..200 {
         world.work();
@@ -542,7 +542,7 @@ fn finish(world: &mut World, upto: usize) {
     }
 }
 
-/// Side effects that began a second time although nobody was asked about the first.
+/// Returns the side effects that started twice without a question to a person about the first start.
 pub(crate) fn twice(world: &World) -> Vec<String> {
     let mut settled: BTreeMap<String, bool> = BTreeMap::new();
     let mut twice = Vec::new();
@@ -554,7 +554,7 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
             "tool_started" if writes && settled.insert(call.clone(), false) == Some(false) => {
                 twice.push(call);
             }
-            // Doubted: a person is asked. Returned: nothing was done. Lost: it is carried on.
+            // Doubted: a person is asked. Returned: nothing was done. Lost: the work is continued.
             "tool_doubted" | "tool_returned" | "tool_lost" => {
                 settled.insert(call, true);
             }
@@ -564,7 +564,7 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// A crash at each moment of a call, for each kind of tool: run again, carried on, or asked.
+/// A crash at each moment of a call, for each kind of tool: the call runs again, continues, or a person is asked.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {
@@ -638,8 +638,8 @@ fn a_crash_in_the_middle_of_a_call() {
     );
 }
 
-/// A process that lost some of its work takes over that and nothing else: what it is still at comes back as if nothing
-/// had been, and a replay says the same.
+/// A process takes over only the work that it lost. Work that it is still doing returns normally, and a replay
+/// gives the same state.
 #[test]
 fn what_a_process_is_still_at_is_not_taken_over() {
     let mut definition = definition();
@@ -649,7 +649,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     for _ in 0..4 {
         world.work_once();
     }
-    // Reads go side by side; a command would wait for them.
+    // Reads run side by side, but a command would wait for them.
     for call in ["call_1", "call_2", "call_3"] {
         assert_eq!(world.begin_tool(call), [format!("tool_started {call}")]);
     }
@@ -659,7 +659,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert!(!world.run.needs_adoption(world.epoch));
     let under_way: Vec<_> = world.run.started().collect();
     assert_eq!(under_way, at_work.iter().map(|action| (action.clone(), 2)).collect::<Vec<_>>());
-    // Its own epoch again: there is nothing to take over, and nobody asks whether the command has happened.
+    // In its own epoch there is nothing to take over, and the command is not in doubt.
     assert_eq!(world.send(Input::Adopt { at_work }), Vec::<String>::new());
     let (run, _) = replay(&world, &world.log);
     assert_eq!(run.started().collect::<Vec<_>>(), under_way);
@@ -667,7 +667,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     let ran = Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome };
     assert_eq!(world.send(ran).first().map(String::as_str), Some("tool_finished call_1 done"));
 
-    // Nor is anybody asked about a command that it is still at.
+    // A command that the process is still running is not in doubt.
     let mut world = World::started(world.run.definition.as_ref().clone(), vec![calls(&[command("make")])]);
     for _ in 0..2 {
         world.work_once();
@@ -678,7 +678,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert_eq!((world.count("tool_doubted"), world.open_kinds()), (0, Vec::<&str>::new()));
 }
 
-/// Run again after a doubt, twice: the person who approved it is not asked to approve the same call again.
+/// A rerun after a doubt needs no second approval of the same call, not even the second time.
 #[test]
 fn a_rerun_needs_no_second_approval() {
     let mut world = World::started(definition(), vec![calls(&[command("make")])]);
@@ -697,7 +697,8 @@ fn a_rerun_needs_no_second_approval() {
     assert_eq!(world.effects, ["run_command make"]);
 }
 
-/// Of a call that waits to start again nobody can tell what its first start did, whatever a person has said of it.
+/// If the run ends before a lost call starts again, the outcome of the first start stays unknown, even if a person
+/// chose `rerun`.
 #[test]
 fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
     for (loses, looks_again, end) in
@@ -719,7 +720,7 @@ fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
     }
 }
 
-/// … unless it is not the same call any more.
+/// A rerun asks again if the call would now do something else.
 #[test]
 fn a_rerun_of_something_else_asks() {
     let mut world = World::started(definition(), vec![calls(&[write("a")])]);

@@ -1,4 +1,4 @@
-//! Agents of other frameworks: they ask with the same interrupts, and nothing is executed for them.
+//! Agents of other frameworks: they ask with the same interrupts, and the run executes nothing for them.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -26,7 +26,7 @@ fn asks(world: &mut World, ask: Ask) -> Result<Vec<String>, Rejection> {
     world.try_send(&Actor::agent("their-agent", "rest"), Input::Ask(Box::new(ask)))
 }
 
-/// Where what was sent does not fit, by pointer.
+/// Returns the pointers to the invalid fields of a request.
 fn problems(ask: Ask) -> Vec<String> {
     match asks(&mut external(Origin::External), ask) {
         Err(Rejection::Invalid(problems)) => problems.into_iter().map(|problem| problem.pointer).collect(),
@@ -51,7 +51,7 @@ fn a_question_without_a_run_ends_its_run() {
     );
 }
 
-/// It asked twice: the first resolution ends the run, and what is still open with it.
+/// The first resolution ends the run. An interrupt that is still open is cancelled.
 #[test]
 fn no_run_ends_with_a_question_open() {
     let mut world = external(Origin::ExternalOnce);
@@ -104,7 +104,7 @@ fn an_edit_is_checked_against_the_askers_schema() {
     );
 }
 
-/// What decisions say to one interrupt, by pointer; nothing where it is taken.
+/// Returns the pointers to the invalid fields of each decision. They are empty if the decision is accepted.
 fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     let mut world = external(Origin::External);
     asks(&mut world, ask).expect("it may ask");
@@ -122,10 +122,11 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     decisions.iter().map(decide).collect()
 }
 
-/// A decision, and the pointers of what does not fit.
+/// Decision, and the pointers to its invalid fields.
 type Row = (Decision, &'static [&'static str]);
 
-/// A question with a schema of texts is answered in words, one with another schema by data; both must fit.
+/// A question with a schema of texts takes a text answer, one with another schema takes data. Both must match the
+/// schema.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
     let said = |text: &str| choose_with("answer", text);
@@ -169,7 +170,7 @@ fn an_answer_is_checked_against_the_askers_schema() {
     }
 }
 
-/// Without a schema the form of what is replaced is the form of an edit.
+/// Without a schema an edit must have the form of the value that it replaces.
 #[test]
 fn an_edit_of_an_object_is_an_object() {
     let edits = [json!({ "amount": 1 }), json!("amount: 1"), json!([1]), json!(1)].map(edit);
@@ -296,7 +297,8 @@ fn what_an_agent_asks_must_fit() {
     assert_eq!(problems(many), ["/options"]);
 }
 
-/// They are words, and can be erased as words: facts hold the ids. Journals of earlier versions have them among the facts.
+/// Labels are content and can be erased, so facts hold only the ids. Journals of earlier versions have labels among
+/// the facts.
 #[test]
 fn what_an_agent_calls_its_options_is_content() {
     let options = vec![("go".to_owned(), Some("Pay Mrs Roe".to_owned())), ("stay".to_owned(), None)];
@@ -322,7 +324,7 @@ fn what_an_agent_calls_its_options_is_content() {
     assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Other answer"]);
 }
 
-/// Whoever is asked to choose may say something else, in words, below what the asker thought of.
+/// A choice also offers an answer in the person's own words, after the options of the asker.
 #[test]
 fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     type Given<'a> = &'a [(&'a str, Option<&'a str>)];
@@ -351,7 +353,7 @@ fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     }
 }
 
-/// The time that was asked for is kept, as far as a calendar goes, and can be read again.
+/// A very long expiry is cut to the range of the calendar, and can be read back.
 #[test]
 fn an_endless_expiry_can_be_journalled() {
     let mut world = external(Origin::External);
@@ -376,7 +378,7 @@ fn a_run_of_ours_takes_no_questions_from_outside() {
     assert_eq!(world.try_send(&operator, Input::Ask(Box::new(ask()))), Err(Rejection::NotExternal));
 }
 
-/// The result of a run is no way around the limits.
+/// The result of a run must keep the limits of a payload.
 #[test]
 fn a_result_must_fit_too() {
     for result in [json!("x".repeat(limits::PAYLOAD_BYTES)), json!({ "n": u64::MAX })] {

@@ -1,4 +1,4 @@
-//! Calls of agents that run elsewhere before the gates: rules, the reader of commands, grants.
+//! Calls of external agents at the gates: rules, the parser of commands, grants.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -40,7 +40,7 @@ fn asks(world: &mut World, call: ForeignCall) -> Result<Vec<String>, Rejection> 
     world.try_send(&agent(), Input::Ask(Box::new(ask)))
 }
 
-/// What became of the call: `allow`, `forbid`, or why it asks.
+/// Returns the verdict on a call: `allow`, `forbid`, or the codes of its reasons to ask.
 fn verdict(rules: &[Rule], call: ForeignCall) -> String {
     let mut world = external(rules.to_vec(), Origin::External);
     asks(&mut world, call).expect("it may ask");
@@ -72,7 +72,7 @@ fn rules_allow_ask_and_forbid() {
         (line("cargo test --all && git push origin"), "forbid"),
         (line("sh -c 'git push origin'"), "forbid"),
         (line("cargo test && make"), "default"),
-        // What nobody can read asks, whatever is allowed.
+        // Commands that can not be parsed ask, whatever the rules allow.
         (line("cargo test $(cat x)"), "opaque_command"),
         (line(""), "opaque_command"),
         (call("shell", json!({ "cmd": "git push origin" })), "unread_arguments"),
@@ -93,7 +93,7 @@ fn rules_allow_ask_and_forbid() {
     }
 }
 
-/// Names that agents in use have, and words that a rule would hold back under any name.
+/// Arguments ask if their name could be a path, command or URL, or if their text could meet a rule that restricts.
 #[test]
 fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
     let all = [rule(RuleAction::Allow, &[], &[])];
@@ -146,7 +146,7 @@ fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
     }
 }
 
-/// Nothing confines who made the call: a grant in a workspace says nothing of what lies outside.
+/// A call of an external agent is not sandboxed, so a grant in a workspace covers nothing outside of it.
 #[test]
 fn a_grant_covers_nothing_outside_of_the_workspace() {
     let line = |line: &str| call("shell", json!({ "command": line }));
@@ -180,7 +180,7 @@ fn a_grant_covers_nothing_outside_of_the_workspace() {
     }
 }
 
-/// Both are journalled, and nobody is needed: a run that was made for it ends with it.
+/// The interrupt and its resolution are journalled without a person. A run made for the call ends with it.
 #[test]
 fn what_a_rule_says_ends_the_interrupt_at_once() {
     let reason = Some("Refunds go through the shop.".to_owned());
@@ -222,7 +222,7 @@ fn a_grant_covers_calls_like_it_and_no_call_of_ours() {
     asks(&mut world, fetch(3)).expect("it may ask");
     let last = world.run.interrupts.values().last().expect("it is there");
     assert!(matches!(last.resolution.as_ref().map(|it| &it.cause), Some(Cause::Grant(_))));
-    // Another workspace, another tool.
+    // The grant covers neither another workspace nor another tool.
     let elsewhere = ForeignCall { workspace: Some("/other".to_owned()), ..fetch(4) };
     asks(&mut world, elsewhere).expect("it may ask");
     asks(&mut world, call("look", json!({}))).expect("it may ask");
@@ -249,7 +249,7 @@ fn no_grant_is_on_offer_for_what_is_risky_or_runs_files_of_the_workspace() {
     }
 }
 
-/// The rules of now count also for what a person released, and for what they made of it.
+/// Current rules also apply to an approval of a person, and to an edited call.
 #[test]
 fn what_a_rule_forbids_by_now_is_not_used() {
     let mut world = external(Vec::new(), Origin::External);
@@ -292,7 +292,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| named(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
     assert_eq!(of(|ask| named(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);
     assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("ws".to_owned()))), ["/call/workspace"]);
-    // Every path lies below the root, so a workspace there would confine nothing.
+    // Every path lies below the root, so the root is not a valid workspace.
     assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("/".to_owned()))), ["/call/workspace"]);
     assert_eq!(
         of(|ask| named(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
@@ -305,7 +305,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
 }
 
-/// Each rule would look at one of two things, and what stands beside a command may change what it does.
+/// A call asks if a rule would see only one of its two targets, or if other arguments may change the command.
 #[test]
 fn what_nobody_reads_as_a_whole_asks() {
     let rules = [
@@ -328,7 +328,7 @@ fn what_nobody_reads_as_a_whole_asks() {
         let told = verdict(&rules, call.clone());
         assert!(told.split(' ').next() == Some(expected), "{call:?}: {told}");
     }
-    // It looks like `shell`, and no rule of `shell` speaks of it.
+    // The name looks like `shell`, but rules on `shell` would not match it.
     for tool in ["shell ", "shell\u{200b}", ""] {
         assert!(!call(tool, json!({})).problems("/call").is_empty(), "{tool:?}");
     }
@@ -345,7 +345,7 @@ fn nothing_is_released_while_it_is_frozen() {
     );
 }
 
-/// What released it is gone, or its run was stopped.
+/// An approval by a rule ends if the rule is removed or the run is cancelled.
 #[test]
 fn an_approval_by_a_rule_goes_with_the_rule() {
     let rules = vec![rule(RuleAction::Allow, &["lookup"], &[])];
@@ -368,8 +368,8 @@ fn an_approval_by_a_rule_goes_with_the_rule() {
     assert!(uses(&mut world, id).is_ok());
 }
 
-/// Twenty open edits of five files: the grant releases its own call and those that the person kept, and the record says
-/// which were shown. An agent that asks afterwards is not asked about.
+/// A grant releases its own call and the open edits that the person kept. The record lists the edits that were
+/// shown. Later calls that it covers do not ask.
 #[test]
 fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     let mut world = external(Vec::new(), Origin::External);

@@ -1,4 +1,4 @@
-//! Freezes of a run, a workflow, an agent; and what they do to deadlines.
+//! Freezes of a run, a workflow or an agent, and their effect on deadlines.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::KindGate;
@@ -9,7 +9,7 @@ use holdshort_core::system::freeze::Part;
 
 use crate::world::{World, allow, calls, command, definition, of_system};
 
-/// A part is held, and the rest goes on; whatever else is frozen.
+/// A frozen part stops, and other parts continue. Another freeze does not change that.
 #[test]
 fn a_part_is_frozen_by_itself() {
     let mut definition = definition();
@@ -50,7 +50,7 @@ fn a_part_is_frozen_by_itself() {
     }
 }
 
-/// Neither does a deadline run out meanwhile; what is due by then does once it goes on.
+/// No deadline expires in a frozen part. A deadline that passed during the freeze takes effect after it.
 #[test]
 fn no_deadline_runs_out_in_what_is_frozen() {
     let mut definition = definition();
@@ -77,7 +77,8 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A freeze keeps its reason: the same again changes nothing, another one is refused and says which stands.
+/// A freeze keeps its first reason. Freezing again with that reason changes nothing. Another reason is refused, and
+/// the error names the first.
 #[test]
 fn another_reason_does_not_hide_the_one_that_stands() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);

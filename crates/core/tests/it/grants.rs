@@ -1,4 +1,4 @@
-//! Session grants, revokes, policy changes and the freeze: what holds from the next start on.
+//! Session grants, revocations, policy changes and the freeze: each applies from the next start on.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, SameAction};
@@ -35,7 +35,7 @@ fn revoke_all(world: &mut World) {
     }
 }
 
-/// Open interrupts that the person may release with the grant of this one.
+/// Returns the open interrupts that the person may release with the grant of this one.
 fn covered(world: &World, interrupt: &InterruptId) -> Vec<InterruptId> {
     let actor = Actor::operator("rest");
     let voter =
@@ -48,8 +48,8 @@ fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
     Input::Decide { interrupt, decision, holder: None }
 }
 
-/// `approve_session` lets its own call run and remembers the decision. It releases the other open calls that the person
-/// kept. A decision that keeps a call which the grant does not cover is refused as a whole.
+/// `approve_session` lets its own call run and remembers the decision. It releases the other open calls that the
+/// person kept. A decision that keeps a call which the grant does not cover is refused as a whole.
 #[test]
 fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     let script = vec![
@@ -106,7 +106,7 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     world.work();
     for call in ["call_3", "call_4", "call_5", "call_6"] {
         let interrupt = first(&world, call);
-        // A refusal of `make x > log` would be one of `make x` as well.
+        // A refusal of `make x > log` would also refuse `make x`.
         let decision = if call == "call_5" { choose_with("respond", "Not now.") } else { choose("reject") };
         world.person(Input::Decide { interrupt, decision, holder: None });
     }
@@ -118,7 +118,7 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     );
 }
 
-/// Without a list nothing but the own call is released, also when the policy is evaluated again.
+/// Without a list a grant releases only its own call, even after the policy is evaluated again.
 #[test]
 fn a_grant_releases_no_open_call_that_nobody_kept() {
     let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
@@ -131,8 +131,7 @@ fn a_grant_releases_no_open_call_that_nobody_kept() {
     assert_eq!(world.open(Kind::ToolApproval), two);
 }
 
-/// A grant of somebody who may not decide on a call lets it no more pass than its owner could; nor does any where the
-/// gate offers none.
+/// A grant does not apply to a call that its owner may not decide on, or to a gate that offers no grants.
 #[test]
 fn a_grant_counts_only_where_its_owner_may_decide() {
     let gate = |approvers: &[&str], options: &[&str]| KindGate {
@@ -162,7 +161,7 @@ fn a_grant_counts_only_where_its_owner_may_decide() {
     }
 }
 
-/// E21, where the workflow says so: an approval holds for one more call of the very same action, and for no other.
+/// Contract E21: if the workflow allows it, an approval holds for one more call of the same action, and for no other.
 #[test]
 fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() {
     for (same_action, passes) in [(SameAction::Ask, false), (SameAction::Once, true)] {
@@ -187,7 +186,7 @@ fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() 
     assert_eq!((world.effects.len(), world.open_kinds().len()), (1, 1), "another command is another action");
 }
 
-/// Who gave it, for which call, is in the session's stream.
+/// The session's stream records who gave a grant, and for which call.
 #[test]
 fn a_grant_says_who_gave_it() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
@@ -230,7 +229,7 @@ fn no_grant_is_offered_where_it_would_promise_too_much() {
     );
 }
 
-/// Revoked between authorised and started: it goes back to the gate, and the ask names the old one.
+/// After a revocation an authorised call returns to the gate before it starts. The new interrupt names the old one.
 #[test]
 fn a_revoke_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), granted_then_waiting());
@@ -252,21 +251,22 @@ fn a_revoke_holds_from_the_next_start_on() {
     );
 }
 
-/// A call that a person grants for the session, then one that asks, with one behind it that the grant releases.
+/// Returns a script with a call that a person grants for the session. Then one call asks, and the grant releases
+/// the call after it.
 fn granted_then_waiting() -> Vec<crate::world::Answer> {
     vec![calls(&[command("make x")]), calls(&[command("make y"), command("make x")])]
 }
 
-/// What let a call through is taken back before it starts, and something else would let it through by now: it goes back
-/// to the gate, so that it starts by what stands. What stands as it was is voted on once.
+/// If the release of a call is revoked before the start, the call returns to the gate, even if another rule would
+/// allow it now. A call with a valid release is voted on once.
 #[test]
 fn a_call_starts_by_a_release_that_stands() {
     let returned = ["tool_returned withdrawn", "tool_inspected", "tool_authorised gate"];
-    // Looked at once more behind the first, as every call behind one that writes.
+    // Inspected again after the first call, like every call after one that writes.
     let as_it_was = ["tool_inspected"];
     let allow = || rule(RuleAction::Allow, &["run_command"], &["make *"]);
     let forbid = || rule(RuleAction::Forbid, &["run_command"], &["rm *"]);
-    // The policy before and after, whether the grant is taken back, and what follows.
+    // The policy before and after, true if the grant is revoked, and the expected events.
     let table = [
         (vec![], vec![], false, &as_it_was[..]),
         (vec![], vec![allow()], true, &returned[..]),
@@ -321,7 +321,7 @@ fn revoking_is_for_operators_and_once() {
     assert_eq!(revoke(&world, &operator, grant), Ok(0));
 }
 
-/// The policy changes while asks are open: what is allowed now needs nobody, what is forbidden is refused.
+/// If the policy changes, open interrupts are resolved by it: allowed calls run, forbidden calls are refused.
 #[test]
 fn open_asks_follow_the_policy() {
     let mut world =
@@ -346,7 +346,7 @@ fn open_asks_follow_the_policy() {
     assert_eq!(world.send(Input::Revote), Vec::<String>::new());
 }
 
-/// Forbidden after it was approved, before it starts: it does not start.
+/// A call that is forbidden after its approval does not start.
 #[test]
 fn a_forbid_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
@@ -402,7 +402,7 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     assert!(freeze(&Actor::engine()).is_ok(), "the engine freezes what was restored from a backup");
     let agent = Actor::agent("a", "rest");
     assert_eq!(world.system.handle(world.now, &agent, set()), Err(system::Rejection::Role));
-    // What the file of rules says.
+    // The engine applies the file of rules.
     assert_eq!(world.system.handle(world.now, &Actor::engine(), set()), Ok(Vec::new()));
 }
 
@@ -438,8 +438,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// Where the workflow says so a grant covers a category (contract A24): other tools and programs of it too, and nothing
-/// that a rule asks about, that nobody understands, that a person's own tools run, or that is of another category.
+/// A workflow can let a grant cover a category (contract A24), including other tools and programs. It does not
+/// cover calls that a rule asks about, opaque commands, files that a person's own tools run, deletions or other
+/// categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [
@@ -486,7 +487,7 @@ fn a_grant_for_a_category() {
     assert_eq!(released, ["make x", "make y > log", "cargo build"]);
 }
 
-/// It holds until its time is over, to the millisecond, and the card says so before it is given.
+/// A grant expires to the millisecond. The card shows the duration before the grant is given.
 #[test]
 fn a_grant_expires() {
     for (later_ms, passes) in [(0, true), (3_600_000 - 1, true), (3_600_000, false)] {

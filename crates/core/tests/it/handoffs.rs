@@ -1,4 +1,4 @@
-//! Hand-offs: to another agent, to a person, to nobody; gated, limited, with every call paired.
+//! Hand-offs to another agent, to a person, or to the terminator: gated, limited, with every call paired.
 
 use holdshort_core::definition::{Definition, Judge, Smart};
 use holdshort_core::gate::Source;
@@ -23,7 +23,7 @@ fn hands(tool: &'static str, message: &str) -> (&'static str, Value) {
     (tool, json!({ "message": message }))
 }
 
-/// A run with every hand-off in it: free and asked about, to an agent, to a person, to nobody.
+/// Returns a run with all hand-offs, free and asked about: to an agent, to a person, and to the terminator.
 pub(crate) fn story() -> World {
     let mut definition = handing_over();
     definition.gates.rules.push(rule(RuleAction::Ask, &[TO_PAIR], &[]));
@@ -101,7 +101,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
         results(&world),
         ["`writer` goes on from here.\n`pair` says: Write it down.\n`pair` gives the reason: I only look."],
     );
-    // What the other one could not call is unknown to this one.
+    // The tool is available to the other agent only.
     world = world.with("work", vec![calls(&[command("make")]), says("Done.")]);
     world.work();
     assert_eq!(
@@ -112,7 +112,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// Lesson 17: one reply, several calls. Each is gated by itself; the hand-off waits for all of them.
+/// Lesson 17: each call of a reply is gated by itself, and the hand-off waits for all of them.
 #[test]
 fn the_other_calls_of_a_reply_come_first() {
     let mut world = worked(
@@ -145,7 +145,7 @@ fn the_other_calls_of_a_reply_come_first() {
     );
 }
 
-/// A rule about one agent holds for its calls, whoever works when they are decided on.
+/// A rule on one agent applies to the calls of that agent, even if another agent works when they are decided on.
 #[test]
 fn a_rule_sees_the_agent_that_made_the_call() {
     let mut definition = handing_over();
@@ -178,7 +178,7 @@ fn the_terminator_ends_the_step_with_its_message() {
     assert_eq!(result(json!({ "message": "It is 42." })), "It is 42.");
     assert_eq!(result(json!({})), "I will.", "what was said beside the call");
 
-    // It passes the gate after the step, and comes back from there.
+    // The result passes the gate after the step, which may send it back.
     let mut definition = handing_over();
     definition.phases[0].gates.after_step = true;
     let mut world = worked(definition, vec![finishes(json!({ "message": "It is 42." }))]);
@@ -191,7 +191,7 @@ fn the_terminator_ends_the_step_with_its_message() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Forty-two.")));
 }
 
-/// What a person says of another call is heard before the work counts as finished.
+/// The agent gets a person's note on another call before the step can end.
 #[test]
 fn a_note_is_heard_before_the_end() {
     let mut world =
@@ -244,7 +244,7 @@ fn a_person_lets_the_same_agent_go_on() {
     assert_eq!(ended(&world), Some((Status::Failed, "aborted", "`handoff_to_admin` was aborted: no")));
 }
 
-/// Free, unless a rule or a mandatory checkpoint speaks of it.
+/// A hand-off is free unless a rule or a mandatory checkpoint covers it.
 #[test]
 fn a_hand_off_is_gated_where_somebody_says_so() {
     let reason = |definition: Definition| {
@@ -280,7 +280,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     world.decide(Kind::Escalation, choose_with("instruct", "do it yourself"));
     assert_eq!((handovers(&world).len(), results(&world)), (0, vec!["do it yourself".to_owned()]));
 
-    // Forbidden while it waited: a person can not release it either.
+    // If the hand-off is forbidden while it waits, a person can not release it.
     let mut world = asked();
     world.system.rules.push(rule(RuleAction::Forbid, &[TO_WRITER], &[]));
     world.decide(Kind::Escalation, choose("continue"));
@@ -288,7 +288,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     assert_eq!(results(&world), ["refused by policy: forbidden by a rule"]);
 }
 
-/// To and fro: the limits of the step count on, whoever works.
+/// The limits of the step count the calls of all agents together.
 #[test]
 fn ping_pong_ends_with_a_question() {
     let to_and_fro =
@@ -313,7 +313,7 @@ fn ping_pong_ends_with_a_question() {
     );
 }
 
-/// The provider fails, a process dies: whoever the work was handed to is asked again.
+/// After a failure of the provider or a crash the new agent is asked again.
 #[test]
 fn a_hand_off_outlives_failures_and_crashes() {
     let mut world = worked(
@@ -341,7 +341,7 @@ fn a_hand_off_that_can_not_be_read_is_none() {
     );
 }
 
-/// Strict providers want tools declared where there are calls in the history.
+/// Strict providers require declarations of all tools that the history calls.
 #[test]
 fn an_agent_without_tools_goes_on_too() {
     let mut definition = handing_over();
@@ -359,7 +359,7 @@ fn an_agent_without_tools_goes_on_too() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// A4: smart approval judges who is about to hand off as well as who is about to act.
+/// Contract A4: smart approval judges hand-offs as well as other calls.
 #[test]
 fn smart_approval_looks_at_hand_offs_too() {
     let smart = |judge| {
@@ -393,7 +393,7 @@ fn smart_approval_looks_at_hand_offs_too() {
     assert_eq!(handovers(&held), ["handed_over call_1 pair writer"]);
 }
 
-/// A call that went wrong beside it is heard before anybody says that the work is finished.
+/// The agent gets the result of a failed call in the same reply before the step can end.
 #[test]
 fn nobody_is_finished_beside_a_call_that_went_wrong() {
     let both = calls(&[write("a"), hands(TO_TERMINATOR, "Fixed.")]);

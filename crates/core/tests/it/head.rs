@@ -1,4 +1,4 @@
-//! Heads: each covers all events before it, and what a person wrote down of one names no other.
+//! Heads: each covers all events before it, and the noted text of one matches no other.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::{Head, Malformed, Noted};

@@ -1,4 +1,4 @@
-//! A phase of one call that the run makes, and a result that its tool holds back until a person releases it.
+//! A phase of one call that the run makes itself. Its tool holds the result back until a person releases it.
 
 use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;
@@ -14,7 +14,7 @@ use crate::world::{World, allow, choose, choose_with, definition, edit, one_shot
 
 const REPORT: &str = "# Report\n\n- F1: customer 3\n";
 
-/// An agent, then the report, then another agent.
+/// Returns a workflow of an agent, the report, and another agent.
 fn reporting() -> Definition {
     let mut definition = definition();
     let spec = Spec {
@@ -77,7 +77,7 @@ fn the_run_makes_the_call_whatever_the_agent_said() {
     assert_eq!(shown.opened.action_digest, Some(digest));
     assert_eq!(shown.opened.agent.as_deref(), Some("pair"));
     assert_eq!(fact_of(&world, "result_held")["digest"], json!(digest));
-    // Nothing of what is held is a result.
+    // A held result is not passed on.
     assert_eq!(world.run.calls["call_1"].result, None);
     assert!(!world.run.phases.contains_key("after"));
 }
@@ -85,7 +85,7 @@ fn the_run_makes_the_call_whatever_the_agent_said() {
 #[test]
 fn what_is_released_is_what_was_shown() {
     let mut world = held();
-    // What the tool would bring by now is of no matter.
+    // The current output of the tool is ignored.
     world.files.insert("report".to_owned(), "# Another\n".to_owned());
     let told = world.decide(Kind::Review, choose_with("approve", "Send it on Monday."));
     let expected = [
@@ -102,7 +102,7 @@ fn what_is_released_is_what_was_shown() {
     assert_eq!(told, expected);
     assert_eq!(fact_of(&world, "output_released")["digest"], json!(Digest::of(REPORT.as_bytes())));
     assert_eq!(world.run.calls["call_1"].outcome, json!({ "own": 1 }));
-    // The next agent reads the report, and what the reviewer said with it.
+    // The next agent gets the report and the reviewer's note.
     let request =
         serde_json::to_string(&world.run.request("after").expect("a request").messages).expect("JSON");
     assert!(request.contains("F1: customer 3") && request.contains("Send it on Monday."), "{request}");
@@ -145,11 +145,11 @@ fn an_edit_is_what_is_released_where_it_is_on_offer() {
         (&json!(true), &json!(Digest::of(b"# Shorter\n")))
     );
     assert_eq!(world.run.calls["call_1"].result.as_deref(), Some("# Shorter\n"));
-    // What the tool says of its own text is not handed on beside another.
+    // The tool's own data describes its text, so it is dropped with another text.
     assert_eq!(world.run.calls["call_1"].outcome, Value::Null);
 }
 
-/// The rule that allows the call releases nothing that has run and waits for a person.
+/// The rule that allowed the call does not release its result.
 #[test]
 fn a_changed_policy_releases_nothing() {
     let mut world = held();
@@ -165,7 +165,7 @@ fn a_crash_repeats_nothing_and_asks_once() {
     world.crash();
     world.work();
     assert_eq!(world.story(), before);
-    // Lost while it ran, it runs again: it reads.
+    // The call only reads, so it runs again after a crash.
     let mut world = started(reporting());
     while !world.story().iter().any(|told| told == "tool_authorised call_1 gate") {
         world.work_once().expect("something to do");
@@ -176,7 +176,7 @@ fn a_crash_repeats_nothing_and_asks_once() {
     assert_eq!(world.count("interrupt_opened"), 1);
 }
 
-/// Nobody steps past the call: whatever else comes of it fails the run.
+/// If the call does not succeed, the run fails.
 #[test]
 fn a_call_that_is_not_done_fails_the_run() {
     let mut definition = reporting();
@@ -186,7 +186,7 @@ fn a_call_that_is_not_done_fails_the_run() {
     let ended = world.run.ended.as_ref().expect("it ended");
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "call_failed"));
 
-    // Asked about, as any call, and answered with words in its place.
+    // The call asks like any other, and a person answers with text instead.
     let mut definition = reporting();
     definition.gates.rules = Vec::new();
     let mut world = started(definition);
@@ -194,14 +194,14 @@ fn a_call_that_is_not_done_fails_the_run() {
     world.decide(Kind::ToolApproval, choose_with("respond", "Take this as the report."));
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 
-    // Interrupted while it is held.
+    // The call is interrupted while its result is held.
     let mut world = held();
     world.person(Input::Interrupt { text: Some("Go on without it.".to_owned()) });
     world.work();
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 }
 
-/// Gates around steps are none of its: there is no skipping it.
+/// Gates around steps do not apply to the call, so it can not be skipped.
 #[test]
 fn no_gate_stands_around_it() {
     let mut definition = reporting();

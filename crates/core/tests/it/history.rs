@@ -1,4 +1,4 @@
-//! Answers that are kept per subject: what is the same question, what is like it, what becomes of an answer afterwards.
+//! Answers that are kept per subject: equal questions, similar questions, corrections and erasure.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
@@ -22,7 +22,7 @@ fn asks(asking: Asking) -> Definition {
     definition
 }
 
-/// A run about a subject that has asked this.
+/// Returns a run about a subject that has asked this question.
 fn asked(subject: &Value, definition: Definition, arguments: Value) -> World {
     let mut world =
         World::new(definition).with("work", vec![calls(&[("ask_human", arguments)]), says("Noted.")]);
@@ -189,7 +189,7 @@ fn an_answer_is_kept_where_the_run_has_a_subject() {
     }
 }
 
-/// Also once the run has ended.
+/// An answer can be corrected in its own form, even after the run has ended.
 #[test]
 fn an_answer_is_corrected_in_its_own_form() {
     let schema =
@@ -217,11 +217,11 @@ fn an_answer_is_corrected_in_its_own_form() {
         (row.answer.as_str(), row.is_data, row.corrected_at),
         ("{\"hours\":8}", true, Some(world.now))
     );
-    // What the agent heard stays what it heard.
+    // The result keeps the answer that the agent got.
     assert_eq!(world.run.ended.as_ref().unwrap().result["questions"][0]["answer"], json!({ "hours": 7 }));
 }
 
-/// The log as the journal has it once what was erased is gone.
+/// Returns the log of the journal after the erased contents are removed.
 fn without_erased(world: &World) -> Vec<Event> {
     let gone: Vec<u64> = world
         .log
@@ -246,7 +246,7 @@ fn without_erased(world: &World) -> Vec<Event> {
 #[test]
 fn nothing_is_left_of_an_answer_that_is_erased() {
     const SECRET: &str = "a sore left knee";
-    // While it runs, and after it has ended; corrected before, or not.
+    // While the run continues or after its end, and with or without a correction.
     for (ends, corrects) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut world = ill("athlete-7");
         let id = only(&world);
@@ -345,7 +345,7 @@ fn an_earlier_answer_counts_without_asking() {
     assert_eq!((&told["answer"], &told["from"]), (&json!("Yes, a week."), &json!(source)));
 }
 
-/// A question that names who may answer is answered by them alone.
+/// If a question names approvers, only their earlier answers are reused.
 #[test]
 fn an_earlier_answer_counts_only_from_whom_the_question_is_for() {
     for (approvers, by, counts) in
@@ -377,7 +377,8 @@ fn only_an_answer_is_taken_from_history() {
     }
 }
 
-/// As a client sends it: keys in no order, an integer with a point. It is kept as it will be read again.
+/// A client may send keys in any order and integers with a decimal point. The answer is stored in the form in which
+/// it is read back.
 #[test]
 fn an_answer_of_data_shows_as_it_is_read_again() {
     let asked_for = json!({ "question": "When?", "response_schema": { "type": "object" } });

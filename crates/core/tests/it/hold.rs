@@ -1,4 +1,4 @@
-//! Quiet hours and digests: until when something is kept, also around a change of the clock.
+//! Quiet hours and digests: the time until which a notice is held, including changes of the clock.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn hours_that_follow_one_another_are_one() {
         quiet: vec![quiet("18:00", "08:00", "mon-fri"), quiet("00:00", "24:00", "sat-sun")],
         digest: None,
     };
-    // Friday evening to Monday morning, where Sunday's night is nobody's: it ends at midnight.
+    // Friday evening to Monday morning. No quiet hours cover the night after Sunday, so the hold ends at midnight.
     assert_eq!(until(&hold, "2026-01-16T18:00:00Z"), "2026-01-18T23:00:00.000Z");
     assert_eq!(until(&hold, "2026-01-15T18:00:00Z"), "2026-01-16T07:00:00.000Z");
     assert!(!hold.is_for_ever());
@@ -71,7 +71,7 @@ fn hours_that_follow_one_another_are_one() {
         digest: None,
     };
     assert!(always.is_for_ever());
-    // It ends all the same.
+    // `until` still returns an end.
     assert!(always.until(at("2026-01-15T18:00:00Z"), Level::Low, None).is_some());
 }
 

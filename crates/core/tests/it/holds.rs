@@ -1,5 +1,5 @@
-//! A service holds a run until somebody has looked at it, what a release ends, and reviews that are switched off
-//! (contracts D2, D3, E20, E35).
+//! Holds of a run by a service until a person has reviewed it. Also the end of a hold, and reviews that are
+//! switched off (contracts D2, D3, E20, E35).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::Definition;
@@ -38,7 +38,7 @@ fn two_phases() -> Definition {
     Definition { phases: vec![one_shot("first", &[]), one_shot("second", &["first"])], ..definition() }
 }
 
-/// In the middle of the first reply.
+/// Returns a run in the middle of its first reply.
 fn replying() -> World {
     let mut world = World::started(two_phases(), Vec::new());
     world.begin_model("first");
@@ -53,7 +53,7 @@ fn what_is_under_way_is_kept_and_nothing_else_begins_before_the_release() {
     let options: Vec<&str> = opened.options.iter().map(|offer| offer.id.as_str()).collect();
     assert_eq!((options, opened.agent.as_deref()), (vec!["approve", "reject"], Some("watcher")));
     assert_eq!(world.run.status(), Status::Running, "a reply is under way");
-    // Again is no event, whoever says so.
+    // A second hold adds no event, even by another caller.
     assert!(world.try_send(&service(), hold()).unwrap().is_empty());
     let turn = world.run.steps["first"].turn;
     assert_eq!(world.answer("first", turn, says("done")), ["model_replied"], "kept, and nothing follows");
@@ -100,7 +100,7 @@ fn a_rejection_and_an_expiry_end_the_run_and_are_told_apart() {
     assert_eq!(outcomes, [Outcome::Expired]);
 }
 
-/// Two things hold it: it goes on when both are settled, in whichever order.
+/// The run continues once both the interruption and the hold are settled, in either order.
 #[test]
 fn an_interruption_and_a_hold_are_both_waited_for() {
     for review_first in [true, false] {
@@ -167,10 +167,10 @@ fn found(findings: &str) -> Input {
     }))
 }
 
-/// A hold has room for more than a comment.
+/// A hold may have a longer text than a comment.
 #[test]
 fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
-    // A character of three bytes lies across the cut, wherever that is.
+    // The text has a character of three bytes across the cut, wherever the cut is.
     let long = "a match …".repeat(10_000);
     for end in ["", "x", "xy"] {
         let mut world = reviewed(true);
@@ -184,7 +184,7 @@ fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
         let (begins, note) = text.rsplit_once("…\n\n").unwrap();
         assert!(whole.starts_with(begins), "its beginning");
         assert!(note.contains(&format!("beginning of {} bytes", whole.len())), "{note}");
-        // What differs after the cut alone is another finding.
+        // A finding that differs only after the cut is a different finding.
         assert_eq!(world.try_send(&service(), found(&(findings + "!"))).unwrap(), ["comment_added"]);
     }
 }

@@ -6,7 +6,7 @@ use holdshort_core::hours::{Day, Hours, Span, after};
 use holdshort_core::people::PeopleSource;
 use holdshort_core::time::Timestamp;
 
-/// `mon-fri 09:00-17:00; sat 10:00-12:00`.
+/// Parses hours such as `mon-fri 09:00-17:00; sat 10:00-12:00`.
 pub(crate) fn hours(zone: &str, week: &str, holidays: &[&str]) -> Hours {
     let mut days: BTreeMap<Day, Vec<Span>> = BTreeMap::new();
     for part in week.split("; ") {
@@ -30,7 +30,7 @@ fn at(text: &str) -> Timestamp {
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 
-/// In whose hours, from when, for how long, until when.
+/// Row of the table: its title, the working hours, the start, the working time in milliseconds, and the end.
 type Row<'a> = (&'a str, &'a [&'a Hours], &'a str, u64, &'a str);
 
 #[test]
@@ -63,7 +63,7 @@ fn so_much_working_time_is_over() {
         ("it begins in it", &[from_the_gap], "2026-03-29T00:00:00Z", HOUR, "2026-03-29T02:00:00Z"),
         ("it ends in it", &[to_half_past], "2026-03-28T23:00:00Z", 2 * HOUR, "2026-03-29T01:00:00Z"),
         ("and is over then", &[to_half_past], "2026-03-28T23:00:00Z", 3 * HOUR, "2026-03-29T23:00:00Z"),
-        // On 25 October 2026 they go from 03:00 back to 02:00, at 01:00 UTC.
+        // On 25 October 2026 the clocks of Berlin go from 03:00 back to 02:00, at 01:00 UTC.
         ("an hour comes twice", &[early], "2026-10-24T23:00:00Z", 4 * HOUR, "2026-10-25T03:00:00Z"),
         ("both of them count", &[in_the_gap], "2026-10-24T12:00:00Z", 2 * HOUR, "2026-10-25T02:00:00Z"),
         ("it begins with the first", &[from_the_gap], "2026-10-24T12:00:00Z", HOUR, "2026-10-25T01:30:00Z"),
@@ -99,7 +99,7 @@ fn so_much_working_time_is_over() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Days and nights of one length each, minute by minute: an independent count agrees.
+/// An independent count, minute by minute over ten days, gives the same ends.
 #[test]
 fn it_counts_each_minute_at_work_once() {
     let of = hours("Europe/Berlin", "mon-fri 09:00-12:30 13:00-17:45; sun 23:00-24:00", &["2026-10-27"]);

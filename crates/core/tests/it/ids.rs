@@ -3,7 +3,7 @@
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed};
 use holdshort_core::time::Timestamp;
 
-/// To the millisecond, whichever way it was drawn.
+/// Both kinds of ids keep the time to the millisecond.
 #[test]
 fn an_id_tells_when_it_was_drawn() {
     for ms in [0, 1, 1_764_269_302_123, (1 << 48) - 1] {

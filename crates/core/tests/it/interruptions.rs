@@ -1,4 +1,4 @@
-//! A person interrupts a run: what is at work stops, what came of it is kept, and the run waits for words.
+//! A person interrupts a run: running work stops, its output is kept, and the run waits for a message.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, StepGates};
@@ -25,7 +25,7 @@ fn with_words(text: &str) -> Input {
     Input::Interrupt { text: Some(text.to_owned()) }
 }
 
-/// In the middle of a reply.
+/// Returns a run in the middle of a reply.
 fn replying(script: Vec<world::Answer>) -> World {
     let mut world = World::started(definition(), script);
     world.begin_model("work");
@@ -37,7 +37,7 @@ fn stopped(world: &mut World, step: &str, text: &str) -> Vec<String> {
     world.send(Input::Stopped { step: step.to_owned(), turn, text: text.to_owned() })
 }
 
-/// What the next request of a step says, but for the system's words and the task.
+/// Returns the messages in the next request of a step, except the system message and the task.
 fn told(run: &Run, step: &str) -> Vec<String> {
     let request = run.request(step).expect("the step is there");
     let texts = request.messages.iter().skip(2).map(|message| match message {
@@ -74,13 +74,13 @@ fn ended(world: &World) -> Option<(Status, &str)> {
     world.run.ended.as_ref().map(|ended| (ended.status, ended.reason.as_str()))
 }
 
-/// Whatever comes back of what was stopped.
+/// Sends the outcome of each action that is being stopped.
 fn settle(world: &mut World) {
     loop {
         let next = world.run.stopping().next().map(|id| id.to_string());
         let Some(action) = next else { return };
         if let Some(rest) = action.strip_prefix("model/") {
-            // The id of a step may have a slash in it.
+            // The id of a step may contain a slash.
             let step = rest.rsplitn(3, '/').nth(2).expect("a step, a turn and an attempt");
             stopped(world, step, "Half a");
             continue;
@@ -143,7 +143,7 @@ fn words_after_an_interruption_are_the_turn() {
 #[test]
 fn to_continue_goes_on_where_it_stopped() {
     let go_on = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
-    // Also where the decision is faster than what it stops.
+    // Also if the decision comes before the model has stopped.
     for is_fast in [false, true] {
         let mut world = replying(vec![says("Done.")]);
         world.person(interrupt());
@@ -159,7 +159,7 @@ fn to_continue_goes_on_where_it_stopped() {
         world.work();
         assert_eq!(ended(&world), Some((Status::Completed, "done")));
     }
-    // Nothing was said: the same request once more.
+    // The model had no text yet, so the request is sent again.
     let mut world = replying(vec![says("Done.")]);
     world.person(interrupt());
     stopped(&mut world, "work", "");
@@ -217,7 +217,7 @@ fn a_reply_that_was_whole_at_that_moment_counts_and_what_it_calls_does_not_begin
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(due(&world), ["model/work/1/1"]);
 
-    // Without calls it is the end that it says it is, once the person lets it go on.
+    // A reply without calls ends the step once the person lets it continue.
     let mut world = replying(Vec::new());
     world.person(interrupt());
     world.answer("work", 0, says("Done."));
@@ -225,7 +225,7 @@ fn a_reply_that_was_whole_at_that_moment_counts_and_what_it_calls_does_not_begin
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 
-    // What failed at that moment is not tried again behind the person's back.
+    // A failure during the interruption is not retried without the person.
     let mut world = replying(Vec::new());
     world.person(interrupt());
     world.answer("work", 0, fails(FailureKind::Unavailable));
@@ -244,10 +244,10 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
     assert_eq!(due(&world), ["model/work/1/1"]);
 }
 
-/// What becomes of a call in each of its states: how it ends, whether its process is stopped, what is asked.
+/// An interruption ends each call by its state, or stops its process, or leaves an interrupt open.
 #[test]
 fn calls_are_ended_by_what_they_are_at() {
-    /// A state, how the call ends, what is stopped, and what is open.
+    /// State, end of the call, stopped processes, and open interrupts.
     type Row = (&'static str, Option<CallEnd>, &'static [&'static str], &'static [&'static str]);
     let rows: &[Row] = &[
         ("call proposed", Some(CallEnd::Skipped), &[], &["turn"]),
@@ -257,7 +257,7 @@ fn calls_are_ended_by_what_they_are_at() {
         ("tried call gated", Some(CallEnd::Skipped), &[], &["turn"]),
         ("tried call committing", None, &[], &["turn"]),
         ("call authorised", Some(CallEnd::Skipped), &[], &["turn"]),
-        // A file tool of this world says nothing of what it changes: it is left to its end.
+        // The file tool of this test reports no changes while it runs, so the run waits for its end.
         ("call started", None, &[], &["turn"]),
         ("call doubted", None, &[], &["turn", "unknown_outcome"]),
         ("call started again", None, &["tool/call_1/2"], &["turn"]),
@@ -280,7 +280,7 @@ fn calls_are_ended_by_what_they_are_at() {
     }
 }
 
-/// In every state: the person has the turn or is told why not, and what they say then is heard.
+/// In every state the person gets the turn or a rejection with the reason, and the next message reaches the agents.
 #[test]
 fn every_state_waits_for_words_and_goes_on_with_them() {
     for (name, mut world) in states() {
@@ -301,7 +301,7 @@ fn every_state_waits_for_words_and_goes_on_with_them() {
             world.run.steps.iter().filter(|(_, step)| step.end.is_none() && step.role == StepRole::Worker)
         {
             let request = world.run.request(id).expect("the step is there");
-            // Before a round that has not begun they are a part of its task.
+            // A message before a round that has not begun is part of the round's task.
             let is_heard = |message: &Message| match message {
                 Message::User { text } => text.lines().any(|line| line == "Use tabs."),
                 Message::System { .. } | Message::Tool { .. } | Message::Assistant { .. } => false,
@@ -375,7 +375,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     assert!(told(&world.run, "work").iter().any(|text| text == "use ninja"));
 }
 
-/// A commit that a crash cuts off is written to its end while the person has the turn.
+/// A commit that a crash cuts off is completed while the person has the turn.
 #[test]
 fn what_is_being_written_is_written_to_its_end() {
     let committing = states().into_iter().find(|(name, _)| *name == "tried call committing").unwrap().1;
@@ -412,7 +412,7 @@ fn all_steps_that_are_at_work_stop_and_hear_what_is_said() {
         assert_eq!(told(&world.run, step), [said, "Both of you."]);
     }
     assert_eq!(due(&world).len(), 2);
-    // Each is ended, with what it said.
+    // Each step ends with its last text.
     world.person(interrupt());
     world.decide(Kind::Turn, choose("done"));
     assert_eq!(ended(&world), Some((Status::Completed, "partial")));
@@ -474,7 +474,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     stopped(&mut world, "work/round_1", "In blanks");
     world.message("Tabs!");
     world.work();
-    // The round has ended: the turn is the copilot's own, and there is nothing to interrupt.
+    // The round has ended, so the turn belongs to the copilot, and there is nothing to interrupt.
     assert_eq!(world.open_kinds(), ["turn"]);
     assert!(world.run.interrupted.is_none());
     assert!(world.person(interrupt()).is_empty());
@@ -487,7 +487,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// Who ends a round in the middle has said enough.
+/// A person who ends a round early is not asked about satisfaction.
 #[test]
 fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![says("In tabs.")]);
@@ -498,7 +498,7 @@ fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// A call that is under way or in doubt belongs to the run: it does not end before.
+/// A round that a person ended waits for calls that run or are in doubt.
 #[test]
 fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![calls(&[command("make x")])]);
@@ -513,7 +513,7 @@ fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// What a workflow says of its copilot's turns is not meant for this one.
+/// Options that a workflow sets for the turns of a copilot do not apply to the turn after an interruption.
 #[test]
 fn its_three_options_are_always_there() {
     let mut definition = definition();
@@ -529,7 +529,7 @@ fn its_three_options_are_always_there() {
     assert_eq!(offered, [("submit", "Send"), ("continue", "Continue"), ("done", "Done")]);
 }
 
-/// What a person stopped is not its agent's failure.
+/// A command that a person stopped is not a failure of the agent.
 #[test]
 fn a_command_that_was_interrupted_did_not_fail() {
     let mut definition = definition();
@@ -560,7 +560,7 @@ fn what_is_asked_about_a_step_stays_asked_beside_the_turn() {
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 }
 
-/// A copilot that asks before its first round.
+/// Returns a copilot with an open interrupt before its first round.
 fn asks_first(route: &Value) -> World {
     let scripts = [
         ("route_1", vec![says(&route.to_string())]),
@@ -575,7 +575,7 @@ fn resolved(world: &World, kind: Kind) -> Option<(Resolved, Option<String>)> {
     asked.resolution.as_ref().map(|resolution| (resolution.outcome, resolution.option.clone()))
 }
 
-/// Other words take the place of the answer: what was asked about is not the task any more.
+/// A message instead of the answer supersedes the interrupt, for it replaces the task.
 #[test]
 fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruption() {
     for (route, kind, name) in [("clarify", Kind::Question, "question"), ("propose", Kind::Choice, "choice")]
@@ -627,7 +627,7 @@ fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// What others are to decide is not closed by somebody who may not: the words are heard, and it stays asked.
+/// A message from a person who is not an approver reaches the run but leaves the interrupt open.
 #[test]
 fn who_may_not_decide_on_what_was_asked_leaves_it_open() {
     let mut definition = copilot::routed_team();
@@ -669,7 +669,7 @@ fn who_may_not_steer_may_not_interrupt_and_what_runs_elsewhere_is_not_interrupte
     assert!(matches!(world.handle(&Actor::operator("rest"), long), Err(Rejection::Invalid(_))));
 }
 
-/// A judge of a call that was interrupted is heard no more; the next call is judged anew.
+/// The judge of an interrupted call is stopped, and half of its reply is dropped. The next call gets its own judgement.
 #[test]
 fn what_helps_a_step_stops_with_it_and_half_of_it_is_nothing() {
     let (_, mut world) = states().into_iter().find(|(name, _)| *name == "call being judged").unwrap();
@@ -699,7 +699,7 @@ fn a_trial_is_stopped_and_nothing_of_it_happens() {
     assert!(world.files.is_empty() && world.run.status() == Status::Waiting);
 }
 
-/// However often, and whatever is said: it never asks a person about an end that they made.
+/// A run may be interrupted any number of times. It never asks about a reply that the person cut off.
 #[test]
 fn interrupted_again_and_again_it_goes_on_each_time() {
     let mut world = replying(vec![says("Done.")]);

@@ -1,7 +1,7 @@
-//! Journals written by earlier versions replay for ever.
+//! Journals written by earlier versions must always replay.
 //!
-//! A file holds one event a line, as stored: `{stream, seq, head, salt, content, hash}`, bytes as text. The
-//! run's definition is beside it. Never rewrite one: add another.
+//! A file has one stored event per line: `{stream, seq, head, salt, content, hash}`, with bytes as text. The
+//! definition of the run is in a file next to it. Never rewrite a file, but add another.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,16 +58,16 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals")
 }
 
-/// A name, and the run whose journal it is.
+/// Name of a journal, and the function that plays its run.
 type Story = (&'static str, fn() -> World);
 
-/// What new journals are made of.
+/// Returns the runs of new journals.
 fn stories() -> [Story; 4] {
     [("turns", story), ("endings", endings), ("plan", plans::story), ("copilot", copilot::story)]
 }
 
-/// Replies that are no end, calls in the order of their reply, a grant for the shape of a command, a command in doubt,
-/// a limit of failures, and an end by the tool that leaves something undone.
+/// Returns a run with replies that do not end it, ordered calls, a grant for the shape of a command, and a command
+/// in doubt. It also has a limit of failures, and an end by the tool with undone work.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));
@@ -86,7 +86,7 @@ fn endings() -> World {
     world.work();
     approve(&mut world, "call_1", "approve");
     world.work();
-    // The command is under way when the process ends.
+    // The command is running when the process ends.
     approve(&mut world, "call_2", "approve_session");
     world.begin_tool("call_2");
     world.crash();
@@ -97,7 +97,7 @@ fn endings() -> World {
     world
 }
 
-/// How a run stands that was replayed.
+/// Describes the end of a replayed run.
 fn end_of(run: &Run, session: &Session) -> String {
     let ended = run.ended.as_ref().expect("it has ended");
     let (open, actions) = (run.open_interrupts().count(), run.actions().len());
@@ -106,8 +106,8 @@ fn end_of(run: &Run, session: &Session) -> String {
     format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
 }
 
-/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p holdshort-core`.
-/// Existing ones stay as they are.
+/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p
+/// holdshort-core`. Existing ones stay unchanged.
 #[test]
 fn new_journals_are_written_on_demand() {
     let Ok(version) = std::env::var("NEW_JOURNAL") else { return };

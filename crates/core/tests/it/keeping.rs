@@ -1,4 +1,4 @@
-//! What happens to a run after its end: it is held, lifted, erased. Its end stays where it was.
+//! A run after its end: legal hold, lifting and erasure. Its end stays unchanged.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -35,7 +35,7 @@ fn a_run_ends_where_it_ended_whatever_comes_after() {
     }
 }
 
-/// Whoever lifts the hold that stands would lift the other one, too.
+/// A run has one hold at a time, for lifting it would also lift a second one.
 #[test]
 fn a_run_is_held_for_one_reason() {
     let mut world = World::started(definition(), vec![says("Done.")]);
@@ -60,7 +60,7 @@ fn a_run_says_who_erased_it_once_all_of_it_is() {
     while !world.try_send(&anna(), Input::EraseContent { because: Erased::Retention }).unwrap().is_empty() {}
     let expected = Erasure { by: "anna".to_owned(), at: world.now, because: Erased::Retention };
     assert_eq!(world.run.erased, Some(expected));
-    // As a replay finds it.
+    // A replay gives the same state.
     let mut again = Run::new(world.run.id.clone(), world.run.definition.clone());
     world.log.iter().for_each(|event| again.apply(event));
     assert_eq!(again.erased, world.run.erased);

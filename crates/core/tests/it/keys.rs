@@ -1,4 +1,4 @@
-//! Keys of agents and services: who may make them, what they may be called, and which secrets count when.
+//! Keys of agents and services: who may make them, valid names, and the times at which a secret is valid.
 
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ fn new(n: u8, name: &str) -> NewKey {
     }
 }
 
-/// Sends it as an admin, and applies what comes of it: how many events.
+/// Sends an input as an admin and applies its events. Returns the number of events.
 fn send_at(system: &mut System, now: i64, input: Input) -> Result<usize, Rejection> {
     let events = system.handle(at(now), &Actor::admin("ada", "rest"), input)?;
     for event in &events {
         let event::Fact::System(fact) = &event.fact else { panic!("{event:?}") };
-        // As the journal has it.
+        // The fact must survive the journal.
         let text = serde_json::to_string(fact).expect("it is JSON");
         assert_eq!(&serde_json::from_str::<Fact>(&text).expect("the same"), fact);
         system.apply(event);
@@ -65,7 +65,7 @@ fn revoke(n: u8) -> Input {
     Input::RevokeKey { key: id(n) }
 }
 
-/// What a secret is at a time: a name, `expired` or `unknown`, and until when it counts.
+/// Returns the name of the key of a secret, `expired` or `unknown`, and the time until which the secret is valid.
 fn found(system: &System, text: &str, now: i64) -> (String, Option<i64>) {
     match system.keys.find(&secret(text), at(now)) {
         Found::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
@@ -126,7 +126,7 @@ fn names() {
     }
 }
 
-/// Who acts by themselves, or with the token of a role, has a name that no key gets.
+/// A key can not have the name of a role's token or of the engine.
 #[test]
 fn nobody_is_called_like_one_of_ours() {
     let ours = ROLES.into_iter().map(|role| Actor::of(role, "rest")).chain([Actor::engine()]);
@@ -197,7 +197,7 @@ fn a_rotation_ends_the_secret_before_at_once_or_later() {
     assert_eq!([found(&system, "b", NOW), found(&system, "c", NOW)], [previous, known("bot")]);
     assert_eq!(found(&system, "b", NOW + 10), known("unknown"));
 
-    // A third secret ends the first for good, however long that had.
+    // A third secret ends the first at once, even within its overlap.
     send(&mut system, rotate(1, "d", 10)).unwrap();
     assert_eq!(found(&system, "b", NOW), known("unknown"));
     assert_eq!(found(&system, "c", NOW), ("bot".to_owned(), Some(NOW + 10)));
@@ -242,7 +242,7 @@ fn so_many_and_no_more() {
         make(&mut system, numbered(n)).unwrap();
     }
     assert_eq!(make(&mut system, numbered(KEYS)), Err(Refusal::Limit.into()));
-    // Each place that is given up can be taken, and the list of the revoked ends somewhere.
+    // A revoked key makes room for a new one, and the list of revoked keys has a limit.
     for n in 0..=KEYS_REVOKED {
         let key = numbered(n).id;
         send_at(&mut system, NOW + i64::try_from(n).unwrap(), Input::RevokeKey { key }).unwrap();
@@ -252,7 +252,7 @@ fn so_many_and_no_more() {
     assert_eq!(system.keys.get(&numbered(0).id), None);
 }
 
-/// Somebody acts in the role that reaches farthest, and of equal ones in the least.
+/// A person acts in the role that the permission reaches farthest in, and among equal ones in the least role.
 #[test]
 fn the_role_that_somebody_acts_in() {
     let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();

@@ -1,4 +1,4 @@
-//! What a phase changes about its own interrupts, over what the workflow says of all.
+//! Settings of a phase for its own interrupts, which override those of the workflow.
 
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ fn each_phase_has_its_own_requests() {
     );
 }
 
-/// A plan is asked about as its planning phase says, also where it is edited while another phase carries it out.
+/// A plan has the gate of its planning phase, even if it is edited while another phase carries it out.
 #[test]
 fn a_plan_has_the_gate_of_the_phase_that_plans() {
     let mut definition = definition();
@@ -160,7 +160,7 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
     assert_eq!((opened.expires_at, named(opened)), (Some(world.now.plus_ms(9_000)), texts(&["operator"])));
 }
 
-/// Planning, control, ideas.
+/// Returns the kinds of phases with agents of their own: planning, control, ideas.
 fn kinds() -> [PhaseKind; 3] {
     let planner = "planner".to_owned();
     [
@@ -206,7 +206,7 @@ fn what_a_phase_may_open_follows_from_its_kind() {
     );
 }
 
-/// Definitions that runs have pinned before still read, and have the digest that they had.
+/// A definition without these settings keeps its old serialised form, so that pinned definitions keep their digest.
 #[test]
 fn a_phase_without_gates_of_its_own_is_written_as_ever() {
     let definition = definition();

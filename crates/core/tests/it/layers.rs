@@ -14,7 +14,7 @@ use crate::world::{
 
 const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config"}]}"#;
 
-/// A planner and an engineer who may do everything: whoever asks is a gate.
+/// Returns a workflow whose planner and engineer are free to do everything, so that only gates ask.
 fn free() -> Definition {
     let mut definition = definition();
     let agent = Agent {
@@ -46,7 +46,7 @@ fn free() -> Definition {
     definition
 }
 
-/// `approval_mode` and the handoff keys of MARS as gates of a run.
+/// Returns `approval_mode` and the handoff keys of MARS as gates of a run.
 fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> Config {
     let mut config = Config::default();
     config.gates.before_step = matches!(mode, "before_step" | "both");
@@ -59,7 +59,7 @@ fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> 
     config
 }
 
-/// Everything that asked, in order: the kind, and where it stands or why. Each is agreed to.
+/// Approves everything and returns the interrupts in order: the kind, then its position and the codes of its reasons.
 fn asked(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {
@@ -77,10 +77,10 @@ fn asked(mut world: World) -> Vec<String> {
     asked
 }
 
-/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`; what asks.
+/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`, and the expected interrupts.
 type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
 
-/// The matrix of A2 in native words: neither layer switches the other one on or off.
+/// The matrix of contract A2 in native terms: neither layer switches the other one on or off.
 #[test]
 fn each_layer_fires_by_itself() {
     use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};
@@ -101,7 +101,7 @@ fn each_layer_fires_by_itself() {
         ("never", true, &[], true, &[RISKY_PLAN, "tool_approval keyword"]),
         ("before_step", true, &[], true, &[RISKY_PLAN, BEFORE, "tool_approval keyword"]),
         ("before_step", true, &[BeforeFileEdit], false, &[BEFORE, "tool_approval before_file_edit"]),
-        // Two reasons, one question.
+        // Two reasons open one interrupt.
         (
             "before_step",
             true,
@@ -131,7 +131,7 @@ fn each_layer_fires_by_itself() {
     }
 }
 
-/// The checkpoints of a run add to its workflow's; a run takes none away.
+/// A run can add checkpoints to those of its workflow, but not remove any.
 #[test]
 fn a_run_adds_checkpoints() {
     let mut definition = free();
@@ -168,7 +168,7 @@ fn a_clean_step_is_let_through() {
     assert!(asks(&sent_back), "who sent it back sees what came of it");
     // The run's own gate has no such exception.
     assert!(asks(&after(gates, config("after_step", false, &[], false), clean())));
-    // So is a tool that says that it failed.
+    // A step is not clean either if a tool reports a failure.
     let unread = vec![calls(&[read("nowhere")]), says("Done.")];
     assert!(asks(&after(gates, Config::default(), unread)));
 }

@@ -1,4 +1,4 @@
-//! A run of as many events as one may have: it replays, and the next input ends it with its reason.
+//! A run with the maximum number of events: it replays, and the next input ends it with its reason.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::events::seal;
 use crate::world::{World, definition};
 
-/// The events of turns that each call one tool, as a run of an agent at work has them.
+/// Returns the events of turns that each call one tool, as in a real run.
 fn turns(world: &World, n: u32) -> Vec<Event> {
     let step = "work".to_owned();
     let digest = Digest::ZERO;
@@ -79,7 +79,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
     events
 }
 
-/// A run that has come so far; the log keeps what it was before.
+/// Applies events until the run has `upto` of them, and returns them. The log is not changed.
 fn grow(world: &mut World, upto: u64) -> Vec<Event> {
     let mut events = turns(world, u32::try_from(upto / 6 + 1).expect("a limit is small"));
     events.truncate(usize::try_from(upto - world.run.seq).expect("a limit is small"));
@@ -104,13 +104,13 @@ fn what_comes_at_the_limit_is_written_down_and_ends_the_run() {
     for (what, input, first) in table {
         let mut world = world.clone();
         let told = world.send(input);
-        // The turn that was cut off had a call under way.
+        // The turn that was cut off had a running call.
         let rest: Vec<&str> =
             told.iter().map(String::as_str).filter(|each| !each.starts_with("tool_finished")).collect();
         assert_eq!(rest, [first, &["run_failed limit_events"]].concat(), "{what}");
         assert_eq!(world.run.status(), Status::Failed, "{what}");
     }
-    // A person who ends it ends it.
+    // A person can still cancel the run.
     assert!(
         world.clone().person(Input::Cancel { text: None }).contains(&"run_cancelled cancelled".to_owned())
     );
@@ -126,7 +126,7 @@ fn before_the_limit_nothing_is_noticed() {
     assert!(world.message("two").contains(&"run_failed limit_events".to_owned()));
 }
 
-/// What a resume costs at most is in here, between much else: for a look with a profiler.
+/// Includes the highest cost of a resume, among other work, for use with a profiler.
 #[test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 fn campaign_of_a_run_at_its_limit() {

@@ -1,24 +1,24 @@
-//! Which changed paths a task names and which it does not: every case with its near miss.
+//! Changed paths that a task names: every case with a near miss.
 
 use std::collections::BTreeSet;
 
 use holdshort_core::named::outside;
 
-/// Of these paths the ones that are marked.
+/// Returns the paths that the task does not name.
 fn marked<'p>(task: &str, paths: &[&'p str]) -> Vec<&'p str> {
     outside(&[task], "/home/me/work", paths.iter().copied()).into_iter().collect()
 }
 
 #[test]
 fn every_name_and_its_near_miss() {
-    // A task, the changed paths that it names, and those that it does not.
+    // A task, the changed paths that it names, and changed paths that it does not name.
     let table: [(&str, &[&str], &[&str]); 48] = [
-        // A folder, and no other that begins like it.
+        // A folder, and none whose name only begins with it.
         ("Tidy up src/", &["src/a.rs", "src/deep/b.rs", "src"], &["src2/a.rs", "lib/src/a.rs", "a.rs"]),
         ("Tidy up ./src", &["src/a.rs"], &["src2/a.rs"]),
         ("Tidy up ./src/./deep//", &["src/deep/a.rs"], &["src/a.rs"]),
         ("Change src/core and nothing else", &["src/core/a.rs"], &["src/core2/a.rs", "src/a.rs"]),
-        // A file, however it stands in its sentence.
+        // A file in different forms of a sentence.
         ("Fix src/lib.rs", &["src/lib.rs"], &["src/lib.rs.orig", "src/main.rs", "other/src/lib.rs"]),
         ("Fix src/lib.rs.", &["src/lib.rs"], &["a.rs"]),
         ("Is it in (src/lib.rs)?", &["src/lib.rs"], &["a.rs"]),
@@ -31,7 +31,7 @@ fn every_name_and_its_near_miss() {
         ("**src/lib.rs** only", &["src/lib.rs"], &["a.rs"]),
         ("@src/lib.rs please", &["src/lib.rs"], &["a.rs"]),
         ("/home/me/work/src/lib.rs", &["src/lib.rs"], &["home/me/work/src/lib.rs"]),
-        // In backticks, with what else stands there.
+        // In backticks, possibly with other words.
         ("Fix `src/lib.rs`.", &["src/lib.rs"], &["a.rs"]),
         ("Fix `my notes/to do.txt`", &["my notes/to do.txt"], &["my notes/a.txt", "do.md"]),
         ("`cargo fmt src/lib.rs` is what I want", &["src/lib.rs"], &["a.rs"]),
@@ -45,11 +45,11 @@ fn every_name_and_its_near_miss() {
         ("Format crates/*/src", &["crates/a/src/b.rs"], &["crates/a/b.rs"]),
         ("Sort all *.md", &["a.md", "docs/b.md"], &["a.txt"]),
         ("Sort all .md files", &["a.md", "docs/b.md"], &["a.txt"]),
-        // The name of a file alone, in whatever folder.
+        // The name of a file in any folder.
         ("Fix lib.rs", &["lib.rs", "src/lib.rs"], &["src/lib2.rs", "lib.rs.orig"]),
         ("Add it to .gitignore", &[".gitignore", "sub/.gitignore"], &[".gitattributes"]),
         ("Update the README and the Makefile", &["README.md", "sub/Makefile"], &["READMES.md", "a.mk"]),
-        // Words of prose say that a folder is no surprise.
+        // Words of prose that imply a folder.
         ("Fix a.rs, its tests and docs", &["a.rs", "tests/a.rs", "docs/a.md"], &["doc/a.md", "b.rs"]),
         // Other separators, other scripts.
         ("Fix src\\core\\lib.rs", &["src/core/lib.rs"], &["src/lib.rs"]),
@@ -59,7 +59,7 @@ fn every_name_and_its_near_miss() {
         ("请修改src/lib.rs的内容", &["src/lib.rs"], &["src/main.rs"]),
         ("文档/说明.md。", &["文档/说明.md"], &["文档/其他.md"]),
         ("src/lib.rs를 고쳐", &["src/lib.rs"], &["a.rs"]),
-        // What is no path names none, also beside one.
+        // Texts that look like paths but are not.
         ("See https://a.org/src/x.md, fix a.rs", &["a.rs"], &["src/x.md", "x.md"]),
         ("See example.org/docs/x.md, fix a.rs", &["a.rs"], &["example.org/docs/x.md", "docs/x.md"]),
         ("Mail me@b.rs about git@b.com:c/d.rs, fix a.rs", &["a.rs"], &["b.rs", "c/d.rs"]),
@@ -67,7 +67,7 @@ fn every_name_and_its_near_miss() {
         ("As in /etc/x.conf and C:\\y.rs, fix a.rs", &["a.rs"], &["etc/x.conf", "x.conf", "y.rs"]),
         ("Use std::fs/read.rs and $HOME/x.rs, fix a.rs", &["a.rs"], &["fs/read.rs", "read.rs", "x.rs"]),
         ("Use Node.js and .NET 4.5, fix a.rs", &["a.rs"], &["lib/Node.js"]),
-        // A backtick that nothing closes.
+        // A backtick without a second one.
         ("It`s a.rs and lib/", &["a.rs", "lib/x"], &["b.rs"]),
         ("Either a.rs and/or b.rs", &["a.rs", "b.rs"], &["c.rs"]),
     ];
@@ -83,7 +83,7 @@ fn every_name_and_its_near_miss() {
     assert_eq!(wrong, []);
 }
 
-/// No path is named, so nothing is marked.
+/// A task that names no path marks no path.
 #[test]
 fn where_a_task_names_no_path_nothing_is_marked() {
     let paths = ["a.rs", "src/b.rs", "docs/c.md"];
@@ -106,7 +106,7 @@ fn where_a_task_names_no_path_nothing_is_marked() {
     }
 }
 
-/// Several texts are read as one; a text may name very much.
+/// All texts are read together. With too many patterns no path is marked.
 #[test]
 fn all_texts_count_and_too_many_patterns_mark_nothing() {
     let of = |texts: &[&str]| outside(texts, "/w", ["a.rs", "b.rs", "c.rs"]).len();

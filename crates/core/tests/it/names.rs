@@ -1,5 +1,5 @@
-//! Names are compared in one form: NFKC with full case folding. People whose names are the same are one person, also
-//! where an earlier version let both in.
+//! Names are compared in one form: NFKC with full case folding. People with equal names are one person, even if an
+//! earlier version admitted both.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, Represented, Stage};
@@ -78,7 +78,7 @@ fn a_name_that_somebody_has_is_taken_in_every_form() {
     }
 }
 
-/// A journal of an earlier version may hold both names.
+/// Returns a held command in a system with two equal names, as a journal of an earlier version may have them.
 fn with_doubles(assignment: Assignment) -> (World, holdshort_core::id::InterruptId) {
     let (mut world, id) = held(assignment);
     for name in ["straße", "STRASSE", "gert"] {
@@ -116,7 +116,7 @@ fn nobody_releases_their_own_work_under_another_form_of_their_name() {
     decide(&mut world, &id, "gert", choose("approve")).expect("it is taken");
 }
 
-/// A quorum of two is out of reach if only these two are left.
+/// A quorum of two can not be reached if only these two are left.
 #[test]
 fn a_quorum_counts_them_once_when_it_looks_for_who_is_left() {
     let (world, _) = with_doubles(Assignment::default());

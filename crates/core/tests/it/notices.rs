@@ -1,4 +1,4 @@
-//! What people are told of, taken from the events of each append.
+//! Notices to people, derived from the events of each append.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::world::{World, allow, calls, choose, command, definition, write};
 
 const HOUR: u64 = 3_600_000;
 
-/// A run before anything, and the world in which a command of it is held.
+/// Returns a run before its first event, and the world after a command of the run is held.
 fn held(gate: KindGate) -> (Run, World) {
     let mut definition = definition();
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
@@ -34,7 +34,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// The notices of each append of a story.
+/// Returns the notices of each append of a world.
 fn all(before: &Run, world: &World) -> Vec<Notice> {
     let (mut run, mut from, mut all) = (before.clone(), 0, Vec::new());
     for upto in &world.commits {
@@ -69,7 +69,7 @@ fn each_stage_hears_when_it_is_its_turn_and_all_of_the_end() {
     decide(&mut world, &id, "cleo", choose("approve")).unwrap();
     let wanted = ["opened: legal", "asked: cleo", "resolved approved: legal cleo"];
     assert_eq!(told(&before, &world), wanted);
-    // Each names the event that it tells of.
+    // Each notice refers to the event that it reports.
     let run = world.run.id.clone();
     for notice in all(&before, &world) {
         assert_eq!((&notice.run, &notice.interrupt), (&run, &id));
@@ -144,7 +144,7 @@ fn a_rule_takes_what_it_names() {
     }
 }
 
-/// Whoever is told by themselves: people and no names of groups, and of whoever is away who stands in.
+/// Recipients are single people who may decide. Groups are expanded, and a delegate replaces a person who is away.
 #[test]
 fn recipients_are_those_who_may_decide() {
     let of = |stages: Vec<Stage>| {

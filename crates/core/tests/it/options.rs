@@ -1,4 +1,4 @@
-//! Every interrupt kind × option → effect → outcome → what follows; and what an expiry does.
+//! Every interrupt kind × option → effect → outcome → next events; also the effect of an expiry.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ use crate::world::{
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
 
-/// A situation that opens one interrupt.
+/// Situation that opens one interrupt.
 struct Case {
     name: &'static str,
     kind: Kind,
-    /// What an `edit` replaces.
+    /// Value that replaces the original in an `edit`.
     edit: Value,
     open: fn(Definition) -> World,
 }
@@ -113,7 +113,7 @@ fn worked(definition: Definition, script: Vec<Answer>) -> World {
     world
 }
 
-/// With the expiry of the one and the agents of the other.
+/// Returns a workflow with the expiry of `definition` and with agents that hand over.
 fn hands_over(definition: Definition, tool: &'static str) -> World {
     let mut handing_over = world::handing_over();
     handing_over.gates.kinds = definition.gates.kinds;
@@ -147,7 +147,7 @@ fn offered(world: &World, kind: Kind) -> Vec<Offer> {
     world.run.interrupts[&world.open(kind)].opened.options.clone()
 }
 
-/// The rows of the table itself.
+/// The snapshot has the rows of the table of options.
 #[test]
 fn the_table_of_options() {
     let carry = |carry| match carry {
@@ -179,7 +179,7 @@ fn the_table_of_options() {
     snapshot::check("options", &snapshot::table(&rows));
 }
 
-/// Words of each option for work of ours and, where they differ, for work of an agent elsewhere and after a trial.
+/// Texts of each option for native work. Also those for external agents and after a trial, if they differ.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -218,7 +218,7 @@ fn what_follows_a_decision() {
     snapshot::check("decisions", &text);
 }
 
-/// Each option as the configured one, and none configured.
+/// The snapshot has each option as the configured one, and none configured.
 #[test]
 fn what_follows_an_expiry() {
     let mut text = String::new();
@@ -264,7 +264,7 @@ fn what_follows_an_expiry() {
     snapshot::check("expiries", &text);
 }
 
-/// A default never approves, whichever options are offered.
+/// By default an expiry never approves, whatever options are offered.
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
@@ -284,7 +284,7 @@ fn what_expires_by_itself_stops_work() {
     }
 }
 
-/// None of the asker's own options is taken.
+/// An expiry takes none of the asker's own options.
 #[test]
 fn an_external_choice_is_not_made_by_time() {
     let mut world = asks(Kind::Choice, &["no", "yes"]);
@@ -298,7 +298,7 @@ fn an_external_choice_is_not_made_by_time() {
     assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
 }
 
-/// Holds for each option that a workflow of an earlier version, a gate or an asker may name.
+/// This holds for each option that a workflow of an earlier version, a gate or an asker may name.
 #[test]
 fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     for kind in Kind::ALL {
@@ -317,7 +317,7 @@ fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     }
 }
 
-/// No workflow turns a refusal into a release; it may choose among what the table allows.
+/// A workflow can choose only among the effects that the table allows, so it can not turn a refusal into a release.
 #[test]
 fn reject_does_what_the_table_allows() {
     let effect = |wanted| {
@@ -336,8 +336,7 @@ fn reject_does_what_the_table_allows() {
     );
 }
 
-/// A decision that comes after the deadline is too late, also when nobody has swept yet, also when the
-/// clock has gone back since.
+/// A decision after the deadline is too late, even before the sweep, and even if the clock has gone back.
 #[test]
 fn a_deadline_is_not_late_because_its_sweep_is() {
     let mut definition = definition();
@@ -358,7 +357,7 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
     );
 }
 
-/// What a workflow names, where, and what is offered.
+/// Options in the workflow, the situation, the kind, and the options that are offered.
 type Narrowed<'a> = (&'a [&'a str], fn(Definition) -> World, Kind, &'a str);
 
 fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<String> {
@@ -368,7 +367,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
-/// A workflow drops and reorders; what an opening does not offer itself it can not add.
+/// A workflow can drop and reorder options. It can not add options that the opening does not offer.
 #[test]
 fn a_workflow_drops_and_reorders_options() {
     let call = cases().swap_remove(0).open;
@@ -384,11 +383,11 @@ fn a_workflow_drops_and_reorders_options() {
         (&[], call, Kind::ToolApproval, "approve approve_session edit respond reject"),
         (&["reject", "approve"], call, Kind::ToolApproval, "reject approve"),
         (&["respond", "approve_session"], call, Kind::ToolApproval, "respond approve_session"),
-        // No grant is offered at a mandatory checkpoint, whatever the workflow lists.
+        // A mandatory checkpoint never offers a grant.
         (&["approve_session", "reject"], must, Kind::ToolApproval, "reject"),
-        // Steps can not be skipped; `continue` and `redo` are of another opening of the same kind.
+        // Steps can not be skipped. `continue` and `redo` belong to another opening of this kind.
         (&["approve", "reject", "continue", "redo"], before, Kind::Checkpoint, "approve reject"),
-        // Nothing would be left, or nothing but agreement: the opening's own list holds.
+        // If no option remains, or only approval, the opening's own list is used.
         (&["continue", "abort"], before, Kind::Checkpoint, "approve edit skip reject"),
         (&["approve", "redo"], before, Kind::Checkpoint, "approve edit skip reject"),
     ];
@@ -397,7 +396,7 @@ fn a_workflow_drops_and_reorders_options() {
     }
 }
 
-/// Which options of each kind let a person do more than agree: one of them always remains.
+/// For each kind, at least one of these options without a release always remains.
 #[test]
 fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
@@ -427,7 +426,7 @@ fn what_does_not_release_work() {
     );
 }
 
-/// Labels are the workflow's, and approvers and expiry with them.
+/// A workflow can set labels, approvers and the expiry.
 #[test]
 fn a_workflow_relabels_and_assigns() {
     let mut definition = definition();
@@ -451,13 +450,13 @@ fn a_workflow_relabels_and_assigns() {
             vec!["Go", "Approve for this session", "Edit and approve", "Provide the result", "Reject"],
             ["ann".to_owned()].as_slice(),
             Some(world.now.plus_ms(5_000)),
-            // Nobody gives a grant by letting time pass.
+            // An expiry never gives a grant.
             "reject",
         ),
     );
 }
 
-/// What was shown, sent back as it is, is an approval of it; the same again is the same again.
+/// An edit that equals the original is an approval. Repeating it changes nothing.
 #[test]
 fn an_edit_that_changes_nothing_is_an_approval() {
     let cases: Vec<Case> = cases()
@@ -486,7 +485,7 @@ fn an_edit_that_changes_nothing_is_an_approval() {
     }
 }
 
-/// A list of dependencies that is empty is none.
+/// An empty list of dependencies equals a missing one.
 #[test]
 fn a_plan_in_another_form_is_the_same_plan() {
     let plan = serde_json::from_str(PLAN).expect("it is JSON");

@@ -1,4 +1,4 @@
-//! Calls of one reply run in the order in which the reply names them; a card says what runs before it.
+//! Calls of one reply run in the order in which the reply names them. A card lists the calls that run before it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -12,7 +12,7 @@ use crate::world::{
     World, allow, calls, choose, choose_with, command, definition, edit, one_shot, read, rule, says, write,
 };
 
-/// The calls of one reply.
+/// Calls of one reply.
 type Reply = Vec<(&'static str, Value)>;
 
 fn free(tools: &[&str]) -> Definition {
@@ -21,14 +21,14 @@ fn free(tools: &[&str]) -> Definition {
     definition
 }
 
-/// What is due, without models.
+/// Returns the actions that are due, without calls of models.
 fn due(world: &World) -> Vec<String> {
     let actions = world.run.actions();
     let ours = actions.iter().filter(|action| !matches!(action, Action::CallModel { .. }));
     ours.map(|action| action.id().to_string()).collect()
 }
 
-/// Looks at everything and starts nothing.
+/// Inspects all calls and starts none.
 fn looked(world: &mut World) {
     while let Some(Action::Inspect { call, revision }) = world.run.actions().first().cloned() {
         let inspected = world.inspect(&call);
@@ -40,7 +40,7 @@ fn finished(world: &World) -> Vec<String> {
     world.story().into_iter().filter(|told| told.starts_with("tool_finished")).collect()
 }
 
-/// The cards of the run that are open: title, and what runs before it with what became of that.
+/// Returns the open cards of the run: the title, and the calls before it with their outcome.
 fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     let mut open: Vec<_> = world.run.open_interrupts().map(|(_, each)| each).collect();
     open.sort_by_key(|each| each.opened_seq);
@@ -55,8 +55,8 @@ fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     cards.collect()
 }
 
-/// A reply, and what is due once everything in it was looked at: reads go side by side up to the first call that
-/// writes, and nothing passes that one.
+/// A reply, and the actions due after its inspection: reads run side by side up to the first call that writes, and
+/// later calls wait for it.
 #[test]
 fn what_may_start_first() {
     let table: Vec<(Reply, &[&str])> = vec![
@@ -85,7 +85,7 @@ fn what_is_not_due_does_not_begin() {
     assert_eq!(world.begin_tool("call_1"), ["tool_started call_1"]);
 }
 
-/// A person is asked about both at once; the second waits for the first all the same.
+/// Both calls ask at once, but the second waits for the first.
 #[test]
 fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     let mut world =
@@ -112,7 +112,8 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     );
 }
 
-/// Nothing is decided for the later one, and its card stays: whoever shows it adds what became of the earlier one.
+/// A refusal of the earlier call does not change the later one, whose card stays open. The viewer adds the outcome
+/// of the earlier one.
 #[test]
 fn a_refusal_holds_up_nothing() {
     let decisions = [choose_with("reject", "not that"), choose_with("respond", "it is there")];
@@ -133,7 +134,7 @@ fn a_refusal_holds_up_nothing() {
     }
 }
 
-/// The client has an order of its own: what it was handed is handed out as it is decided.
+/// The client orders its calls itself, so each is handed out as soon as it is decided.
 #[test]
 fn calls_of_the_client_wait_for_nothing() {
     let definition = crate::world::with_client();
@@ -146,7 +147,7 @@ fn calls_of_the_client_wait_for_nothing() {
     assert_eq!(world.open_kinds(), ["tool_approval", "client_call"]);
 }
 
-/// What an earlier call writes is the ground of a later one: it is looked at again, and asked about as it is then.
+/// A later call is inspected again after an earlier write, and asks again if its files have changed.
 #[test]
 fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("a")]), says("Done.")]);
@@ -161,7 +162,7 @@ fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 }
 
-/// The rules of a world where `src` may be read, and `secrets` may not.
+/// Returns a workflow whose rules allow reading `src`, after the given rules on other paths.
 fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     let mut definition = definition();
     let on = |action, path: &str| Rule { paths: vec![path.to_owned()], ..rule(action, &[], &[]) };
@@ -172,8 +173,8 @@ fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     definition
 }
 
-/// A call is released, by a rule or by a person, and waits for one that makes a link of what it reads: it is looked at
-/// again, and the gates vote on where the path leads then.
+/// A released call waits for a call that turns its file into a link. It is inspected again, and the gates vote on
+/// the link's target.
 #[test]
 fn a_released_call_is_looked_at_again_behind_a_write() {
     let forbid = [(RuleAction::Forbid, "secrets/**")];
@@ -185,14 +186,14 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
     let asked = [&returned[..], &["interrupt_opened tool_approval"]].concat();
     let as_it_was = vec!["tool_inspected call_2", "tool_started call_2"];
     let table = [
-        // A rule released it.
+        // Released by a rule.
         (reading_src(&forbid), link(), reads(), &refused),
         (reading_src(&forbid), link(), cats(), &refused),
         (reading_src(&[]), link(), reads(), &asked),
         (reading_src(&[]), link(), cats(), &asked),
         (reading_src(&forbid), elsewhere(), reads(), &as_it_was),
         (reading_src(&forbid), elsewhere(), cats(), &as_it_was),
-        // A person did, who was shown another place.
+        // Released by a person, whose card showed another target.
         (reading_src(&forbid), link(), command("wc src/a"), &refused),
         (reading_src(&[]), link(), command("wc src/a"), &asked),
         (reading_src(&forbid), elsewhere(), command("wc src/a"), &as_it_was),
@@ -201,7 +202,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
         let case = format!("{first:?}, {second:?}: {:?}", definition.gates.rules);
         let mut world = World::started(definition, vec![calls(&[first, second])]);
         world.work();
-        // The second first: the call that writes is under way before anything else is.
+        // In reverse order, so that the call that writes starts before the other one is decided.
         let mut open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         open.reverse();
         for interrupt in open {
@@ -218,7 +219,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
     }
 }
 
-/// A look that began before a write is of the files before it, also where it is told after it.
+/// An inspection that began before a write is stale, even if its result arrives after the write.
 #[test]
 fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
     let script = vec![calls(&[command("ln -s ../secrets/key src/a"), read("src/a")])];
@@ -239,7 +240,7 @@ fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
     assert_eq!(world.work(), ["tool_inspected call_2", "tool_finished call_2 refused forbidden"]);
 }
 
-/// Who can not tell whether something was written looks again as well.
+/// After a write in doubt the calls of other steps are inspected again.
 #[test]
 fn a_doubt_has_what_other_steps_do_looked_at_again() {
     let mut definition = free(&["*"]);
@@ -258,12 +259,12 @@ fn a_doubt_has_what_other_steps_do_looked_at_again() {
     assert_eq!(due(&world), ["inspect/call_2/1"]);
 }
 
-/// What a look finds before the file is there.
+/// Returns the result of an inspection before the file exists.
 fn impossible() -> Inspected {
     Inspected::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
-/// What can not be done before an earlier call is no failure: it is looked at again after that one.
+/// A call that is impossible before an earlier call does not fail. It is inspected again after that call.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -283,7 +284,7 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     world.work();
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 
-    // Where nothing comes before it any more, it fails as ever.
+    // Without an earlier call the impossible call fails.
     let mut world = World::started(definition(), vec![calls(&[write("b")])]);
     world.work_once();
     let told =
@@ -291,8 +292,7 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     assert_eq!(told, ["tool_finished call_1 failed not_found"]);
 }
 
-/// The look that found it impossible comes back a second time when its turn has come: nothing was written in between,
-/// and still it is no answer to the look that is under way.
+/// A second copy of the first inspection's result is stale, even if nothing was written in between.
 #[test]
 fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -307,7 +307,7 @@ fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
     assert!(matches!(again, Err(Rejection::Outdated)), "{again:?}");
 }
 
-/// Questions and plans are no part of the order, nor are calls of other replies and other steps.
+/// Questions and plans are not ordered, nor are calls of other replies and other steps.
 #[test]
 fn what_asks_is_asked_at_once() {
     let question = ("ask_human", json!({ "question": "Which?" }));
@@ -318,7 +318,7 @@ fn what_asks_is_asked_at_once() {
     assert_eq!(world.open_kinds(), ["tool_approval"]);
 }
 
-/// A rule that forbids one says nothing about the others: they go on in their order.
+/// A call that a rule forbids does not delay the others, which keep their order.
 #[test]
 fn a_forbidden_call_holds_up_nothing() {
     let mut definition = free(&["write_file"]);
@@ -331,7 +331,7 @@ fn a_forbidden_call_holds_up_nothing() {
     );
 }
 
-/// Killed in the middle: the doubt about the first call holds up the second.
+/// After a crash the doubt about the first call delays the second.
 #[test]
 fn a_doubt_holds_up_what_comes_after_it() {
     let script = vec![calls(&[command("make"), write("a")]), says("Done.")];

@@ -1,4 +1,4 @@
-//! Every (state, input) pair of a run: allowed, or a typed rejection.
+//! Every (state, input) pair of a run is allowed, or has a typed rejection.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, says, write};
 use crate::{copilot, snapshot};
 
-/// Every state of a run, by name, as a world that is in it.
+/// Returns every state of a run, with its name.
 pub(crate) fn states() -> Vec<(&'static str, World)> {
     let one_call = |call| World::started(definition(), vec![calls(&[call])]);
     let asks = |tool: &'static str, arguments: Value| {
@@ -161,7 +161,7 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "Half a".to_owned() });
         world
     };
-    // A copilot that has come this far, with what its router and its rounds say.
+    // Returns a copilot after the given replies of its router and its rounds.
     let copilot = |scripts: &[(&str, Answer)]| {
         let scripts: Vec<(&str, Vec<Answer>)> =
             scripts.iter().map(|(step, answer)| (*step, vec![answer.clone()])).collect();
@@ -272,7 +272,7 @@ pub(crate) fn ask() -> Ask {
     }
 }
 
-/// Every input, as it fits the state best: the step, the call and the interrupt that are there.
+/// Returns every input in the form that fits the state best, with its step, call and interrupt.
 pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let (engine, person, agent) = (Actor::engine, || Actor::operator("rest"), || Actor::agent("a", "rest"));
     let call = || "call_1".to_owned();
@@ -381,7 +381,7 @@ fn every_state_takes_or_rejects_every_input() {
     snapshot::check("pairs", &text);
 }
 
-/// What an agent may send never steers a run, and never decides.
+/// An agent can start, ask and finish. It can neither steer a run nor decide.
 #[test]
 fn an_agent_starts_asks_and_finishes_and_nothing_else() {
     for (name, world) in states() {

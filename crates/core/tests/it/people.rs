@@ -1,4 +1,4 @@
-//! People: who may be set, who stands in for whom, and what leaving does.
+//! People: valid entries, delegates, and the effects of leaving.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn names_that_are_taken_or_do_not_show_are_refused() {
     }
 }
 
-/// A provider writes addresses as it likes: in another case it is the same person.
+/// Providers differ in the case of addresses, so names that differ only in case are one person.
 #[test]
 fn names_that_differ_in_case_alone_are_one() {
     let r = &[Role::Reviewer][..];
@@ -97,7 +97,7 @@ fn names_that_differ_in_case_alone_are_one() {
         Some(of_person)
     );
     assert_eq!(taken(set(&mut system, "eve@x.org", r, &[])).as_deref(), Some(of_person));
-    // Whoever was removed comes back in no case, until an admin puts them back in one.
+    // A removed person stays removed under any spelling, until an admin restores one spelling.
     send(&mut system, &admin(), Input::RemovePerson { id: "Eve@X.org".to_owned() }).expect("it is taken");
     assert_eq!(
         send(&mut system, &Actor::engine(), vouched("eve@x.org", 3)),
@@ -110,7 +110,7 @@ fn names_that_differ_in_case_alone_are_one() {
     send(&mut system, &admin(), input).expect("it is made");
     assert!(taken(set(&mut system, "Mal", r, &[])).is_some());
 
-    // A file names nobody twice, and may write somebody in another case.
+    // A file may not list a name twice, but it may change the case of a name.
     let mut system = System::default();
     let mut file = |names: &[&str]| {
         let people = names.iter().map(|id| ((*id).to_owned(), person(r, &[]))).collect();
@@ -122,7 +122,7 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A file removes those whom it named before, and nobody else; and nobody else changes whom it names.
+/// A file removes only people that it listed before. Other sources can not change people of the file.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();
@@ -165,7 +165,7 @@ fn who_may_change_people() {
     assert_eq!(send(&mut system, &own, gone("ben")), Err(Rejection::Role));
 }
 
-/// Those who are away and named a delegate; and a circle of delegates ends.
+/// A delegate replaces people who are away, including through other delegates. A circle of delegates ends.
 #[test]
 fn who_stands_in_for_whom() {
     let mut system = System::default();
@@ -200,7 +200,7 @@ fn a_delegate_is_somebody_else_who_may_decide() {
     }
 }
 
-/// What is said of a person comes back from the journal as it was.
+/// A person is read back from the journal unchanged.
 #[test]
 fn a_person_survives_the_journal() {
     let mut system = System::default();
@@ -227,7 +227,7 @@ fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
     Input::TakeUp { id: id.to_owned(), person }
 }
 
-/// What happens to `anna`, one after the other: how many events each step has, or why it is refused.
+/// Steps for `anna`, one after the other, with the number of events of each or its rejection.
 #[test]
 fn a_token_says_who_somebody_is_where_nobody_here_does() {
     let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);
@@ -312,7 +312,7 @@ fn a_token_without_a_time_changes_nothing_that_one_with_a_time_said() {
     assert_eq!(take(&[Role::Operator], None), Ok(0));
 }
 
-/// A key of the same name does not put somebody back.
+/// A key with the name of a removed person does not restore the person.
 #[test]
 fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     let mut system = System::default();
@@ -327,7 +327,7 @@ fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     assert!(!system.people.is_removed("anna") && !system.people.is_barred("anna"));
 }
 
-/// With a key that has expired nobody decides.
+/// A key can not decide after it has expired.
 #[test]
 fn a_key_serves_until_it_expires() {
     let mut system = System::default();
@@ -348,7 +348,7 @@ fn a_key_serves_until_it_expires() {
         .expect("its name is free");
     take(&mut later, &events);
     assert!(later.people.can_decide("bot"));
-    // Whoever reads the journal later finds the same: what the key had released before it expired counts no more.
+    // Replaying the journal gives the same state. Approvals of the expired key are no longer valid.
     let mut read = system.clone();
     take(&mut read, &events);
     let had_left = |system: &System| system.people.has_left("bot", clock(1_000));
@@ -368,13 +368,13 @@ fn key(name: &str) -> (Input, KeyId) {
     (Input::MakeKey(new), id)
 }
 
-/// As earlier versions say when somebody came in: by a clock alone.
+/// Returns a sign-in as earlier versions recorded it: by a clock alone.
 fn clock(ms: i64) -> Since {
     Since { at: at(ms), seq: None }
 }
 
-/// Clocks of nodes differ: who came in after others were signed out stays, whatever the clock there says, and who came in
-/// before is out.
+/// Sign-outs follow the order of the journal, because clocks of nodes differ. A sign-in after the sign-out stays
+/// valid, and an earlier one ends.
 #[test]
 fn signing_out_is_in_the_order_of_the_journal() {
     let mut system = System::default();
@@ -393,7 +393,7 @@ fn signing_out_is_in_the_order_of_the_journal() {
     assert!(!system.people.has_left("anna", since(0, system.seq)));
 }
 
-/// Whoever left is signed out for good, also where they come back: a sign-in from before counts no more.
+/// A person who left is signed out. After a return, sign-ins from before stay invalid.
 #[test]
 fn leaving_signs_out_also_whoever_comes_back() {
     let mut system = System::default();
@@ -415,7 +415,7 @@ fn leaving_signs_out_also_whoever_comes_back() {
     );
 }
 
-/// That a link was made is written down; for whom there has to be somebody.
+/// A login link is recorded, and can only be made for an existing person.
 #[test]
 fn login_links_are_of_people_who_are_there() {
     let mut system = System::default();
@@ -437,7 +437,7 @@ fn login_links_are_of_people_who_are_there() {
     }
 }
 
-/// Whoever is signed out everywhere is there all the same; it is said by themselves, or by an admin.
+/// A person who is signed out everywhere still exists. Only the person or an admin can do this.
 #[test]
 fn signed_out_everywhere_is_not_gone() {
     let mut system = System::default();

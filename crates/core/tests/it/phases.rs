@@ -1,4 +1,4 @@
-//! Phases: which start when, what they hand on, what the run results in.
+//! Phases: their order, the results that they pass on, and the result of the run.
 
 use holdshort_core::definition::{CheckpointPhase, Definition, NoChannel, Phase, PhaseKind};
 use holdshort_core::interrupt::Kind;
@@ -63,7 +63,7 @@ fn so_many_phases_work_at_once() {
     assert_eq!(at_work(&world), ["0", "2"]);
 }
 
-/// A phase that can never start ends the run, with its reason, instead of leaving it there for ever.
+/// A phase that can never start fails the run with its reason.
 #[test]
 fn a_run_that_can_not_go_on_fails() {
     let dead = phased(vec![one_shot("a", &["nowhere"])]);
@@ -123,7 +123,7 @@ fn a_checkpoint_shows_the_results_and_stops_what_needs_it() {
     );
 }
 
-/// Before a step: go ahead, replace its input, skip it. Skipped, it does nothing at all.
+/// The gate before a step can approve it, replace its input, or skip it. A skipped step starts nothing.
 #[test]
 fn a_gate_before_a_step() {
     let definition = || {
@@ -146,7 +146,7 @@ fn a_gate_before_a_step() {
     assert!(world.try_send(&holdshort_core::actor::Actor::operator("rest"), bad).is_err());
 }
 
-/// The run's own configuration adds gates where the workflow has none, and takes none away.
+/// The configuration of a run can add gates, but not remove any.
 #[test]
 fn a_run_adds_gates() {
     let mut config = Config::default();
@@ -186,7 +186,7 @@ fn a_limit_of_one_phase_is_its_own() {
     );
 }
 
-/// While one step waits for a person, another one works; the run waits when nothing else can.
+/// While one step waits for a person, another works. The run waits once no step can continue.
 #[test]
 fn a_run_waits_when_nothing_else_can() {
     let phases = vec![one_shot("a", &[]), one_shot("b", &[])];
@@ -208,7 +208,7 @@ fn a_workflow_knows_its_kinds_of_phase() {
     assert!(matches!(kinds, [PhaseKind::OneShot { .. }, PhaseKind::Checkpoint { .. }]));
 }
 
-/// A12, E8: a checkpoint that asks nobody is in the journal all the same.
+/// Contracts A12, E8: a checkpoint that asks nobody is still journalled as approved.
 #[test]
 fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     let mut definition = definition();

@@ -1,4 +1,4 @@
-//! `ends: finish`: a tool alone ends the step, with what was done and what was left undone.
+//! `ends: finish`: only a tool ends the step. Its arguments say what was done and what was left undone.
 
 use holdshort_core::definition::{Definition, Ends};
 use holdshort_core::handoff::{FINISH, finish};
@@ -40,7 +40,7 @@ fn the_tool_ends_the_step_with_its_summary() {
     );
 }
 
-/// What was left undone is in the text that everybody reads, in the result as data, and in the reason.
+/// Undone work is in the text, in the result as data, and in the end reason.
 #[test]
 fn what_was_left_undone_is_said() {
     let undone = json!(["the tests of Windows", " ", "the changelog: nobody said which version"]);
@@ -56,7 +56,7 @@ fn what_was_left_undone_is_said() {
     assert_eq!(result["undone"], json!(["the tests of Windows", "the changelog: nobody said which version"]));
 }
 
-/// Language plays no part: the most honest of replies is told once, and then a person is asked.
+/// The wording does not matter. A reply without the tool is refused once, and then a person is asked.
 #[test]
 fn a_reply_without_the_tool_is_no_end() {
     let mut world = World::started(finishing(), vec![says("Done."), says("All of it is done.")]);
@@ -68,7 +68,7 @@ fn a_reply_without_the_tool_is_no_end() {
     world.work();
     assert_eq!(ended(&world).1, "done");
 
-    // A question is one where a tool asks it.
+    // A question in the text is not treated as a question. Only a tool asks.
     let mut world = World::started(finishing(), vec![says("Which one?"), says("Which one?")]);
     world.work();
     assert_eq!(world.open_kinds(), ["continuation"]);
@@ -86,7 +86,7 @@ fn where_nobody_may_be_asked_the_run_fails() {
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "not_finished"));
 }
 
-/// The agent hears how it ends; arguments that do not fit end nothing.
+/// The instructions name the tool that ends the step. Calls with invalid arguments end nothing.
 #[test]
 fn the_agent_is_told_and_held_to_it() {
     let mut world = World::started(
@@ -105,7 +105,7 @@ fn the_agent_is_told_and_held_to_it() {
     assert!(blank.contains("/summary: is blank: say what you did"), "{blank}");
 }
 
-/// Of two in one reply the second may say what the first does not: neither counts, and both are told why.
+/// Two finish calls in one reply could contradict each other. Both are refused with the reason.
 #[test]
 fn two_in_one_reply_end_nothing() {
     let whole = json!({ "summary": "Done." });
@@ -120,14 +120,14 @@ fn two_in_one_reply_end_nothing() {
     }
     assert_eq!(ended(&world).1, "partial");
 
-    // One that can not be read is none.
+    // A call with invalid arguments is not a second finish call.
     let script = vec![calls(&[(FINISH, json!({ "summary": "" })), (FINISH, json!({ "summary": "Done." }))])];
     let mut world = World::started(finishing(), script);
     world.work();
     assert_eq!(ended(&world).1, "done");
 }
 
-/// It comes last of its reply, and not beside something that went wrong.
+/// A finish call after a failed call in one reply does not end the step. It runs last.
 #[test]
 fn it_is_no_end_beside_a_failure() {
     let mut definition = finishing();
@@ -139,7 +139,7 @@ fn it_is_no_end_beside_a_failure() {
     assert_eq!(world.run.status(), Status::Running);
 }
 
-/// After a gate has sent it back, what counts is what is said then.
+/// After a gate has sent the step back, the last finish call replaces the earlier one.
 #[test]
 fn what_is_done_again_is_not_undone() {
     let mut definition = finishing();

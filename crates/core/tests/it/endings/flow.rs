@@ -1,4 +1,4 @@
-//! What follows from a reply that is no honest end: told once, then a person, never `completed`.
+//! Replies that are not an honest end: refused once, then a person is asked, and the run is never `completed`.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -23,7 +23,8 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// A name, the reply, what a person is asked, and the reason with which the run fails where nobody may be, if it does.
+/// Returns rows of a name, the reply, the interrupt that it opens, and the reason of the failure if asking is off.
+/// `None` if the run does not fail then.
 fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![
@@ -54,7 +55,7 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
-/// That words ask is a guess: told once, they are an end where nobody may be asked.
+/// If asking is off, a reply that only seems to ask is refused once and then accepted as the end.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {
@@ -67,7 +68,7 @@ fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     }
 }
 
-/// Once in a step, whatever was called in between, until a person has spoken in it.
+/// A reply is refused once per step, whatever calls come in between, until a person has spoken in the step.
 #[test]
 fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     let asks = || says("Shall I continue?");
@@ -83,7 +84,7 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.open_kinds()), ((2, 2), vec!["question"]), "it counts anew");
     world.decide(Kind::Question, choose_with("answer", "yes"));
 
-    // To let a call through is not to speak to its agent; a word to the run is.
+    // Approving a call is not a message to the agent. A message to the run is one.
     world = world.with("work", vec![asks(), calls(&[command("make")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve"));
@@ -99,7 +100,7 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.run.status()), ((5, 4), Status::Completed));
 }
 
-/// Nobody can be asked, and words are a guess: told again after a call, they are an end where they are all that comes.
+/// If asking is off, the text is refused again after a call, and accepted once it is repeated without a call.
 #[test]
 fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     let asks = || says("Shall I continue?");
@@ -109,7 +110,7 @@ fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     assert_eq!((world.count("end_refused"), world.run.status()), (2, Status::Completed));
 }
 
-/// Thoughts, an empty fence, dots, and what nobody sees are no reply.
+/// Thoughts, an empty code fence, dots and invisible characters are not a reply.
 #[test]
 fn a_reply_that_says_nothing_is_none() {
     let table = [
@@ -133,7 +134,7 @@ fn a_reply_that_says_nothing_is_none() {
     }
 }
 
-/// A person may take it as it is: the run says so, and is not simply done.
+/// A person may accept the reply as the end. The run then ends with the reason `partial`, not `done`.
 #[test]
 fn a_person_may_take_it_as_the_end() {
     let mut world = World::started(definition(), vec![stopped(Stop::Cut), stopped(Stop::Cut)]);
@@ -154,7 +155,7 @@ fn a_person_may_take_it_as_the_end() {
     );
 }
 
-/// Nobody answers a question of which nobody hears: that is no consent either.
+/// If no person decides in time, the run is cancelled. Silence is not consent.
 #[test]
 fn nobody_decides_in_time() {
     let mut definition = definition();
@@ -176,7 +177,7 @@ fn nobody_decides_in_time() {
     );
 }
 
-/// That the work is finished, said in a reply that is not whole, ends nothing.
+/// A call that ends the work has no effect in a reply that was cut.
 #[test]
 fn a_cut_reply_does_not_finish_by_its_tool() {
     let finished = || calls(&[(TO_TERMINATOR, serde_json::json!({ "message": "Done." }))]);
@@ -190,7 +191,7 @@ fn a_cut_reply_does_not_finish_by_its_tool() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// One after the other fails, and nothing in between does what it should.
+/// Calls that fail in a row open an interrupt. A call that succeeds resets the count.
 #[test]
 fn failed_calls_in_a_row_end_in_a_question() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

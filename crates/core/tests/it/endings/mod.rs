@@ -1,4 +1,4 @@
-//! Which replies are an honest end, and what follows from those that are not.
+//! Replies that are an honest end and replies that are not, and the handling of the latter.
 
 pub(crate) mod finish;
 mod flow;
@@ -6,7 +6,7 @@ mod flow;
 use holdshort_core::reply::{Known, announced, asked, written_call};
 use serde_json::{Value, json};
 
-/// The rows of a table below its first line: one text a line, `\n` within it is a line end.
+/// Returns the rows of a table below its first line: one text per line, with `\n` for a line end.
 fn rows(table: &str) -> impl Iterator<Item = String> {
     table.lines().skip(1).map(|line| line.replace("\\n", "\n"))
 }
@@ -26,7 +26,7 @@ fn a_reply_that_asks_or_announces_is_seen_and_an_honest_end_is_not_stopped() {
     assert_eq!((missed, done, stopped), (Vec::new(), Vec::new(), Vec::new()), "missed, and stopped for what");
 }
 
-/// The sentence that asks is what a person reads first.
+/// The sentence that asks is extracted for the person.
 #[test]
 fn the_sentence_that_asks_is_named() {
     let table = [
@@ -46,7 +46,7 @@ fn parameters(names: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": names })
 }
 
-/// A text, and the tool that it calls without calling it.
+/// A tool call that is written as text is detected with its tool. Documentation of a tool is not.
 #[test]
 fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
     let calls = [
@@ -122,7 +122,7 @@ fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
         "```\nrun_command {\"command\": \"ls\"}\n```",
     ];
     let others = [
-        // A tool that the agent does not have, in a form that nothing else is written in.
+        // The agent does not have the tool, but the form is used only for calls.
         ("{\"tool\": \"bash\", \"arguments\": {\"command\": \"ls\"}}", "bash"),
         ("<tool_call>{\"x\": 1}</tool_call>", "<tool_call"),
         ("read_file(path=\"a\")", "read_file"),

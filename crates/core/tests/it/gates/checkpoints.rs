@@ -1,4 +1,4 @@
-//! Mandatory checkpoints: which calls each covers.
+//! Mandatory checkpoints: the calls that each covers.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use holdshort_core::tool::Category;
 use super::{command, file, lists, session, told, vote};
 use crate::world::allow;
 
-/// Which calls each mandatory checkpoint covers, although a rule allows everything and a grant is there.
+/// Each mandatory checkpoint covers these calls even if a rule allows everything and a grant exists.
 #[test]
 fn mandatory_checkpoints_cover_what_their_table_says() {
     let deploy = ["ship", "kubectl scale *", "go-live", "mcp_k8s_*", "release_page"].map(str::to_owned);
     let tool = |tool: &'static str, category| Subject { tool, category, ..file("a") };
     let run = |line: &'static str| command(line, &[]);
-    // Subject, then the checkpoints that cover it: file edit, execution, deploy (usual words), deploy (own).
+    // Subject, then true for each checkpoint that covers it: file edit, execution, deploy (usual words), deploy (own).
     let table = [
         (file("config.yaml"), [true, false, false, false]),
         (tool("read_file", Category::ReadOnly), [false, false, false, false]),
@@ -56,7 +56,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         (run("cd x && terraform apply"), [true, true, true, false]),
         (run("kubectl scale web --replicas 3"), [true, true, false, true]),
         (run("eval $(cat x)"), [true, true, true, true]),
-        // What a file pattern may become.
+        // File patterns that may expand to a covered word.
         (run("./tool pus*"), [true, true, true, true]),
         (run("./tool [p]ush"), [true, true, true, false]),
         (run("./tool sh*"), [true, true, true, true]),
@@ -74,7 +74,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         (run("zip -T -TT ./depl?y.sh a.zip b"), [true, true, true, true]),
         (run("ls *"), [false, true, false, false]),
         (run("rm -f build/*.o"), [true, true, false, false]),
-        // A filter that runs what it reads.
+        // Filters whose script may run commands.
         (run("sed 's/x/y/' f > g"), [true, true, false, false]),
         (run("sed -i.bak -E 's|a b|c;d|g; 3d; /x/d' f"), [true, true, false, false]),
         (run("sed -i -e 's/a/b/' -e '2,5d' f"), [true, true, false, false]),
@@ -106,7 +106,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
     }
 }
 
-/// A checkpoint before a deployment lets a filter through whose script does nothing but edit.
+/// Before a deployment, a `sed` script passes only if all it does is edit.
 #[test]
 fn a_script_of_sed_that_runs_or_writes_is_code() {
     let table = [

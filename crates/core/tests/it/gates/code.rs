@@ -1,4 +1,5 @@
-//! Rules on commands and code: what an open pattern covers, and what a line writes and runs beside a rule that forbids.
+//! Rules on commands and code: the scope of an open pattern, and lines that write and run code despite a rule that
+//! restricts.
 
 use holdshort_core::policy::Rule;
 use holdshort_core::policy::RuleAction;
@@ -10,7 +11,7 @@ fn with_commands(action: RuleAction, pattern: &str) -> Rule {
     Rule { commands: vec![pattern.to_owned()], ..rule(action, &["run_command"], &[]) }
 }
 
-/// An open pattern covers what the tables know of a program, and no code and no further file.
+/// An open pattern covers only known arguments of a program, and neither code nor further files.
 #[test]
 fn an_open_pattern_covers_no_code() {
     let table = [
@@ -123,8 +124,8 @@ fn an_open_pattern_covers_no_code() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Beside a rule that forbids commands a line asks that runs what it writes; a forbidden command in a text that the
-/// line shows is forbidden.
+/// If a rule forbids commands, a line that runs what it writes asks. It is forbidden if the written text shows a
+/// forbidden command.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     let rules = [with_commands(RuleAction::Forbid, "git push *"), allow(&["run_command"])];
@@ -168,7 +169,7 @@ fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     assert!(one(&command("cp notes.txt a.sh && sh a.sh", &[]), &free).starts_with("allow"));
 }
 
-/// A rule that asks about commands asks about a line that writes a file and runs it, if the rule comes before the one
+/// If a rule asks about commands, a line that writes and runs a file asks as well. The rule must come before a rule
 /// that allows the line.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_asks() {

@@ -81,7 +81,7 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
     session
 }
 
-/// The vote where the grants of this session count.
+/// Returns the vote with the grants of this session.
 fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>, session: &Session) -> Verdict {
     let grants: Vec<&Grant> = session.active_grants(Timestamp::from_millis(0)).collect();
     gate::vote(subject, VoteInputs { grants: Some(&grants), ..rules })
@@ -121,8 +121,8 @@ fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
     told(&gate::vote(subject, lists(&[], rules)))
 }
 
-/// All combinations of what the installation, the run and the workflow say, with and without a grant, a
-/// finding of the inspection and a line that can not be understood.
+/// The snapshot has all combinations of rules of the installation, the run and the workflow. Each comes with and
+/// without a grant, a finding and an opaque line.
 #[test]
 fn the_most_severe_vote_wins() {
     let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
@@ -181,7 +181,7 @@ fn the_most_severe_vote_wins() {
     snapshot::check("vote", &snapshot::table(&rows));
 }
 
-/// A run's own rules tighten; where the workflow asks or forbids, an `allow` of the run frees nothing.
+/// Rules of a run can only tighten. If the workflow asks or forbids, an `allow` of the run has no effect.
 #[test]
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
@@ -195,7 +195,7 @@ fn a_run_does_not_loosen_its_workflow() {
     );
 }
 
-/// What asks names its rule, for the card and for the journal.
+/// A reason to ask names its rule, for the card and for the journal.
 #[test]
 fn a_reason_says_which_rule_asked() {
     let rules = [
@@ -210,7 +210,7 @@ fn a_reason_says_which_rule_asked() {
     );
 }
 
-/// A grant for a category covers lines of that category alone, and counts where the workflow has such grants.
+/// A grant for a category covers only lines of that category, and only if the workflow has such grants.
 #[test]
 fn a_grant_for_a_category_covers_no_other() {
     let code = command("python3 a.py", &[]);

@@ -1,4 +1,4 @@
-//! Rules: what they match, and what they see of a command and of a path.
+//! Rules: the calls that they match, and the parts of a command and of a path that they see.
 
 use holdshort_core::gate::Subject;
 use holdshort_core::policy::RuleAction;
@@ -32,7 +32,8 @@ fn rules_match_full_names_and_the_first_one_counts() {
     );
 }
 
-/// A rule that holds back meets each category that a line has or may have; one that releases only the gravest.
+/// A rule that restricts matches each category that a line has or may have. A rule that allows matches only the
+/// gravest.
 #[test]
 fn a_rule_on_categories_holds_back_by_any() {
     let rules =
@@ -59,7 +60,7 @@ fn a_rule_on_categories_holds_back_by_any() {
     assert!(released("npm ci && git push", Category::Web).starts_with("ask"));
 }
 
-/// To release, a rule must cover every part of a line; to hold back, any part is enough.
+/// To allow a line, a rule must cover all of its parts. To restrict it, one part is enough.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
     let allows =
@@ -104,7 +105,7 @@ fn a_rule_on_commands_sees_every_part() {
         ("/usr/bin/sudo ls", true),
         ("./sudo ls", true),
         ("rm -rf /etc", true),
-        // What a file pattern may become.
+        // File patterns that may expand to a forbidden word.
         ("git pus*", true),
         ("git [p]ush origin", true),
         ("git -C x pu?h", true),
@@ -114,7 +115,7 @@ fn a_rule_on_commands_sees_every_part() {
         ("./tool *", true),
         ("./tool [!a]rop x", true),
         ("./tool dro*", true),
-        // Programs that run another one, known or not to be certain about it.
+        // Programs that run another program, including unknown ones.
         ("npx git push", true),
         ("npx -y git push", true),
         ("npm exec -- git push", true),
@@ -146,12 +147,12 @@ fn a_rule_on_commands_sees_every_part() {
         ("./tool run dro*", false),
         ("./tool a* drop", false),
         ("./tool 'drop it'", false),
-        // Classes, and what they hide.
+        // Character classes in file patterns.
         ("./tool [[:lower:]]rop x", true),
         ("./tool [!]x]rop x", true),
         ("./tool [d\"]\"]rop x", true),
         ("./tool [d", false),
-        // What moves the words behind it.
+        // File patterns that may shift the words after them.
         ("git -C * origin", true),
         ("git * origin push", true),
         ("timeout * ls", false),
@@ -198,7 +199,7 @@ fn a_rule_on_commands_sees_every_part() {
     assert_eq!(wrong, []);
 }
 
-/// A rule without a last `*` is met by the same command in another form, and not by one on other things.
+/// A rule without a last `*` matches other forms of the same command, but not the command with other operands.
 #[test]
 fn a_rule_on_one_command_holds_it_back_in_any_form() {
     let table = [
@@ -220,7 +221,7 @@ fn a_rule_on_one_command_holds_it_back_in_any_form() {
         ("terraform apply -auto-approve", "terraform apply --auto-approve", true),
         ("terraform apply -auto-approve", "terraform apply -auto-approve=true", true),
         ("git push", "git push origin", false),
-        // Other names of it.
+        // Other names of the same command.
         ("docker exec *", "docker container exec c ls", true),
         ("docker push *", "docker image push x", true),
         ("docker rmi *", "podman image remove x", false),
@@ -246,7 +247,7 @@ fn a_rule_on_one_command_holds_it_back_in_any_form() {
     assert_eq!(wrong, []);
 }
 
-/// What is hidden behind more words than anybody looks at is not let through.
+/// A launcher with more words than are checked is not allowed.
 #[test]
 fn a_launcher_with_many_words_is_opaque() {
     let rules = [
@@ -259,7 +260,7 @@ fn a_launcher_with_many_words_is_opaque() {
     }
 }
 
-/// A rule on paths means the workspace wherever it lies.
+/// A rule on paths works in a workspace with a long path.
 #[test]
 fn a_long_workspace_forbids_nothing_more() {
     let workspace = format!("/home/{}", "deep/".repeat(40));
@@ -273,7 +274,7 @@ fn a_long_workspace_forbids_nothing_more() {
     }
 }
 
-/// Paths are compared as places, not as texts.
+/// Paths are compared after they are resolved, not as text.
 #[test]
 fn a_rule_on_paths_sees_where_they_lead() {
     let paths = |action, globs: &[&str]| Rule {
@@ -303,7 +304,7 @@ fn a_rule_on_paths_sees_where_they_lead() {
         ("src/../secrets/key", true),
         ("/ws/secrets/key", true),
         ("a/b/../../.env", true),
-        // What leaves the workspace is never let through by a rule on paths.
+        // A rule on paths never allows a path outside of the workspace.
         ("../secrets/key", true),
         ("/etc/passwd", true),
         ("src/a.rs", false),
@@ -421,7 +422,7 @@ fn every_criterion_of_a_rule_must_hold() {
     );
 }
 
-/// What the shell puts in place of a file pattern is not known before it runs: one that may become what a rule forbids
+/// The expansion of a file pattern is not known before the command runs. A pattern that may become a forbidden word
 /// is forbidden.
 #[test]
 fn a_pattern_counts_as_what_it_may_become() {
@@ -476,7 +477,7 @@ fn a_pattern_counts_as_what_it_may_become() {
     assert_eq!(wrong, []);
 }
 
-/// No rule and no grant lets a call write to what a person's own tools run.
+/// No rule and no grant allows a write to files that a person's own tools run.
 #[test]
 fn what_the_persons_own_tools_run_is_asked_about() {
     let rules = [allow(&["write_file", "run_command"])];
@@ -494,7 +495,7 @@ fn what_the_persons_own_tools_run_is_asked_about() {
     assert_eq!(told(&Subject { cwd: "/ws/.git", ..command("touch hooks/x", &[]) }), asked);
 }
 
-/// A path counts by its name and by the place it leads to, for every tool and for each file that a command names.
+/// A rule on paths checks the name of a path and the target of its links, for every tool and every file of a command.
 #[test]
 fn a_rule_on_paths_sees_through_links() {
     let paths = |action, globs: &[&str]| Rule {
@@ -587,7 +588,7 @@ fn a_rule_on_paths_sees_through_links() {
     assert_eq!(told, rows.map(|(name, _, allowed, forbidden)| (name, allowed, forbidden)));
 }
 
-/// A rule that forbids paths meets what a command takes out of commits, brings from elsewhere, or goes through.
+/// A rule that forbids paths matches commands that read them from commits, copy them, or walk through their folder.
 #[test]
 fn a_rule_that_forbids_paths_meets_what_lies_below() {
     let paths = |globs: &[&str]| Rule {
@@ -610,7 +611,7 @@ fn a_rule_that_forbids_paths_meets_what_lies_below() {
     assert_eq!(wrong, []);
 }
 
-/// The folder that a command names may be a link to one with secrets, and the repository may begin elsewhere.
+/// Forbidden paths are found through a link to their folder, and from a working directory below the repository's root.
 #[test]
 fn what_lies_below_is_met_through_links_and_in_other_folders() {
     let forbids =
@@ -641,7 +642,7 @@ fn what_lies_below_is_met_through_links_and_in_other_folders() {
     assert_eq!(wrong, []);
 }
 
-/// A rule with any criterion covers some calls alone. An agent is none: it says whose calls are meant.
+/// A rule with a criterion covers only some calls. `agents` is not a criterion, for it only selects the caller.
 #[test]
 fn a_rule_without_criteria_covers_every_call() {
     let words = || vec!["a".to_owned()];

@@ -5,7 +5,7 @@ use holdshort_core::level::Level;
 
 use crate::world::{self, World, calls, command};
 
-/// What the card of this command says: the risk, the codes of its reasons, and whether a grant is offered.
+/// Returns the risk on the card of a command, the codes of its reasons, and true if a grant is offered.
 fn card(line: &'static str) -> (Level, String, bool) {
     let mut world = World::started(world::definition(), vec![calls(&[command(line)])]);
     world.work();
@@ -124,7 +124,7 @@ fn what_only_looks_like_it_is_as_it_was() {
         "dd if=a",
         "docker compose down",
     ];
-    // What reaches out is high for that alone.
+    // Commands that reach other systems have high risk for that reason alone.
     let reaching =
         ["docker compose up -d", "kubectl scale --replicas=2 web", "aws s3 cp a s3://backups/delete/a"];
     let expected = table.iter().map(|line| (line, Level::Medium));
@@ -134,7 +134,7 @@ fn what_only_looks_like_it_is_as_it_was() {
     }
 }
 
-/// A grant that was given for less covers none of them.
+/// A grant for a harmless command covers none of these commands.
 #[test]
 fn a_grant_given_for_less_does_not_cover_it() {
     let script = vec![calls(&[command("rm a.txt")]), calls(&[command("rm -r build")])];

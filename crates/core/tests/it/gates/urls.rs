@@ -1,4 +1,4 @@
-//! Rules and grants over URLs: what a pattern covers for sure, what it may mean, and what is no URL at all.
+//! Rules and grants on URLs: certain matches of a pattern, possible matches, and texts that are not URLs.
 
 use holdshort_core::gate::{Matcher, Subject};
 use holdshort_core::policy::Rule;
@@ -16,7 +16,7 @@ fn of_urls(action: RuleAction, pattern: &str) -> [Rule; 1] {
     [Rule { urls: vec![pattern.to_owned()], action, ..Rule::default() }]
 }
 
-/// Pattern, URL, whether a rule that allows covers it, and whether one that forbids meets it.
+/// Pattern, URL, true if a rule that allows covers it, and true if a rule that forbids matches it.
 #[test]
 fn patterns_and_near_misses() {
     let table = [
@@ -45,20 +45,20 @@ fn patterns_and_near_misses() {
         ("docs.rs", "https://evil.example/#docs.rs", false, false),
         ("docs.rs", "https://docs%2Ers/tokio", true, true),
         ("docs.rs", "https://docs。rs/tokio", true, true),
-        // Subdomains alone.
+        // The pattern covers subdomains only.
         ("*.example.org", "https://a.example.org/", true, true),
         ("*.example.org", "https://a.b.example.org/", true, true),
         ("*.example.org", "https://example.org/", false, false),
         ("*.example.org", "https://aexample.org/", false, false),
         ("*.example.org", "https://a.example.org.evil.example/", false, false),
-        // One way of writing a name.
+        // Different spellings of one host.
         ("bücher.example", "https://xn--bcher-kva.example/", true, true),
         ("xn--bcher-kva.example", "https://BÜCHER.example/", true, true),
         ("127.0.0.1", "http://2130706433/", true, true),
         ("0x7f.1", "http://127.0.0.1/", true, true),
         ("[::1]", "http://[0:0:0:0:0:0:0:1]/", true, true),
         ("127.0.0.1", "http://[::ffff:127.0.0.1]/", false, false),
-        // Paths: anchored, in full.
+        // A pattern with a path must match the whole path.
         ("docs.rs/*", "https://docs.rs/tokio", true, true),
         ("docs.rs/*", "https://docs.rs/", true, true),
         ("docs.rs/*", "https://docs.rs/tokio/latest", false, false),
@@ -75,15 +75,15 @@ fn patterns_and_near_misses() {
         ("example.org/a*z", "https://example.org/abcz", true, true),
         ("example.org/a*z", "https://example.org/ab/z", false, false),
         ("example.org/a**z", "https://example.org/ab/z", true, true),
-        // The query is covered, whatever it says; a fragment is not sent.
+        // A pattern covers any query. The fragment is not sent.
         ("example.org/api/**", "https://example.org/api/v1?q=/../x", true, true),
         ("example.org/api/**", "https://example.org/api/v1#/../x", true, true),
-        // Dots are resolved as the request resolves them.
+        // Dot segments are resolved as in the request.
         ("example.org/api/**", "https://example.org/api/../secret", false, false),
         ("example.org/api/**", "https://example.org/api/%2e%2e/secret", false, false),
         ("example.org/secret", "https://example.org/api/../secret", true, true),
         ("example.org/api/**", "https://example.org/x/../api/v1", true, true),
-        // Servers read these in more than one way.
+        // Servers interpret these paths in different ways.
         ("example.org/api/**", "https://example.org/api/..%2fsecret", false, true),
         ("example.org/secret", "https://example.org/api/..%2fsecret", false, true),
         ("example.org/secret", "https://example.org/api/..%5csecret", false, true),
@@ -94,10 +94,10 @@ fn patterns_and_near_misses() {
         ("example.org/secret", "https://example.org/%ff", false, true),
         ("example.org/secret", "https://example.org/%zz", false, true),
         ("example.org/**", "https://example.org//secret", true, true),
-        // Encoded letters are the letters.
+        // Encoded letters equal the letters.
         ("example.org/café", "https://example.org/caf%C3%A9", true, true),
         ("example.org/secret", "https://example.org/%73ecret", true, true),
-        // What is no URL to fetch: it can not be allowed, and is held back.
+        // Invalid URLs can not be allowed, and match every rule that forbids.
         ("docs.rs", "https://docs.rs@evil.example/", false, true),
         ("docs.rs", "https://user:word@docs.rs/", false, true),
         ("docs.rs", "https://@docs.rs/", false, true),
@@ -150,7 +150,7 @@ fn patterns_that_would_never_match_are_refused() {
     }
 }
 
-/// A rule over URLs frees no other tool, whatever URL stands among its arguments.
+/// A rule on URLs allows no other tool, even if an argument is such a URL.
 #[test]
 fn what_is_allowed_is_a_page_and_nothing_else() {
     let posting = Subject { tool: "post_form", category: Category::CodeExec, ..page("https://docs.rs/") };
@@ -159,7 +159,7 @@ fn what_is_allowed_is_a_page_and_nothing_else() {
     assert!(by(RuleAction::Forbid).starts_with("forbid"));
     assert!(one(&file("a"), &of_urls(RuleAction::Allow, "docs.rs")).starts_with("ask"));
     assert!(one(&file("a"), &of_urls(RuleAction::Forbid, "docs.rs")).starts_with("ask"));
-    // A pattern of an older journal that nobody can read.
+    // An invalid pattern from an older journal.
     assert!(one(&page("https://docs.rs/"), &of_urls(RuleAction::Forbid, "*")).starts_with("forbid"));
     assert!(one(&page("https://docs.rs/"), &of_urls(RuleAction::Allow, "*")).starts_with("ask"));
 }

@@ -1,4 +1,4 @@
-//! Paths that a search leaves out, by the rules of the lists.
+//! Paths that a search leaves out because of rules.
 
 use holdshort_core::gate::{Changes, Subject, WithheldPaths};
 use holdshort_core::policy::Rule;
@@ -19,7 +19,7 @@ fn search(path: &str) -> Subject<'_> {
 #[test]
 fn the_first_rule_of_a_list_that_covers_a_path_decides() {
     let all = || paths(Allow, &["search_codebase", "read_file"], &[]);
-    // Rules, the folder that is searched, a path, and whether the path is left out.
+    // Title, rules, the searched folder, a path, and true if the path is left out.
     let table: [(&str, Vec<Rule>, &str, &str, bool); 14] = [
         ("forbidden", vec![paths(Forbid, &[], &["secrets/**"]), all()], ".", "secrets/key", true),
         ("asks", vec![paths(Ask, &[], &["secrets/**"]), all()], ".", "secrets/key", true),
@@ -58,7 +58,7 @@ fn the_first_rule_of_a_list_that_covers_a_path_decides() {
             false,
         ),
         ("asks about each search", vec![paths(Ask, &["search_codebase"], &[])], ".", "src/a", false),
-        // A pattern that can not be read covers every call, so the vote forbids this one.
+        // An unreadable pattern covers every call, so the vote forbids this one.
         ("unreadable", vec![paths(Forbid, &[], &["src/["])], ".", "docs/a", false),
         ("further down", vec![paths(Forbid, &[], &["**/*.key"])], "src", "src/a/b.key", true),
     ];
