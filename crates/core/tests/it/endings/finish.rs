@@ -127,7 +127,7 @@ fn two_in_one_reply_end_nothing() {
     assert_eq!(ended(&world).1, "done");
 }
 
-/// A finish call after a failed call in one reply does not end the step. It runs last.
+/// A finish call runs last in its reply, and does not end the step after a failed call.
 #[test]
 fn it_is_no_end_beside_a_failure() {
     let mut definition = finishing();

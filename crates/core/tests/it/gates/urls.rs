@@ -16,7 +16,7 @@ fn of_urls(action: RuleAction, pattern: &str) -> [Rule; 1] {
     [Rule { urls: vec![pattern.to_owned()], action, ..Rule::default() }]
 }
 
-/// Pattern, URL, true if a rule that allows covers it, and true if a rule that forbids matches it.
+/// Row of the table: pattern, URL, true if a rule that allows covers it, and true if a rule that forbids matches it.
 #[test]
 fn patterns_and_near_misses() {
     let table = [

@@ -1,4 +1,4 @@
-//! The subtasks of a plan: which start when, what each is told, what follows when one fails.
+//! Subtasks of a plan: their order, their requests, and the effect of a failure.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn each_subtask_goes_to_its_agent_with_what_was_done_before() {
     assert_eq!(world.run.steps["work/b"].agent, "pair");
 }
 
-/// Case 29: what depends on a failure is skipped, the rest goes on, the run says so.
+/// Case 29: subtasks that depend on a failure are skipped, others continue, and the run reports it.
 #[test]
 fn a_failure_skips_what_depends_on_it() {
     let graph = [subtask("a", &[]), subtask("b", &["a"]), subtask("c", &["b"]), subtask("d", &[])];
@@ -75,7 +75,7 @@ fn a_failure_skips_what_depends_on_it() {
     assert_eq!(why, ["not run: `a` failed", "not run: `b` was skipped"]);
 }
 
-/// Cases 06 and 07: gates around each subtask.
+/// Cases 06 and 07: gates apply before and after each subtask.
 #[test]
 fn gates_stand_around_each_subtask() {
     let two = [subtask("a", &[]), subtask("b", &["a"])];
@@ -107,7 +107,7 @@ fn a_plan_stops_and_goes_on() {
     assert_eq!(at_work(&world), "work/b");
 }
 
-/// A phase for one subtask that the plan does not have has nothing to complete.
+/// A phase for one subtask fails if the plan does not have that subtask.
 #[test]
 fn one_subtask_alone_is_carried_out_or_the_run_fails() {
     let only = |n| {
@@ -137,7 +137,7 @@ fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
     assert!(first.contains(&long));
 }
 
-/// Nobody said that it is enough: nothing is built on it (contract E22).
+/// If the limit of a subtask expires without a decision, no other subtask builds on it (contract E22).
 #[test]
 fn a_subtask_whose_limit_nobody_decides_on_is_no_success() {
     let mut definition = planned(planning());
@@ -153,7 +153,7 @@ fn a_subtask_whose_limit_nobody_decides_on_is_no_success() {
     assert!(!world.run.steps.contains_key("work/b"));
 }
 
-/// What a person stops is no success of the plan.
+/// A subtask that a person stopped at its limit makes the run partial.
 #[test]
 fn a_subtask_that_is_stopped_at_its_limit_says_so_to_those_that_need_it() {
     let mut definition = planned(planning());

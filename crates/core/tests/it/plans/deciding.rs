@@ -1,4 +1,4 @@
-//! What people decide about a plan, and who decides where nobody does.
+//! Decisions on a plan, and the outcome without a decision.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, PlanGate, Planning};
@@ -30,7 +30,7 @@ fn a_plan_waits_for_a_person_and_nothing_else_runs() {
     assert_eq!((at_work(&world).as_str(), world.run.status()), ("plan/plan", Status::Waiting));
 }
 
-/// Cases 02 to 05.
+/// Cases 02 to 05: each decision on a plan has its own effect.
 #[test]
 fn each_decision_on_a_plan_has_its_effect() {
     let two = [subtask("a", &[]), subtask("b", &[])];
@@ -72,7 +72,7 @@ fn each_decision_on_a_plan_has_its_effect() {
     assert_eq!(at_work(&proposed(definition, &two)), "work/a work/b", "shown, and work goes on");
 }
 
-/// Contract A13: the iterations are used up without an approval.
+/// Contract A13: the run fails once the iterations are used up without an approval.
 #[test]
 fn iterations_end() {
     let mut world = proposed(planned(Planning { iterations: 2, ..planning() }), &[subtask("a", &[])]);
@@ -83,7 +83,8 @@ fn iterations_end() {
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
-/// Cases 01 and 09: mandatory checkpoints, with the plan's own gate in one interrupt and on a write.
+/// Cases 01 and 09: mandatory checkpoints always ask a person. The one after planning shares its interrupt with the
+/// plan's own gate.
 #[test]
 fn a_person_must_speak_at_mandatory_checkpoints() {
     let must = |at| {
@@ -131,7 +132,7 @@ fn a_person_who_speaks_during_a_review_is_heard_after_it() {
     assert_eq!(due, ["model/plan/review_1/0/1"]);
 }
 
-/// A13: where approval is not required, feedback is taken so often, and then the plan is.
+/// Contract A13: if approval is not required, the plan is accepted after its last iteration of feedback.
 #[test]
 fn a_plan_may_be_settled_after_its_iterations() {
     let settles = || planned(Planning { iterations: 1, settles: true, ..planning() });
@@ -144,7 +145,7 @@ fn a_plan_may_be_settled_after_its_iterations() {
     };
     let world = revised(settles());
     assert_eq!((at_work(&world).as_str(), world.open_kinds().len()), ("work/b", 0));
-    // A mandatory checkpoint is never passed by.
+    // A mandatory checkpoint is never passed without a person.
     let mut must = settles();
     must.gates.mandatory.insert(Checkpoint::AfterPlanning);
     let mut world = proposed(must, &[subtask("a", &[])]);

@@ -1,4 +1,4 @@
-//! How plans and ideas come about: the task improved, a plan said or called, read, judged; or an answer instead.
+//! Plans and ideas: improving the task, plans as text or as a call, parsing, reviews, and answers instead of a plan.
 
 use holdshort_core::definition::{Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{at_work, ended, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose, choose_with, fails, one_shot, says};
 
-/// Contract A8: every form of a plan that is understood, and what is none.
+/// Contract A8: every accepted form of a plan is parsed, and other texts are not taken for a plan.
 #[test]
 fn a_plan_is_read_in_many_forms() {
     let upstream = json!({ "sub_tasks": [
@@ -65,7 +65,7 @@ fn a_plan_is_read_in_many_forms() {
     }
 }
 
-/// By its place in the plan; where somebody else has that id, by the next number that nobody has.
+/// A subtask without an id gets the id of its position, or the next free number if that id is taken.
 #[test]
 fn what_has_no_id_gets_one_that_nobody_else_has() {
     let s = |n: u32| json!({ "id": format!("s{n}"), "description": "x" });
@@ -78,7 +78,7 @@ fn what_has_no_id_gets_one_that_nobody_else_has() {
         (json!(["x", "y", s(1), "z"]), "s2 s3 s1 s4"),
         (json!(["x", { "id": "b", "description": "after it", "depends_on": ["s1"] }, "z"]), "s1 b s3"),
         (json!([{ "id": null, "description": "x" }, s(1)]), "s2 s1"),
-        // What somebody named is never made another: the check says that it is there twice.
+        // Given ids stay unchanged. The validation reports the duplicate.
         (json!([s(1), s(1), "x"]), "s1 s1 s3"),
     ];
     for (sent, expected) in table {
@@ -189,7 +189,7 @@ fn a_plan_is_drawn_from_left_to_right() {
     assert_eq!(circle.layout().len(), 2);
 }
 
-/// The planner may answer instead: only its tool makes a plan.
+/// Returns a workflow whose planner may answer instead. Only the tool makes a plan there.
 fn may_plan() -> Definition {
     let mut definition = planned(Planning { optional: true, ..planning() });
     definition.agents.get_mut("planner").expect("it is there").tools.push("create_plan".to_owned());
@@ -268,7 +268,7 @@ fn errors_of_those_who_plan_are_asked_about_too() {
     assert_eq!(world.open_kinds(), ["plan_approval"]);
 }
 
-/// The person sees the plan itself: its JSON is not said once more.
+/// The person sees the plan itself, so the message shows only the text around its JSON.
 #[test]
 fn what_is_said_around_a_plan_is_kept_without_it() {
     let plan = plan_of(&[subtask("a", &[])]);

@@ -1,4 +1,4 @@
-//! What a person is asked when a step fails, and how often it may be tried again (contract A14).
+//! The interrupt after a failed step, and the number of attempts (contract A14).
 
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::Kind;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{approved, ended, gated, planned, planning, request, say, subtask};
 use crate::world::{World, calls, choose, choose_with, command, fails, read, says};
 
-/// Case 08: after each failed attempt a person says what follows.
+/// Case 08: after each failed attempt a person decides.
 #[test]
 fn a_failed_tool_asks_where_errors_are_asked_about() {
     let on_error = || gated(StepGates { on_error: true, ..StepGates::default() });
@@ -44,7 +44,7 @@ fn a_failed_tool_asks_where_errors_are_asked_about() {
 
 type Decided = &'static [(Kind, &'static str)];
 
-/// Once for each try that was begun, also where its model never answered; what never began was not tried.
+/// Each started attempt counts, even if its model never answered. A step that never started has no attempt.
 #[test]
 fn attempts_are_the_tries_that_were_begun() {
     let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
@@ -84,7 +84,7 @@ fn attempts_are_the_tries_that_were_begun() {
     assert_eq!((&work["a"]["attempts"], &work["b"]["attempts"]), (&json!(1), &json!(0)), "{work}");
 }
 
-/// Each failed call of a reply is named, not the first alone.
+/// The interrupt names every failed call of a reply, not only the first.
 #[test]
 fn calls_that_fail_together_are_asked_about_together() {
     let mut world =
@@ -98,16 +98,16 @@ fn calls_that_fail_together_are_asked_about_together() {
     assert_eq!(world.open_kinds(), Vec::<&str>::new(), "they are decided on together");
 }
 
-/// What is on the card of the only failure: how often the step was tried, and whether it may be tried again.
+/// Returns the number of attempts on the card of the only failure, and true if a retry is offered.
 fn card(world: &World) -> (Value, bool) {
     let asked = &world.run.interrupts[&world.open(Kind::Error)];
     (asked.content["payload"]["attempts"].clone(), asked.offers("retry").is_some())
 }
 
-/// A name, and what makes the step fail once.
+/// Name of a failure, and the function that makes the step fail once.
 type Fails = (&'static str, fn(&mut World));
 
-/// Whatever it fails of: it is tried as often as its limit says.
+/// The limit of attempts applies to every kind of failure.
 #[test]
 fn a_step_is_tried_so_often_and_no_more() {
     let table: [Fails; 4] = [
@@ -147,7 +147,7 @@ fn a_step_is_tried_so_often_and_no_more() {
     }
 }
 
-/// A planner that brings no plan is a step like any other.
+/// A planner without a plan is a failed step like any other.
 #[test]
 fn a_planner_is_tried_so_often_and_no_more() {
     let mut definition = planned(planning());

@@ -1,4 +1,4 @@
-//! What people say on the way reaches the steps that start later (contract A15).
+//! Messages of people during a run reach the steps that start later (contract A15).
 
 use holdshort_core::conversation::Turn;
 use holdshort_core::definition::StepGates;
@@ -8,18 +8,18 @@ use holdshort_core::message::FailureKind;
 use super::{approved, gated, planned, planning, proposed, proposes, request, say, subtask};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Lengths of what was said, the oldest first, and which of it a later step is told.
+/// Lengths of the messages, the oldest first, and the indexes of those that a later step gets.
 type Said<'a> = (&'a [usize], &'a [usize]);
 
-/// From the newest backwards, whole, up to the first that does not fit.
+/// Messages are included whole, from the newest backwards, up to the first that does not fit.
 #[test]
 fn the_newest_that_fits_is_told_in_the_order_in_which_it_was_said() {
     let table: &[Said] = &[
         (&[1_500, 1_500, 1_500, 1_500], &[2, 3]),
         (&[2_000, 2_000], &[0, 1]),
-        // What came before the one that does not fit may be what it took back.
+        // An older message may have been withdrawn by the one that does not fit, so it is left out.
         (&[50, 3_950, 100], &[2]),
-        // The newest is told whatever its length, and uses the budget up.
+        // The newest message is included whatever its length, and uses up the budget.
         (&[50, 4_500], &[1]),
         (&[4_500, 50], &[1]),
     ];
@@ -42,10 +42,10 @@ fn note(n: usize, length: usize) -> String {
     format!("note {n} {}", "x".repeat(length - 7))
 }
 
-/// The gates, what the agent brings first, the kind that asks, the option.
+/// Gates, first reply of the agent, kind of the interrupt, and option.
 type Guided = (StepGates, Option<Answer>, Kind, &'static str);
 
-/// At once by the step that it is about, and by every one that starts later; not by those beside it.
+/// Feedback on a step reaches that step at once, and each step that starts later. Steps that already run do not get it.
 #[test]
 fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
     let before = StepGates { before_step: true, ..StepGates::default() };
@@ -88,7 +88,7 @@ fn what_is_said_about_one_of_two_is_not_told_to_the_one_beside_it() {
     assert_eq!((heard(&world, "work/a"), heard(&world, "work/b")), (1, 0));
 }
 
-/// From planning to control.
+/// Feedback passes from the planning phase to the control phase.
 #[test]
 fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     let mut definition = planned(planning());
@@ -102,8 +102,7 @@ fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     assert_eq!((heard(&world, "plan/plan"), heard(&world, "work/a")), (1, 1));
 }
 
-/// Whoever goes on with the conversation is told the words beside a decision and those with it, each as often as they
-/// were said.
+/// The conversation keeps messages and the texts of decisions, each as often as it was sent.
 #[test]
 fn words_with_a_decision_on_a_plan_are_told_once_beside_equal_ones() {
     for option in ["approve", "revise", "reject"] {

@@ -1,4 +1,4 @@
-//! What a person gives in an agent's place, and what follows where they skip it.
+//! Results that a person gives instead of an agent, and the effect of skipping the agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, PlanGate, StepGates};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{at_work, ended, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, choose, choose_with, definition, fails, one_shot};
 
-/// A step has failed, and a person is asked.
+/// Returns a world in which a step has failed and a person is asked.
 fn failed(mut definition: Definition, step: &str) -> World {
     definition.phases[0].gates.on_error = true;
     let mut world = World::started(definition, Vec::new()).with(step, vec![fails(FailureKind::Rejected)]);
@@ -23,7 +23,7 @@ fn given(text: &str) -> Decision {
     choose_with("hand_over", text)
 }
 
-/// Read and checked as the planner's own, in each of its forms, and shown where plans are (contract A8).
+/// A plan from a person is parsed, checked and shown like a plan of the planner, in each form (contract A8).
 #[test]
 fn a_plan_that_a_person_gives_is_the_plan() {
     let plan = plan_of(&[subtask("mine", &[])]).to_string();
@@ -89,7 +89,7 @@ fn without_a_plan_there_is_nothing_to_carry_out() {
     assert_eq!(world.why(), Some("`plan/plan` was skipped: there is no plan: no time"));
 }
 
-/// Whoever is skipped has judged nothing.
+/// A skipped reviewer gives no judgement.
 #[test]
 fn a_skipped_reviewer_is_not_quoted() {
     let mut reviewed = planning();
@@ -105,7 +105,7 @@ fn a_skipped_reviewer_is_not_quoted() {
     assert!(!request(&world, "plan/plan").contains("away"));
 }
 
-/// Why it was skipped is a note to the next one, and not its work.
+/// The reason of a skip is a note to the next step, not its input.
 #[test]
 fn a_skipped_step_brings_nothing() {
     let skips: [(StepGates, Kind); 2] = [
@@ -130,7 +130,7 @@ fn a_skipped_step_brings_nothing() {
     }
 }
 
-/// Nor does an improver say the task better with it.
+/// The reason of a skip does not replace the task.
 #[test]
 fn a_skipped_improver_leaves_the_task_as_it_is() {
     let mut improved = planning();

@@ -1,4 +1,5 @@
-//! Planning and control: a plan is drafted, judged, decided on, carried out as a graph, edited on the way.
+//! Planning and control: drafting, judging and deciding on a plan, carrying it out as a graph, and editing it on
+//! the way.
 
 mod anew;
 mod carrying_out;
@@ -47,7 +48,7 @@ fn planning() -> Planning {
     }
 }
 
-/// `plan`, then `work` over it.
+/// Returns a workflow with the phase `plan`, and the phase `work` that carries the plan out.
 fn planned(planning: Planning) -> Definition {
     let mut definition = definition();
     let agent = Agent {
@@ -74,14 +75,14 @@ fn gated(gates: StepGates) -> Definition {
     definition
 }
 
-/// Started, and the plan of these subtasks is before a person.
+/// Returns a started run whose plan of these subtasks waits for a person.
 fn proposed(definition: Definition, subtasks: &[Value]) -> World {
     let mut world = World::started(definition, Vec::new()).with("plan/plan", vec![proposes(subtasks)]);
     world.work();
     world
 }
 
-/// A plan that is carried out, and planned anew while a subtask of it is held.
+/// Returns a run whose plan is carried out, and replanned while one of its subtasks is held.
 pub(crate) fn story() -> World {
     let gates = StepGates { before_step: true, ..StepGates::default() };
     let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &["a"])]);

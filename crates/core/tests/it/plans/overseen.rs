@@ -1,4 +1,4 @@
-//! Smart approval of plans and of what subtasks bring (contract A4): where an agent gives work out of its hands.
+//! Smart approval of plans and of the results of subtasks (contract A4).
 
 use holdshort_core::definition::{Definition, Judge, PlanGate, Smart};
 use holdshort_core::interrupt::{Interrupt, Kind};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{at_work, ended, planned, planning, proposed, say, subtask};
 use crate::world::{World, choose};
 
-/// Nothing asks but smart approval.
+/// Returns a workflow in which only smart approval asks.
 fn overseen() -> Definition {
     let mut definition = planned(planning());
     definition.gates.plan = PlanGate::Show;
@@ -22,7 +22,7 @@ fn does(what: &str) -> serde_json::Value {
     part
 }
 
-/// The interrupt that is open, and why.
+/// Returns the kind of the open interrupt and the texts of its reasons.
 fn asked(world: &World) -> Option<(Kind, String)> {
     let why = |interrupt: &Interrupt| {
         let texts = interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str());

@@ -1,4 +1,4 @@
-//! How far each subtask is: while the run goes on, and once it has ended.
+//! Progress of each subtask, during the run and after its end.
 
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::Kind;
@@ -17,7 +17,7 @@ fn cancelled(mut world: World) -> World {
     world
 }
 
-/// Nothing is at work in a run that is not (lesson 12).
+/// In a run that has ended no subtask is shown as running (lesson 12).
 #[test]
 fn each_subtask_comes_to_an_end_with_its_run() {
     use Progress::{Cancelled, Completed, Failed, NotRun, Pending, Running, Skipped, Waiting};

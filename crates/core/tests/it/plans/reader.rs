@@ -1,4 +1,4 @@
-//! What readers are told of a run is a function of its state: the same at a sequence, however one came there.
+//! Data for readers is a function of the run's state: equal at a sequence, whatever way led there.
 
 use holdshort_core::definition::{CheckpointPhase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
@@ -13,7 +13,7 @@ fn told(run: &Run) -> (u32, Trouble, StepActivity) {
     (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
 
-/// Tries, the last failure and where the step stands, before each decision and at the end.
+/// Readers see attempts, the last failure and the activity of a step, before each decision and at the end.
 #[test]
 fn a_step_is_told_with_its_tries_and_its_trouble() {
     use StepActivity::{Ended, Failed, Waiting};
@@ -60,7 +60,7 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
     assert_eq!(skipped.last(), Some(&(0, None, Ended(StepEnd::Skipped))));
 }
 
-/// A paused run, and one that ended in the middle of the work.
+/// A running step is shown as paused in a paused run, and as cancelled in a cancelled one.
 #[test]
 fn what_is_at_work_stands_as_its_run_does() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
@@ -71,7 +71,7 @@ fn what_is_at_work_stands_as_its_run_does() {
     assert_eq!(told(&world.run).2, StepActivity::Cancelled);
 }
 
-/// Which subtask a step carries out and its place in the plan are in the state; other steps carry out none.
+/// The state has the subtask of a step and its place in the plan. Other steps have no subtask.
 #[test]
 fn a_step_knows_its_part_of_the_plan() {
     let world = approved(planned(planning()), &[subtask("b", &[]), subtask("a", &["b"]), subtask("c", &[])]);
@@ -88,7 +88,7 @@ fn a_step_knows_its_part_of_the_plan() {
     );
 }
 
-/// What people decided comes in the order in which they did, and what nobody was asked is no question.
+/// Decisions are listed in the order in which they were made. A checkpoint that asks nobody is not listed.
 #[test]
 fn people_are_told_of_what_they_are_asked() {
     let look = CheckpointPhase { message: "Look.".into(), ..CheckpointPhase::default() };

@@ -1,4 +1,4 @@
-//! Plans that agents make for their own work, plans that are sent at a checkpoint, and what a rejection stops.
+//! Plans that agents make for their own work, plans that a person sends at a checkpoint, and the effect of a rejection.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Agent, CheckpointPhase, Ends, Phase, PhaseKind, Planning, StepGates};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose_with, definition, edit, one_shot, says};
 
-/// Contracts B5, B8: nobody would carry out a plan that is made within a subtask, so nobody is asked about one.
+/// Contracts B5, B8: a plan within a subtask would never be carried out, so the tool refuses it without asking.
 #[test]
 fn no_plan_is_made_within_a_subtask() {
     let mut definition = gated(StepGates { on_error: true, ..StepGates::default() });
@@ -38,7 +38,8 @@ fn no_plan_is_made_within_a_subtask() {
     assert_eq!((world.count("plan_proposed"), world.open_kinds().len()), (0, 0), "nor by who judges one");
 }
 
-/// Whoever makes a plan for its own step names itself and those whom it can hand over to, and so does who edits it.
+/// A plan for the agent's own step may name only that agent and agents that it can hand over to. An edit has the
+/// same limit.
 #[test]
 fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     let named = |agent: &str| {
@@ -69,8 +70,8 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     world.decide(Kind::PlanApproval, edit(named("pair")));
 }
 
-/// Contract A12, case 05: at a checkpoint before it is carried out, a plan that a person sends takes the place of the
-/// one that was settled; anything else is told to whoever works later.
+/// Contract A12, case 05: a plan that a person sends at a checkpoint before the work replaces the settled plan.
+/// Other text is passed to the steps that work later.
 #[test]
 fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     let looked_at = || {
@@ -144,8 +145,8 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     assert!(world.run.interrupts[&interrupt].is_open());
 }
 
-/// Contracts A3, A6: where a person must decide on plans, a rejection stops the run, also of a plan that an agent makes
-/// for its own step; unless the workflow says otherwise.
+/// Contracts A3, A6: at the mandatory checkpoint a rejection fails the run, unless the workflow says otherwise.
+/// Plans that an agent makes for its own step are no exception.
 #[test]
 fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     let rejected = |must: bool, says: Option<Effect>| {
@@ -167,7 +168,7 @@ fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     assert_eq!(rejected(false, Some(Effect::FailRun)), failed);
 }
 
-/// Contract A8: the tool takes what a planner may say, and every subtask says who does it.
+/// Contract A8: the tool accepts every form that a planner may use, and every subtask gets an agent.
 #[test]
 fn the_tool_takes_a_plan_in_many_forms() {
     let step = json!({ "id": 1, "description": "x", "dependencies": [], "estimated_time": "5 min" });

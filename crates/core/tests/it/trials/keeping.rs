@@ -1,4 +1,4 @@
-//! A person keeps some of what a command did; the rest is dropped, and the agent is told.
+//! A person keeps a part of a command's changes. The rest is dropped, and the agent gets a list of it.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Kind, Refusal};
@@ -81,7 +81,7 @@ fn it_is_offered_where_a_command_was_tried_and_changes_more_than_one_path() {
     }
 }
 
-/// Once another call has written, it is tried again, and yields all of its changes: that is another question.
+/// After another call has written, the command is tried again with all of its changes, and a new interrupt opens.
 #[test]
 fn a_part_that_is_stale_is_asked_about_anew() {
     let mut world = runs(&["./do a=1", "./do b=1 c=2"]);
@@ -109,7 +109,7 @@ fn a_part_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(world.effects, ["commit b"]);
 }
 
-/// Its commit may have written some of it, although it is about to go on.
+/// The commit may have written a part, so its outcome is unknown if the run ends before it continues.
 #[test]
 fn a_commit_that_a_crash_cut_off_is_in_doubt_where_the_run_ends() {
     let mut world = runs(&["./do a=1 b=2"]);
@@ -122,7 +122,7 @@ fn a_commit_that_a_crash_cut_off_is_in_doubt_where_the_run_ends() {
     assert_eq!(world.run.calls["call_1"].state, CallState::Ended(CallEnd::Unknown));
 }
 
-/// Two people who mean the same say the same.
+/// The order of kept paths does not matter, so that two people can agree.
 #[test]
 fn the_order_of_a_list_says_nothing() {
     let mut world = runs(&["./do a=1 b=2 c=3"]);

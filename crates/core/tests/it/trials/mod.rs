@@ -1,5 +1,5 @@
-//! Trials: what a command does is seen before its gates vote, what changes nothing asks nobody, and what is released is
-//! what was seen.
+//! Trials: the effect of a command is known before its gates vote. A command without changes does not ask, and
+//! exactly the shown changes are released.
 
 mod keeping;
 mod outside;
@@ -126,7 +126,7 @@ fn trials_of_one_reply_run_side_by_side_and_their_commits_one_after_the_other() 
     }
     world.work();
     assert_eq!(world.effects, ["commit a", "commit b"]);
-    // The second and the third were tried again on what the first had left, and yielded the same: nobody was asked twice.
+    // The second and third were tried again after the first commit, with the same result, so they did not ask again.
     assert_eq!(world.count("interrupt_opened"), 2);
     assert_eq!(end_of(&world, "call_3"), Some(CallEnd::Done));
     assert_eq!(world.run.calls["call_2"].trial.attempt, 2);
@@ -134,7 +134,7 @@ fn trials_of_one_reply_run_side_by_side_and_their_commits_one_after_the_other() 
 
 #[test]
 fn an_approval_does_not_hold_for_what_another_commit_made_of_it() {
-    // Both write `a`: what the second does depends on the first.
+    // Both write `a`, so the result of the second depends on the first.
     let mut world = runs(&["./do a=1", "./do a=2"]);
     world.work();
     let open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
@@ -191,7 +191,7 @@ fn a_commit_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
 }
 
-/// What is returned was not begun: the next commit compares everything again, and nobody is asked about a doubt.
+/// A returned commit did not start. The next one compares all files again, and no doubt is raised.
 #[test]
 fn a_commit_that_was_returned_begins_from_the_start_the_next_time() {
     let mut world = runs(&["./do a=1"]);
@@ -235,7 +235,7 @@ fn a_commit_that_was_begun_is_carried_on_whatever_another_step_writes() {
     assert_eq!(world.files.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
-/// A trial is of one look: where that has changed, what was seen counts no longer.
+/// A trial belongs to one inspection. If the inspection changes, the trial is stale.
 #[test]
 fn a_card_whose_look_has_changed_waits_for_another_trial() {
     let mut world = runs(&["./do a=1", "./do b=1"]);
@@ -289,7 +289,7 @@ fn some_commands_are_not_tried() {
     };
     assert_eq!(with(|_| {}), 1);
     assert_eq!(with(|definition| definition.gates.trial = false), 0);
-    // What it does out there nobody takes back, and the card says so.
+    // A command that may reach the network is not tried, and the card gives this reason.
     let mut open_network = trying();
     open_network.network = true;
     let mut world = World::started(open_network, vec![calls(&[command("make")])]);
@@ -305,13 +305,13 @@ fn some_commands_are_not_tried() {
         it.gates.trial_before_execution = true;
     };
     assert_eq!(with(tried_first), 1);
-    // A rule on words counts before anything is tried.
+    // A rule that forbids the words applies before the trial.
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Forbid, &[], &["make *"]))), 0);
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Ask, &[], &["make *"]))), 1);
 }
 
-/// `before_execution: {trial: true}`: a person decides on every command, and sees what it did; also on one that changed
-/// nothing, and whatever rules allow.
+/// `before_execution: {trial: true}`: a person decides on every command and sees its effect, even without changes,
+/// and whatever rules allow.
 #[test]
 fn a_checkpoint_before_execution_may_ask_about_the_trial() {
     for line in ["./do a=1", "./do"] {
@@ -351,7 +351,7 @@ fn what_a_trial_shows_of_the_persons_own_tools_asks_always() {
     }
 }
 
-/// Commands are known by their words; `make` does what the world is told.
+/// Grants match commands by their words. The effect of `cargo fmt` is set by the test.
 #[test]
 fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_nothing() {
     for (does, covered) in [
@@ -381,7 +381,7 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
     }
 }
 
-/// Given for what was seen, it covers nothing that nobody has seen; and no rule lets such a command run.
+/// A grant for a tried command does not cover an untried one, and no rule allows one.
 #[test]
 fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     let mut definition = trying();
@@ -397,7 +397,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!(reasons, ["untried"]);
     assert!(!opened.options.iter().any(|option| option.id == "approve_session"));
 
-    // The same where the person has edited it on a card that said that nothing had happened.
+    // An edit also asks again if its command can not be tried, because the first card said that nothing had happened.
     let mut world = runs(&["./do a=1"]);
     world.work();
     world.decide(Kind::ToolApproval, edit(json!({ "command": "make" })));
@@ -411,7 +411,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!((world.open_kinds().len(), world.effects.len()), (1, 0));
 }
 
-/// Each time somebody else changes the workspace meanwhile.
+/// After many trials that other changes to the workspace made stale, the command asks without a trial.
 #[test]
 fn a_trial_that_others_spoil_each_time_is_given_up() {
     let mut world = runs(&["make"]);
@@ -428,7 +428,7 @@ fn a_trial_that_others_spoil_each_time_is_given_up() {
     assert_eq!((world.open_kinds().len(), world.count("trial_started")), (1, 20));
 }
 
-/// What a person has seen it print is part of what they release.
+/// The printed output is part of the approval.
 #[test]
 fn another_output_is_asked_about_again() {
     let mut world = runs(&["./do src/a=1", "./do b=1"]);
@@ -450,7 +450,7 @@ fn a_file_tool_is_as_before() {
     assert_eq!(world.count("trial_started"), 0);
 }
 
-/// Where commands are forbidden by words, code on the line asks; a trial shows that it did none of that.
+/// Code on a line asks if a rule forbids commands by words, unless a trial shows that it changed nothing.
 #[test]
 fn code_that_was_seen_to_change_nothing_is_not_taken_for_a_forbidden_command() {
     for (line, asks) in [

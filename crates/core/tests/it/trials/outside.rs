@@ -1,4 +1,4 @@
-//! Whose words name what a call may change: those of people and of the plan, never those of the agent.
+//! The paths that a task covers: named by people and by the plan, never by the agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::envelope::Content;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::trying;
 use crate::world::{World, calls, command, draw, write};
 
-/// What the open card says of changes that are outside.
+/// Returns the mark for changes outside of the task on the open card.
 fn outside(world: &World) -> Value {
     let payload = &world.run.interrupts[&world.open(Kind::ToolApproval)].content["payload"];
     payload.get("outside").or_else(|| payload["trial"].get("outside")).cloned().unwrap_or_default()
 }
 
-/// A run with this task, whose agent makes this call.
+/// Returns a run with this task, whose agent makes this call.
 fn at(task: &str, call: (&'static str, Value)) -> World {
     let mut world = World::on(task, trying(), vec![calls(&[call])]);
     world.proposes = true;
@@ -48,7 +48,7 @@ fn what_a_person_says_on_the_way_names_more() {
     assert_eq!(outside(&world), Value::Null);
 }
 
-/// What was taken back names nothing: to do it again is as far from the task as it was.
+/// Paths of an undo are not part of the task, so redoing the changes is still outside of it.
 #[test]
 fn what_was_taken_back_is_no_word_of_the_task() {
     let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
@@ -61,7 +61,7 @@ fn what_was_taken_back_is_no_word_of_the_task() {
     assert_eq!(outside(&world), json!(1));
 }
 
-/// A mark is for the person alone: nothing is released or held back by it.
+/// The mark only informs the person, and changes no vote and no approval.
 #[test]
 fn it_changes_no_vote_and_no_approval() {
     let (mut named, mut other) =

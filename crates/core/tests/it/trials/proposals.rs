@@ -1,4 +1,4 @@
-//! What tools that change files propose: it is committed as what a trial did is, and nobody doubts it after a crash.
+//! Proposals of tools that change files: they are committed like the changes of a trial, and a crash leaves no doubt.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{CallEnd, Fact};
@@ -12,7 +12,7 @@ fn writes() -> World {
     world
 }
 
-/// The changeset that the start of the first call names.
+/// Returns the changeset that the start of the first call names.
 fn started(world: &World) -> Option<String> {
     world.log.iter().find_map(|event| match &event.fact {
         holdshort_core::event::Fact::Run(Fact::ToolStarted { changeset, .. }) => {

@@ -1,4 +1,4 @@
-//! Rules over effects: which changes each covers, and which it meets.
+//! Rules on effects: the changes that each rule covers, and those that it matches.
 
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::digest::Digest;
@@ -22,7 +22,8 @@ fn set(changes: &[(&str, &str)]) -> Changeset {
     Changeset::new(changes.iter().map(|(path, does)| file(path, does)).collect()).expect("a set")
 }
 
-/// What one rule alone makes of a command with these changes: `allow`, `ask`, `forbid`, or `–` where it does not speak.
+/// Returns the verdict of a single rule on a command with these changes: `allow`, `ask`, `forbid`, or `–` if it
+/// does not apply.
 fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let subject = Subject {
         agent: "pair",
@@ -72,7 +73,7 @@ fn a_rule_that_allows_covers_all_of_the_changes_and_one_that_holds_back_meets_an
     let nothing = set(&[]);
     let source = set(&[("src/a.rs", "edits")]);
     let cache = set(&[("target/x", "makes")]);
-    // An ignored file of the workspace is the person's own.
+    // An ignored file in the workspace belongs to the person.
     let theirs = set(&[("target/x", "edits")]);
     let gone = set(&[("target/x", "deletes")]);
     let elsewhere = set(&[("src/a.rs", "edits"), ("README.md", "edits")]);
@@ -94,7 +95,7 @@ fn a_rule_that_allows_covers_all_of_the_changes_and_one_that_holds_back_meets_an
     let cached = || Some(ChangeScope::Paths(vec!["target/**".to_owned()]));
     let (allow, ask, forbid) = (RuleAction::Allow, RuleAction::Ask, RuleAction::Forbid);
     let table: &[Row] = &[
-        // nothing, layer, theirs, gone, source, source and layer, elsewhere, deletes and layer
+        // Order of the verdicts: nothing, layer, theirs, gone, source, source and layer, elsewhere, deletes and layer.
         ("none", none(), None, allow, ["allow", "–", "–", "–", "–", "–", "–", "–"]),
         ("ignored", ignored(), None, allow, ["allow", "allow", "–", "–", "–", "–", "–", "–"]),
         ("src", paths(), None, allow, ["allow", "allow", "–", "–", "allow", "allow", "–", "–"]),
@@ -145,7 +146,7 @@ fn a_rule_with_paths_that_nobody_can_read_never_releases() {
     }
 }
 
-/// `paths` of a rule that holds back are compared with what was done, too: `make x` names none of them.
+/// `paths` of a rule that restricts are also compared with the actual changes, as `make x` names no path.
 #[test]
 fn a_rule_that_holds_back_meets_a_path_that_was_changed() {
     let changes = set(&[("secrets/key", "makes")]);
@@ -190,12 +191,12 @@ fn what_git_ignores_is_not_decided_by_a_command_alone() {
     assert_eq!(says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }), "ask");
 }
 
-/// Rules, the guard and the finding about `.gitignore` read the changeset of a file tool as that of a trial.
+/// Rules, the guard and the finding about `.gitignore` treat the changeset of a file tool like that of a trial.
 #[test]
 fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
     let paths = |glob: &str| Some(ChangeScope::Paths(vec![glob.to_owned()]));
     let table: &[(&str, Option<ChangeScope>, RuleAction, [&str; 2])] = &[
-        // The path that the tool changes, `changes`, `do`, and what it says of a trial and of a proposal.
+        // Changed path, `changes`, `do`, and the verdict on a trial and on a proposal.
         ("src/a.rs", paths("src/**"), RuleAction::Allow, ["allow", "allow"]),
         ("a.rs", paths("src/**"), RuleAction::Allow, ["–", "–"]),
         ("ci/deploy.yml", paths("ci/**"), RuleAction::Forbid, ["forbid", "forbid"]),
@@ -206,7 +207,7 @@ fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
         ("sub/.git/config", None, RuleAction::Allow, ["ask", "ask"]),
         ("src/a.rs", None, RuleAction::Allow, ["allow", "allow"]),
         ("src/a.rs", Some(ChangeScope::None), RuleAction::Allow, ["–", "–"]),
-        // `ignored` releases no change of the workspace.
+        // `ignored` covers no change of the workspace.
         ("target/x", Some(ChangeScope::Ignored), RuleAction::Allow, ["–", "–"]),
         ("target/x", Some(ChangeScope::Ignored), RuleAction::Forbid, ["forbid", "forbid"]),
     ];

@@ -1,4 +1,4 @@
-//! What an undo of a run would take back, and what it says it can not.
+//! The changes that an undo of a run reverts, and the calls that it can not revert.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{runs, trying};
 use crate::world::{World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, write};
 
-/// As `path: before > after`, by the bytes of each.
+/// Formats each change as `path: before > after`, with the bytes of each.
 fn told(undo: &Undo) -> Vec<String> {
     let bytes = |entry: &Option<Entry>| match entry {
         Some(Entry::File { bytes, .. }) => bytes.to_string(),
@@ -49,7 +49,7 @@ fn a_run_is_undone_back_to_an_event() {
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
 }
 
-/// The undo of what a run did after an event, committed; of some paths alone, where they are named.
+/// Returns a committed run that undoes the changes of `of` after an event, limited to `only` if it is given.
 fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     let undo = of.undo(to).expect("there is something to take back");
     let arguments = Arguments {
@@ -88,7 +88,7 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     world.run
 }
 
-/// What was taken back, and whether anything of a second undo stands.
+/// An undo is done once later undo runs have reverted all of its changes and still apply.
 #[test]
 fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
     let replies = ["./do a=1 b=1", "./do a=22"].map(|line| calls(&[command(line)]));
@@ -107,19 +107,19 @@ fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
 
     let whole = taken_back(run, 0, None, 11);
     assert!(!is_over(0, &[]) && is_over(0, &[&whole]) && is_over(first, &[&whole]));
-    // Only a part, and the rest after it.
+    // A part only, then also the rest.
     let part = taken_back(run, 0, Some(&["a"]), 12);
     let rest = taken_back(run, 0, Some(&["b"]), 13);
     assert!(!is_over(0, &[&part]) && is_over(0, &[&part, &rest]));
-    // Back to an event: what came before stands.
+    // Undo back to an event. Earlier changes stay.
     let last = taken_back(run, first, None, 14);
     assert!(is_over(first, &[&last]) && !is_over(0, &[&last]));
-    // Undone itself, and once more.
+    // Undone itself, and then again.
     let back = taken_back(&whole, 0, None, 15);
     assert!(!is_over(0, &[&whole, &back]));
     let gone = taken_back(&back, 0, None, 16);
     assert!(is_over(0, &[&whole, &back, &gone]));
-    // What the run wrote after the undo was asked for stands.
+    // Changes that the run wrote after the undo was requested stay.
     let before = taken_back(&early, 0, None, 17);
     assert!(!is_over(0, &[&before]));
 }
@@ -135,7 +135,7 @@ fn what_a_person_dropped_is_not_undone() {
 
 #[test]
 fn calls_whose_changes_nobody_knows_are_named() {
-    // A command that runs without a trial, then a file that is written.
+    // A command without a trial, then a file that is written.
     let mut world = World::started(definition(), vec![calls(&[command("make all")]), calls(&[write("a")])]);
     world.proposes = true;
     let world = released(world);
@@ -171,7 +171,7 @@ fn nothing_is_undone_while_a_commit_that_a_crash_cut_off_rests() {
     assert_eq!(told(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
 }
 
-/// A commit of `a` and `b` that found another `b` after `a` was written.
+/// Returns a run whose commit of `a` and `b` found another `b` after it had written `a`.
 fn halfway() -> World {
     let mut world = World::started(trying(), vec![calls(&[write("c")]), calls(&[command("./do a=1 b=1")])]);
     world.proposes = true;
@@ -227,7 +227,7 @@ fn with_quorum(mut assignment: Assignment, quorum: Option<u32>) -> Assignment {
 
 #[test]
 fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
-    // The approvers of a phase and their quorum; the approvers of the workflow are `cfo` and `cto`.
+    // Approvers of a phase and their quorum. The approvers of the workflow are `cfo` and `cto`.
     type Names<'a> = (&'a [&'a str], Option<u32>);
     type Row<'a> = (&'a [Names<'a>], Option<Names<'a>>);
     let table: [Row<'_>; 6] = [
@@ -252,7 +252,7 @@ fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
             of.phases.push(phase);
         }
         let ids = of.phases.iter().map(|phase| phase.id.clone()).collect();
-        // A phase whose calls changed nothing has no say.
+        // A phase whose calls changed nothing adds no approvers.
         let mut silent = one_shot("silent", &[]);
         silent.kinds.insert(Kind::ToolApproval, gate(&["nobody"], Some(9)));
         of.phases.push(silent);

@@ -1,5 +1,5 @@
-//! Commands that the world can try: `./do NAME=TEXT -NAME` writes and deletes files, any other line changes nothing.
-//! `cargo fmt` does what `formats` says. Names below `target/` are ignored by git.
+//! Commands that the test world can try. `./do NAME=TEXT -NAME` writes and deletes files, and other lines change
+//! nothing. `cargo fmt` does the changes in `formats`. Names below `target/` are ignored by git.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ impl World {
         })
     }
 
-    /// What `write_file` would change.
+    /// Returns the changes that `write_file` proposes.
     pub(crate) fn propose(&self, call: &Call) -> Proposed {
         let mut files = self.files.clone();
         let (path, content) = (call.argument("path"), call.argument("content"));
@@ -63,7 +63,7 @@ impl World {
         Proposed { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
     }
 
-    /// Applies a changeset, as a tool would: all of it or nothing; of one that was begun, what is left.
+    /// Applies a changeset like a tool: all of it or nothing. A resumed commit applies the remaining changes.
     pub(crate) fn commit(&mut self, changeset: &Changeset, is_resumed: bool) -> Outcome {
         let now = |path: &str| self.files.get(path).map(|text| entry(text));
         let is_other = |change: &&Change| {
@@ -86,7 +86,7 @@ impl World {
     }
 
     pub(crate) fn commit_one(&mut self, change: &Change) {
-        // The texts are digits and short words: what has the digest is found among those of the line.
+        // The text with the digest is found among the words of the commands.
         let line = self.run.calls.values().filter_map(|call| call.argument("command"));
         let line = line
             .map(|line| if line == "cargo fmt" { "./do src/a=1 src/b=1 src/sub/b=1 docs/b=1" } else { line });

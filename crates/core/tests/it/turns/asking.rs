@@ -1,4 +1,4 @@
-//! Questions that are printed instead of asked, and runs in which nobody may be asked.
+//! Questions that are printed instead of asked, and runs with asking off.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{asking_off, heard, say};
 use crate::world::{World, calls, choose, choose_with, definition, says};
 
-/// A question printed as the last word is told to the model once; printed again it is asked (lesson 34).
+/// A reply that ends with a question is refused once. If the model repeats it, the person is asked (lesson 34).
 #[test]
 fn a_printed_question_is_told_once_and_then_asked() {
     let mut world = World::started(definition(), vec![says("Which one?")]);
@@ -38,7 +38,7 @@ fn a_printed_question_goes_on_with_the_answer_or_without() {
     );
 }
 
-/// With asking off, nothing opens: the tool is gone, and the model is told to decide.
+/// With asking off no interrupt opens, the tool is removed, and the model must decide itself.
 #[test]
 fn asking_off_asks_nobody() {
     let question = ("ask_human", json!({ "question": "Which?" }));

@@ -1,4 +1,4 @@
-//! Model calls that fail: when they are tried again, and what follows when they are not.
+//! Failed model calls: retries with back-off, and the outcome without a retry.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -18,7 +18,7 @@ fn an_empty_reply_is_a_failure_that_may_be_tried_again() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// Waits double up to a minute; a provider may ask for more, within that minute.
+/// The delay doubles up to a minute. A provider may ask for a longer delay within that minute.
 #[test]
 fn failed_model_calls_back_off() {
     let definition = || phase(|phase| phase.limits.attempts = 12);

@@ -1,4 +1,4 @@
-//! The limits of a step: hitting one asks a person, or ends the run with its name.
+//! Limits of a step: reaching one asks a person, or ends the run with the name of the limit.
 
 use holdshort_core::definition::Phase;
 use holdshort_core::interrupt::Kind;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{heard, phase};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, fails, read, says};
 
-/// The same call again and again is a loop, and a person is asked (lesson 15).
+/// Equal calls in a row are a loop, and a person is asked (lesson 15).
 #[test]
 fn equal_calls_in_a_row_end_in_a_question() {
     let mut script: Vec<_> = (0..4).map(|_| calls(&[read("a"), read("a")])).collect();
@@ -26,7 +26,8 @@ fn equal_calls_in_a_row_end_in_a_question() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// So many fresh budgets are taken unasked; a person is told how many there were, and theirs is no further one.
+/// `continues` budgets are taken without asking. The interrupt shows their number, and a budget from a person is
+/// not one of them.
 #[test]
 fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     let continues = phase(|phase| {
@@ -54,10 +55,10 @@ fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// A limit's name, how it is set, and a reply that reaches it.
+/// Name of a limit, the function that sets it, and a reply that reaches it.
 type Limited = (&'static str, fn(&mut Phase), Answer);
 
-/// A limit asks, or ends the run by its name where nobody may be asked.
+/// A limit asks a person, or ends the run with its name if asking is off.
 #[test]
 fn a_limit_asks_or_ends_the_run() {
     let reads = |n: usize| calls(&(0..n).map(|i| read(&i.to_string())).collect::<Vec<_>>());
@@ -92,7 +93,7 @@ fn a_limit_asks_or_ends_the_run() {
     }
 }
 
-/// What a person stops has an output that says so, and the run does not call itself done (contract E22).
+/// The output of a step that a person stops names the limit, and the run is `partial` (contract E22).
 #[test]
 fn what_is_stopped_at_a_limit_says_so() {
     let silent = || Ok(Reply { text: String::new(), ..calls(&[read("a")]).expect("it is a reply") });
@@ -118,7 +119,7 @@ fn a_limit_that_is_not_reached_says_nothing() {
     assert_eq!((world.count("limit_reached"), world.run.status()), (0, Status::Completed));
 }
 
-/// Attempts lost to our own crash count against no limit; crashes without progress have one of their own.
+/// Attempts lost to a crash of the server count against no limit. Crashes without progress have their own limit.
 #[test]
 fn crashes_without_progress_have_a_limit() {
     let mut world = World::started(definition(), Vec::new());
@@ -142,7 +143,7 @@ fn crashes_without_progress_have_a_limit() {
     assert_eq!(world.run.status(), Status::Running, "with progress in between they do not add up");
 }
 
-/// Whoever decides at a limit or a failure reads what was achieved and what it took.
+/// The interrupt at a limit or a failure shows what was achieved and spent.
 #[test]
 fn what_was_achieved_and_spent_is_told() {
     let usage = Usage { input_tokens: 60, output_tokens: 50 };
@@ -169,7 +170,7 @@ fn what_was_achieved_and_spent_is_told() {
     assert!(words.contains("\n\nSo far: 0 steps done, 2 calls made, 1 reply of a model"), "{words}");
 }
 
-/// A run that fails by itself says it, too, and a call that failed before it could start was made.
+/// A run that fails by itself reports this too. A call that failed before its start is included.
 #[test]
 fn what_a_failed_run_achieved_and_spent_is_told() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);
@@ -211,8 +212,7 @@ fn durations_read_well() {
     }
 }
 
-/// A question that a person answered between failures ends no row of them: an agent that gets nothing done does not go on
-/// by asking.
+/// An answered question between failures does not reset their count, so that an agent can not continue by asking.
 #[test]
 fn an_answered_question_between_failed_calls_ends_no_row() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

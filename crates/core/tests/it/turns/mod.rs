@@ -1,4 +1,4 @@
-//! The turn loop: what a reply sets going, and when the model is called again.
+//! The turn loop: the actions that follow a reply, and the next call of the model.
 
 mod asking;
 mod ending;
@@ -26,7 +26,7 @@ fn asking_off() -> Definition {
     definition
 }
 
-/// What the next request says, without system message and task.
+/// Returns the messages in the next request, without the system message and the task.
 fn heard(world: &World) -> Vec<String> {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
@@ -45,7 +45,7 @@ fn say(message: &Message) -> String {
     }
 }
 
-/// Every call has its result directly after it, and no id twice.
+/// Asserts that every call has its result directly after it, and that no id is used twice.
 pub(crate) fn paired(request: &Request) {
     let mut seen = std::collections::BTreeSet::new();
     let mut rest = request.messages.as_slice();

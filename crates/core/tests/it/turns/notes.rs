@@ -1,4 +1,4 @@
-//! What people say on the way reaches the requests that follow, once.
+//! Messages of people during a run reach the later requests, once.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{Decision, Kind};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{heard, phase, say};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
 
-/// What a person says while the model works reaches its next request, even after its last word.
+/// A message during a model call reaches the next request, even after a last reply.
 #[test]
 fn a_message_during_a_model_call_is_heard_next() {
     for (reply, expected) in [
@@ -54,10 +54,10 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: hurry"]);
 }
 
-/// A name, the workflow, the reply that leads to a question, its kind, the decision.
+/// Name, workflow, reply that opens an interrupt, its kind, and the decision.
 type Noted = (&'static str, Definition, Answer, Kind, Decision);
 
-/// Whatever a person says with a decision reaches a later request (lesson 38).
+/// A text with any decision reaches a later request (lesson 38).
 #[test]
 fn no_note_is_lost() {
     let review = || ("request_review", json!({ "title": "t", "content": "c" }));
@@ -144,7 +144,7 @@ fn no_note_is_lost() {
         .collect();
     assert_eq!(lost, Vec::<&str>::new());
 
-    // What ends a step or a phase is heard by the next one.
+    // If the decision ends a step or a phase, the next one gets its text.
     let mut definition = phase(|phase| phase.gates.after_step = true);
     definition.phases.push(crate::world::checkpoint("look", &["work"]));
     definition.phases.push(crate::world::one_shot("next", &["look"]));
@@ -173,7 +173,7 @@ fn with_text(decision: Decision) -> Decision {
     Decision { text: Some("NOTE".to_owned()), ..decision }
 }
 
-/// A redone step keeps its conversation, and can be sent back so often and no more.
+/// A redone step keeps its conversation. The number of redos is limited.
 #[test]
 fn a_step_is_redone_with_the_feedback() {
     let script = (0..4).map(|i| says(&format!("Done {i}."))).collect();

@@ -1,4 +1,4 @@
-//! The calls of a reply: side by side or one after the other, and each is answered.
+//! Calls of a reply: parallel or one after the other, with a result for each.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::{Arguments, Reply, RequestedCall, Stop, Usage};
@@ -56,7 +56,7 @@ fn several_calls_in_one_reply() {
     );
 }
 
-/// One side effect at a time, in the order of the reply.
+/// Side effects run one at a time, in the order of the reply.
 #[test]
 fn writes_take_turns() {
     let mut definition = definition();
@@ -79,7 +79,7 @@ fn writes_take_turns() {
     assert_eq!(due(&world), ["tool/call_2/1"]);
 }
 
-/// What can not be run is answered, not asked about, and never gets near a tool.
+/// An invalid call gets an error as its result, without asking a person or reaching a tool.
 #[test]
 fn calls_that_can_not_be_run_are_answered() {
     let malformed = |text: &str| RequestedCall {
@@ -139,7 +139,7 @@ fn calls_that_can_not_be_run_are_answered() {
     crate::events::reread(&world);
 }
 
-/// A tool that the agent does not have is not available, also where the workflow knows it.
+/// An agent can not call a tool that only other agents of the workflow have.
 #[test]
 fn an_agent_has_its_own_tools_only() {
     let mut definition = definition();
@@ -160,7 +160,7 @@ fn a_reply_holds_so_many_calls_and_no_more() {
     assert_eq!(world.count("tool_started"), limits::CALLS_PER_REPLY);
 }
 
-/// What a tool reports is journalled whatever it holds, and read again.
+/// The result of a tool is journalled whatever values it has, and can be read back.
 #[test]
 fn what_a_tool_reports_can_always_be_read_again() {
     let mut deep = json!("bottom");

@@ -1,4 +1,4 @@
-//! What a model is sent stays within its window: old turns are summed up by a model, what people said never is.
+//! Requests to a model fit its window: a model summarises old turns, but never messages of people.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{asking_off, heard, paired, phase};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Three quarters of it are 4,500 bytes.
+/// Window in tokens. Three quarters of it are 4,500 bytes.
 const WINDOW: u64 = 2_000;
 
 fn narrow(mut definition: Definition) -> Definition {
@@ -24,7 +24,7 @@ fn narrow(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Files of 800 bytes, each with a word of its own at both ends.
+/// Starts a run with files of 800 bytes, each with a unique word at both ends.
 fn world(definition: Definition, script: Vec<Answer>) -> World {
     let mut world = World::started(definition, script);
     for name in ["a", "b", "c", "d", "e", "f"] {
@@ -37,13 +37,13 @@ fn reads(names: &[&str]) -> Vec<Answer> {
     names.iter().map(|name| calls(&[read(name)])).collect()
 }
 
-/// About what a provider counts: the estimate of the run, made again.
+/// Returns an independent estimate of the size of a request.
 fn bytes(request: &Request) -> usize {
     let texts = request.messages.iter().map(|message| json!(message).to_string().len());
     texts.sum::<usize>()
 }
 
-/// The step that waits to sum up.
+/// Returns the step that waits for its summary.
 fn summariser(world: &World) -> String {
     let waits = |(id, step): (&String, &std::sync::Arc<holdshort_core::run::Step>)| {
         (step.agent == SUMMARISER && step.end.is_none()).then(|| id.clone())
@@ -101,7 +101,8 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(at("written by a model") < at("end-d"), "{told:#?}");
     assert_eq!(world.run.steps["work"].used.tokens, 42, "it is paid by the step that needs it");
 
-    // As long as there is room nothing more is summed up, and then only what came since, with the summary before it.
+    // While there is room, nothing more is summarised. The next summary covers the newer turns and the previous
+    // summary.
     world.work();
     while world.run.ended.is_none() {
         let by = summariser(&world);
@@ -114,7 +115,7 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(!world.log.iter().any(|event| event.fact.encode().1["shortened"] == true));
 }
 
-/// The plan that a person has approved stands word for word, however many summaries come after it.
+/// The approved plan stays verbatim after any number of summaries.
 #[test]
 fn an_open_plan_is_never_summed_up() {
     let step = "Sort names.txt by length, the shortest first";
@@ -208,7 +209,7 @@ fn a_provider_that_refuses_the_length_is_asked_once_more_with_less() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
     assert!(heard(&world).join("\n").contains("a and b are long."));
 
-    // Once: the next refusal fails the step.
+    // A second refusal fails the step.
     let mut script = reads(&["a", "b", "c"]);
     script.extend([fails(FailureKind::TooLong), fails(FailureKind::TooLong)]);
     let mut world = self::world(asking_off(), script);
@@ -231,7 +232,7 @@ fn what_can_not_be_made_to_fit_is_not_sent() {
     }
 }
 
-/// What the provider counts corrects the estimate: three bytes are not always a token.
+/// The token count of the provider corrects the estimate, because three bytes are not always a token.
 #[test]
 fn the_provider_s_count_corrects_the_estimate() {
     for (counted, summed_up) in [(0, true), (900, false), (1_600, true), (1, false)] {
@@ -259,7 +260,7 @@ fn a_crash_in_the_middle_of_a_summary_loses_nothing() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// A person stops the run, or the step is over, while its turns are summed up.
+/// A summary that is no longer needed is dropped if the run is cancelled.
 #[test]
 fn a_run_that_ends_meanwhile_needs_no_summary() {
     let mut world = world(narrow(asking()), reads(&["a", "b", "c", "d"]));
@@ -280,7 +281,7 @@ fn priced(terms: &[(&str, u64)]) -> BTreeMap<String, ModelTerms> {
     terms.collect()
 }
 
-/// A budget in money is one in whole numbers, and a model without a price counts at the highest one.
+/// Budgets in money are whole numbers. A model without a price is charged to the budget at the highest price.
 #[test]
 fn a_budget_in_money_asks_and_what_was_spent_is_told() {
     let usage = Usage { input_tokens: 1_000_000, output_tokens: 250_000 };
