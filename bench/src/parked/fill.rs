@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// As many connections as appends that share a commit.
+/// Number of connections, equal to the number of appends that share a commit.
 const CONNECTIONS: usize = 256;
 /// One id in this many is kept.
 const REMEMBERED: u64 = 100;

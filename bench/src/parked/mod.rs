@@ -46,7 +46,7 @@ struct Rung {
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
-    /// Time until ready after the server was killed. This start must recover the log.
+    /// Time until ready after the server was killed. The start must recover the log.
     after_a_kill: Duration,
 }
 

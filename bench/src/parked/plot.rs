@@ -1,5 +1,5 @@
-//! The picture of the cost per run over the number of runs. It has four small plots, with counts in powers of ten
-//! from left to right and values from 0. A flat line is a cost that does not grow.
+//! The picture of the cost per run over the number of runs: four small plots, with counts in powers of ten from left
+//! to right and values from 0. A flat line is a cost that does not grow.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! A client that follows events. It only reads and counts the interrupts that open, so that ten thousand clients
-//! fit on the machine of the server.
+//! A client that follows events: it only reads and counts the interrupts that open, so that ten thousand clients fit
+//! on the machine of the server.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Way {
     }
 }
 
-/// Client that the server has sent its starting position. It receives all events committed from then on.
+/// Client that the server has sent its starting position. The client receives all events committed from then on.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),

@@ -1,6 +1,6 @@
 //! `trials`: the cost of trying a command before it is released. Measures the tools themselves in this process,
-//! without a server. The figures are `true` run and tried in workspaces of two sizes, a commit of many files, and
-//! the bytes of a file edit in the journal.
+//! without a server. The figures are `true` run and tried in workspaces of two sizes, a commit of many files,
+//! and the journal bytes of a file edit.
 //!
 //! `report.rs` writes the table. `oops.rs` measures another program that does the same.
 

@@ -1,5 +1,5 @@
-//! `oops` (crate `oops-sh`) at the same work. It also runs a command over an overlay and applies its changes
-//! afterwards. It does so for a whole folder at once, without a gate, a journal or preconditions.
+//! `oops` (crate `oops-sh`) at the same work. Like Holdshort, `oops` runs a command over an overlay and applies its
+//! changes afterwards, but for a whole folder at once, without a gate, a journal or preconditions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

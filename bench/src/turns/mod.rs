@@ -59,7 +59,7 @@ struct Row {
     events: f64,
     /// Bytes of the whole data folder after the server has ended, per turn.
     bytes: f64,
-    /// Bytes of all requests to the model, per turn. They include the earlier messages.
+    /// Bytes of all requests to the model, per turn. Each request includes the earlier messages.
     sent: f64,
 }
 

@@ -285,7 +285,7 @@ fn a_record_meets_the_rules() {
     assert_eq!(result(&world, "assumptions"), Value::Null);
 }
 
-/// A step paused by a sibling's question has no deadline. It retries after the answer.
+/// A step paused by a sibling's question has no deadline, and retries after the answer.
 #[test]
 fn a_held_step_has_no_deadline() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };

@@ -201,8 +201,8 @@ fn a_vote_is_taken_back_until_the_resolution() {
     assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
 }
 
-/// The vote of an approver who leaves is withdrawn. An assignment that nobody left can settle escalates to admins
-/// and operators.
+/// The vote of an approver who leaves is withdrawn. An assignment that the remaining people can not settle
+/// escalates to admins and operators.
 #[test]
 fn who_leaves_takes_their_vote_along() {
     let (mut world, id) = held(stages(vec![of_people(&["anna", "ben"], 2)]));

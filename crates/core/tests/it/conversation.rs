@@ -226,7 +226,7 @@ fn a_conversation_has_so_many_runs_and_no_more() {
     for (runs, takes_front, refused) in [
         (FRONT_RUNS - 1, true, None),
         (FRONT_RUNS, true, Some(Rejection::Limit { name: "front_runs", limit })),
-        // A run that does not take the front is not limited.
+        // A run that does not take the front is not part of the limit.
         (FRONT_RUNS, false, None),
     ] {
         let mut world = limited(runs);

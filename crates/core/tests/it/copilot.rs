@@ -29,8 +29,8 @@ fn copilot(copilot: Copilot) -> Definition {
     definition
 }
 
-/// Returns a run with all features of copilots: a clarification, a hand-off within a round, and a turn with a new
-/// task. It also has a choice, an interruption, and an end by the person.
+/// Returns a run with all features of copilots: a clarification, a hand-off within a round, a turn with a new task,
+/// and a choice. The run also has an interruption, and an end by the person.
 pub(crate) fn story() -> World {
     let mut definition = routed_team();
     definition.gates.rules.push(allow(&["write_file"]));

@@ -127,7 +127,7 @@ fn an_edit_is_looked_at_again_and_then_runs() {
     assert_ne!(world.run.calls["call_1"].digest, shown);
 }
 
-/// Edited arguments meet the rules again. They may be forbidden, or have a new reason to ask.
+/// Edited arguments meet the rules again: the call may be forbidden, or have a new reason to ask.
 #[test]
 fn an_edit_is_voted_on_again() {
     use holdshort_core::policy::RuleAction::{Ask, Forbid};

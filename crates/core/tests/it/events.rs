@@ -18,8 +18,8 @@ use crate::world::{
     World, adopt, calls, choose, choose_with, command, definition, draw, edit, read, says, tell, write,
 };
 
-/// Returns a run with all features: free and gated calls, a question, a plan, an edit, a grant and a message. It
-/// also has a pause, a review, a printed question, and gates before and after the step.
+/// Returns a run with all features: free and gated calls, a question, a plan, an edit, a grant and a message. The
+/// run also has a pause, a review, a printed question, and gates before and after the step.
 pub(crate) fn story() -> World {
     use serde_json::json;
     let mut definition = definition();

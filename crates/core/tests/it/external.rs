@@ -104,7 +104,7 @@ fn an_edit_is_checked_against_the_askers_schema() {
     );
 }
 
-/// Returns the pointers to the invalid fields of each decision. They are empty if the decision is accepted.
+/// Returns the pointers to the invalid fields of each decision, or none if the decision is accepted.
 fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     let mut world = external(Origin::External);
     asks(&mut world, ask).expect("it may ask");

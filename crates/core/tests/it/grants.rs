@@ -48,7 +48,7 @@ fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
     Input::Decide { interrupt, decision, holder: None }
 }
 
-/// `approve_session` lets its own call run and remembers the decision. It releases the other open calls that the
+/// `approve_session` runs its own call and remembers the decision. The grant releases the other open calls that the
 /// person kept. A decision that keeps a call which the grant does not cover is refused as a whole.
 #[test]
 fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
@@ -438,9 +438,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// A workflow can let a grant cover a category (contract A24), including other tools and programs. It does not
-/// cover calls that a rule asks about, opaque commands, files that a person's own tools run, deletions or other
-/// categories.
+/// A workflow can let a grant cover a category (contract A24), including other tools and programs. Such a grant
+/// does not cover calls that a rule asks about, opaque commands, files that a person's own tools run, deletions or
+/// other categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [

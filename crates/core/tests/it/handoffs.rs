@@ -201,7 +201,7 @@ fn a_note_is_heard_before_the_end() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Now it is.")));
 }
 
-/// Contract A5: continue, instruct, abort.
+/// Contract A5: a person may choose continue, instruct or abort.
 #[test]
 fn a_person_lets_the_same_agent_go_on() {
     let asked = || {

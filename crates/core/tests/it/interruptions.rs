@@ -257,7 +257,7 @@ fn calls_are_ended_by_what_they_are_at() {
         ("tried call gated", Some(CallEnd::Skipped), &[], &["turn"]),
         ("tried call committing", None, &[], &["turn"]),
         ("call authorised", Some(CallEnd::Skipped), &[], &["turn"]),
-        // The file tool of this test reports no changes while it runs, so the run waits for its end.
+        // The file tool of this test does not propose its changes, so it is not stopped.
         ("call started", None, &[], &["turn"]),
         ("call doubted", None, &[], &["turn", "unknown_outcome"]),
         ("call started again", None, &["tool/call_1/2"], &["turn"]),
@@ -285,7 +285,7 @@ fn calls_are_ended_by_what_they_are_at() {
 fn every_state_waits_for_words_and_goes_on_with_them() {
     for (name, mut world) in states() {
         match world.try_send(&Actor::operator("rest"), interrupt()) {
-            // It is the person's turn already.
+            // The person has the turn already.
             Ok(told) if told.is_empty() && world.open_kinds() == ["turn"] => continue,
             Ok(_) => {}
             Err(Rejection::Ended(_) | Rejection::NotInterruptible(_) | Rejection::Outdated) => continue,
@@ -699,7 +699,7 @@ fn a_trial_is_stopped_and_nothing_of_it_happens() {
     assert!(world.files.is_empty() && world.run.status() == Status::Waiting);
 }
 
-/// A run may be interrupted any number of times. It never asks about a reply that the person cut off.
+/// A run may be interrupted any number of times, and never asks about a reply that the person cut off.
 #[test]
 fn interrupted_again_and_again_it_goes_on_each_time() {
     let mut world = replying(vec![says("Done.")]);

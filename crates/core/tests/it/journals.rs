@@ -67,7 +67,7 @@ fn stories() -> [Story; 4] {
 }
 
 /// Returns a run with replies that do not end it, ordered calls, a grant for the shape of a command, and a command
-/// in doubt. It also has a limit of failures, and an end by the tool with undone work.
+/// in doubt. The run also has a limit of failures, and an end by the tool with undone work.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));

@@ -252,7 +252,7 @@ fn so_many_and_no_more() {
     assert_eq!(system.keys.get(&numbered(0).id), None);
 }
 
-/// A person acts in the role that the permission reaches farthest in, and among equal ones in the least role.
+/// A person acts in the role with the widest extent of the permission. Among equal extents the least role is used.
 #[test]
 fn the_role_that_somebody_acts_in() {
     let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();

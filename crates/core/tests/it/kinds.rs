@@ -160,7 +160,7 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
     assert_eq!((opened.expires_at, named(opened)), (Some(world.now.plus_ms(9_000)), texts(&["operator"])));
 }
 
-/// Returns the kinds of phases with agents of their own: planning, control, ideas.
+/// Returns the phase kinds planning, control and idea generation.
 fn kinds() -> [PhaseKind; 3] {
     let planner = "planner".to_owned();
     [

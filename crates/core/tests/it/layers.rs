@@ -143,7 +143,8 @@ fn a_run_adds_checkpoints() {
     assert_eq!(asked(world), ["plan_approval after_planning", "tool_approval before_deploy deploys"]);
 }
 
-/// `after_step: unless_clean` (contract A14, `auto_approve_successful_steps`).
+/// `after_step: unless_clean` skips the checkpoint after a step without failures (contract A14,
+/// `auto_approve_successful_steps`).
 #[test]
 fn a_clean_step_is_let_through() {
     let after = |gates: StepGates, config: Config, script| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use holdshort_core::named::outside;
 
-/// Returns the paths that the task does not name.
+/// Returns the marked paths: those that the task does not name.
 fn marked<'p>(task: &str, paths: &[&'p str]) -> Vec<&'p str> {
     outside(&[task], "/home/me/work", paths.iter().copied()).into_iter().collect()
 }

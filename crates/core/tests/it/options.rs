@@ -113,7 +113,7 @@ fn worked(definition: Definition, script: Vec<Answer>) -> World {
     world
 }
 
-/// Returns a workflow with the expiry of `definition` and with agents that hand over.
+/// Returns a run with the expiry of `definition` and with agents that hand over.
 fn hands_over(definition: Definition, tool: &'static str) -> World {
     let mut handing_over = world::handing_over();
     handing_over.gates.kinds = definition.gates.kinds;
@@ -179,7 +179,8 @@ fn the_table_of_options() {
     snapshot::check("options", &snapshot::table(&rows));
 }
 
-/// Texts of each option for native work. Also those for external agents and after a trial, if they differ.
+/// The snapshot has the text of each option for native work, and those for external agents and after a trial if
+/// they differ.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -298,7 +299,7 @@ fn an_external_choice_is_not_made_by_time() {
     assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
 }
 
-/// This holds for each option that a workflow of an earlier version, a gate or an asker may name.
+/// An expiry never takes an option that needs a text or an edit, even if a workflow, a gate or an asker names one.
 #[test]
 fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     for kind in Kind::ALL {
@@ -367,7 +368,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
-/// A workflow can drop and reorder options. It can not add options that the opening does not offer.
+/// A workflow can drop and reorder options, but not add any that the opening does not offer.
 #[test]
 fn a_workflow_drops_and_reorders_options() {
     let call = cases().swap_remove(0).open;

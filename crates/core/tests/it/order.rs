@@ -55,7 +55,7 @@ fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     cards.collect()
 }
 
-/// A reply, and the actions due after its inspection: reads run side by side up to the first call that writes, and
+/// A reply, and the actions due after its inspection. Reads run side by side up to the first call that writes, and
 /// later calls wait for it.
 #[test]
 fn what_may_start_first() {
@@ -112,8 +112,8 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     );
 }
 
-/// A refusal of the earlier call does not change the later one, whose card stays open. The viewer adds the outcome
-/// of the earlier one.
+/// A refusal of the earlier call does not change the later one, whose card stays open. A surface that shows the
+/// card adds the outcome of the earlier call.
 #[test]
 fn a_refusal_holds_up_nothing() {
     let decisions = [choose_with("reject", "not that"), choose_with("respond", "it is there")];
@@ -173,8 +173,8 @@ fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     definition
 }
 
-/// A released call waits for a call that turns its file into a link. It is inspected again, and the gates vote on
-/// the link's target.
+/// A released call waits for a call that turns its file into a link. The released call is inspected again, and the
+/// gates vote on the link's target.
 #[test]
 fn a_released_call_is_looked_at_again_behind_a_write() {
     let forbid = [(RuleAction::Forbid, "secrets/**")];
@@ -264,7 +264,7 @@ fn impossible() -> Inspected {
     Inspected::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
-/// A call that is impossible before an earlier call does not fail. It is inspected again after that call.
+/// A call that is impossible before an earlier call does not fail, but is inspected again after that call.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);

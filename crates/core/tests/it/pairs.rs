@@ -381,7 +381,7 @@ fn every_state_takes_or_rejects_every_input() {
     snapshot::check("pairs", &text);
 }
 
-/// An agent can start, ask and finish. It can neither steer a run nor decide.
+/// An agent can start, ask and finish, but neither steer a run nor decide.
 #[test]
 fn an_agent_starts_asks_and_finishes_and_nothing_else() {
     for (name, world) in states() {

@@ -228,7 +228,8 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     );
 }
 
-/// E8: where nobody attends a run it is let through if the workflow says so, and waits otherwise.
+/// Contract E8: an unattended run approves a checkpoint by itself only if its workflow allows it. Otherwise the run
+/// waits.
 #[test]
 fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     for (when_no_channel, unattended, passes) in [
@@ -250,7 +251,7 @@ fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     }
 }
 
-/// A12: what a person wants to be different reaches whoever works later.
+/// Contract A12: a requested change at a checkpoint reaches the agents that work later.
 #[test]
 fn a_checkpoint_may_take_what_is_to_be_different() {
     let mut definition = definition();

@@ -1,4 +1,4 @@
-//! Browsers that tell their person: whose they are, when one ends, and what the journal holds of it.
+//! Browsers with push notifications: the person of each, the end of a subscription, and its data in the journal.
 
 use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
 use holdshort_core::digest::Digest;

@@ -1,4 +1,4 @@
-//! Which command lines count as reading: rows of an attack, row by row of the tables, and what people do all day.
+//! Command lines that only read: lines of an attack, each row of the tables, and everyday commands.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
     gate::vote(&subject, rules)
 }
 
-/// A policy that allows what reads lets through what reads, and nothing else.
+/// A policy that allows commands that only read allows exactly those lines of the attack.
 #[test]
 fn of_an_attack_only_what_reads_is_let_through() {
     let reading =
@@ -80,7 +80,7 @@ fn of_an_attack_only_what_reads_is_let_through() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A push is met by a rule that forbids it, as far as the line says it; otherwise the line asks, without a grant.
+/// A rule that forbids pushes matches every push that the line shows. Otherwise the line asks, and no grant is offered.
 #[test]
 fn of_an_attack_every_push_is_held_back() {
     let rules = [
@@ -106,7 +106,7 @@ fn of_an_attack_every_push_is_held_back() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that allows a command covers it with harmless options, and those that the rule names.
+/// A rule that allows a command covers harmless options and the options that the rule names.
 #[test]
 fn a_rule_covers_harmless_options_and_those_that_it_names() {
     let rows = [
@@ -150,7 +150,7 @@ fn a_rule_covers_harmless_options_and_those_that_it_names() {
     assert_eq!(told, rows);
 }
 
-/// A rule that forbids a command is not evaded by its other names, by options in another order or form, or by options
+/// A rule that forbids a command also matches its other names, options in another order or form, and options
 /// between its words.
 #[test]
 fn what_is_forbidden_is_so_in_other_words() {
@@ -204,7 +204,7 @@ fn what_is_forbidden_is_so_in_other_words() {
     assert_eq!(told, rows);
 }
 
-/// No rule that allows a command of git covers one by which git runs another program, however its option is written.
+/// A rule that allows a git command covers no option by which git runs another program, in any spelling.
 #[test]
 fn a_rule_covers_no_option_that_runs_a_program() {
     let lines = [
@@ -233,7 +233,7 @@ fn a_rule_covers_no_option_that_runs_a_program() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// Where a rule forbids commands, whatever may be another command than it seems asks, whatever allows it.
+/// If a rule forbids commands, a line that could be another command asks, even if a rule allows it.
 #[test]
 fn where_commands_are_forbidden_what_is_unclear_asks() {
     let forbids =
@@ -274,8 +274,8 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
     assert_eq!(told, rows);
 }
 
-/// Where a rule forbids commands, an option by which a program may run another one asks, and so does a subcommand that
-/// nobody knows: a rule that allows the program lets neither through.
+/// If a rule forbids commands, options that may run another program ask, and so do unknown subcommands. A rule that
+/// allows the program covers neither.
 #[test]
 fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     let held = include_str!("may_run_others.txt").lines().filter(|line| !line.is_empty());
@@ -290,8 +290,8 @@ fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// Code on the line may open any file, so it asks where paths are forbidden, too; a rule for other tools or agents
-/// changes nothing.
+/// Code on the line may open any file, so it also asks if paths are forbidden. Rules for other tools or agents
+/// change nothing.
 #[test]
 fn where_paths_are_forbidden_code_asks() {
     let forbids =

@@ -1,4 +1,4 @@
-//! Calls that a person refused: they ask again until the refusal is taken back, whatever allows them.
+//! Calls that a person refused: they ask again until the refusal is revoked, whatever allows them.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -14,7 +14,7 @@ use crate::world::{World, calls, choose, command, definition, rule, says, write}
 
 type Call = (&'static str, Value);
 
-/// Codes of the reasons on the last card.
+/// Returns the codes of the reasons on the last card.
 fn codes(world: &World) -> Vec<String> {
     let interrupt = world.run.interrupts.values().last().expect("it was asked about");
     interrupt.opened.risk.reasons.iter().map(|reason| reason.code.clone()).collect()
@@ -60,7 +60,8 @@ fn a_refused_call_asks_again_in_any_spelling() {
     }
 }
 
-/// The card says who refused what and when; what a grant does not cover is on the card that offers the grant.
+/// The card names the person, the call and the time of the refusal. A card that offers a grant lists the refusals
+/// that the grant does not cover.
 #[test]
 fn the_card_says_what_was_refused() {
     let script = vec![
@@ -96,7 +97,7 @@ fn the_card_says_what_was_refused() {
     assert_eq!(world.effects, ["run_command touch B", "run_command touch A"], "approved once, it ran once");
 }
 
-/// A refusal is revoked by allowing the very call for the session, or by an operator, and by nothing else.
+/// A refusal is revoked only by an operator, or by allowing the same call for the session.
 #[test]
 fn a_refusal_stands_until_it_is_revoked() {
     for revoked_by_hand in [false, true] {
@@ -128,8 +129,7 @@ fn a_refusal_stands_until_it_is_revoked() {
     }
 }
 
-/// Rules that allow, grants for a category, and an approval that holds for the same action once more: a refusal is above
-/// them.
+/// A refusal overrides rules that allow, grants for a category, and approvals that hold for one more equal call.
 #[test]
 fn a_refusal_is_above_what_allows_and_below_what_forbids() {
     for covers in [GrantCovers::Call, GrantCovers::Category] {
@@ -161,7 +161,7 @@ fn a_refusal_is_above_what_allows_and_below_what_forbids() {
     }
 }
 
-/// Time that ran out and rules refuse nothing in the name of a person.
+/// Only a person makes a refusal: an expiry or a rule does not.
 #[test]
 fn only_a_person_refuses() {
     let mut definition = definition();
@@ -174,7 +174,7 @@ fn only_a_person_refuses() {
     assert_eq!(world.session.standing_refusals().count(), 1);
 }
 
-/// Facts cannot be erased: they hold digests of paths. The line that names the call goes with its content.
+/// Facts can not be erased, so they hold only digests of paths. The text of the call is erased with the content.
 #[test]
 fn the_facts_of_a_refusal_name_no_path() {
     let long = format!("touch {}", (0..500).map(|n| format!("secret-{n}")).collect::<Vec<_>>().join(" "));
@@ -198,7 +198,7 @@ fn the_facts_of_a_refusal_name_no_path() {
     }
 }
 
-/// A refusal of a line or of a program with more paths than it remembers covers more, not less.
+/// A refusal of a line or program with more paths than it can store covers more, not less.
 #[test]
 fn a_refusal_of_a_long_line_covers_more() {
     let paths = format!("touch {}", (0..500).map(|n| format!("f{n}")).collect::<Vec<_>>().join(" "));
@@ -219,7 +219,7 @@ fn a_refusal_of_a_long_line_covers_more() {
     }
 }
 
-/// The later of two equal refusals stands also where the card that revokes the earlier one was opened before it.
+/// The later of two equal refusals stays, even if the card that revokes the earlier one was opened before it.
 #[test]
 fn a_later_equal_refusal_stands() {
     let script = vec![calls(&[command("touch A")]), calls(&[command("touch A"), command("touch A")])];

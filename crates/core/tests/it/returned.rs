@@ -1,5 +1,5 @@
-//! Agents that ask in their replies: each is questions or content, and the questions of a stage are asked together
-//! (contract C8, E39).
+//! Agents that ask in their replies: each reply is questions or content, and the questions of a stage are asked
+//! together (contracts C8, E39).
 
 use holdshort_core::asking::{self, Asking, Deliver, Form};
 use holdshort_core::definition::Definition;
@@ -21,7 +21,7 @@ fn returns(asking: Asking) -> Definition {
     definition
 }
 
-/// Analysts side by side, and one who comes after them.
+/// Returns a workflow with three phases side by side and one phase that needs all three.
 fn staged(asking: Asking) -> Definition {
     let phases =
         vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &[]), one_shot("after", &["a", "b", "c"])];
@@ -34,7 +34,7 @@ fn asks(questions: &[(&str, &str)]) -> Answer {
     says(&json!({ "questions": questions }).to_string())
 }
 
-/// What the next request of a step says, from the newest reply on.
+/// Returns the messages in the next request of a step, with their roles.
 fn told(world: &World, step: &str) -> Vec<(String, String)> {
     let request = world.run.request(step).expect("it has begun");
     let said = request.messages.into_iter().map(|message| match message {
@@ -70,7 +70,7 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
     world.person(Input::Decide { interrupt, decision, holder: None });
 }
 
-/// What a reply is, by its words.
+/// The text of a reply makes it questions, content or neither.
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
@@ -145,7 +145,8 @@ fn a_reply_is_questions_or_content_or_neither() {
     }
 }
 
-/// The questions of a stage open together, each asker goes on with its own answers, and nobody else is called again.
+/// Questions of a stage open together. Each asker continues with its own answers, and other agents are not called
+/// again.
 #[test]
 fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     let mut world = World::new(staged(Asking::default()))
@@ -159,7 +160,7 @@ fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     assert_eq!(open(&world), wanted.map(|(asker, text)| (asker.to_owned(), text.to_owned())));
     assert_eq!(world.run.steps["b"].turn, 1);
 
-    // Some are answered while others wait, in any order; a restart between them repeats nothing.
+    // Some questions are answered while others stay open, in any order. A restart in between repeats nothing.
     decide_on(&mut world, "How hard?", choose_with("answer", "Very."));
     world.crash();
     world.work();
@@ -208,7 +209,7 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// The agent is told once; then a person is asked what to make of it.
+/// The agent is corrected once. After a second malformed reply a person is asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();
@@ -231,7 +232,7 @@ fn a_malformed_form_is_told_once() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// Skipped or expired: the agent has to say what it assumes, as after a call.
+/// After a skip or an expiry the agent must record its assumption, as after a call.
 #[test]
 fn a_question_without_an_answer_is_assumed() {
     let script = vec![
@@ -261,7 +262,7 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     assert!(told(&world, "work").last().expect("there is one").1.contains("Answer: {\"hours\":7.5}"));
 }
 
-/// Contract C2, E39: nobody is asked, and the reason holds the questions.
+/// Contracts C2, E39: if asking is off, questions end the run, and the end reason has their text.
 #[test]
 fn where_nobody_is_asked_questions_end_the_run() {
     let off = || returns(Asking { enabled: false, ..Asking::default() });
@@ -282,7 +283,7 @@ fn where_nobody_is_asked_questions_end_the_run() {
     assert_eq!(result(&world, "text"), json!("I assume that you were well."));
 }
 
-/// A rule speaks of the tool, whatever the form: what is forbidden is told, and nobody is asked.
+/// A rule on the tool also applies to this form: a forbidden question is refused, and no interrupt opens.
 #[test]
 fn a_rule_about_the_tool_counts() {
     let mut definition = returns(Asking::default());
@@ -293,7 +294,8 @@ fn a_rule_about_the_tool_counts() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// An agent that has no tool to ask brings content, whatever it looks like; one that has calls no tool to ask.
+/// A reply of an agent without the tool is content, whatever its form. An agent that asks by reply can not call the
+/// tool.
 #[test]
 fn who_may_ask_is_who_has_the_tool() {
     let mut definition = returns(Asking::default());

@@ -1,4 +1,4 @@
-//! The table of rights, as the core enforces it: what no role may ever have, and who may send what to a run.
+//! The table of rights in the core: permissions that a role never has, and the inputs that each role may send to a run.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn agents_and_auditors_release_nothing() {
     assert_eq!(whole, [], "an agent has what is its own");
 }
 
-/// A run of ours is nobody's own: an agent steers it in no way, and who only reads or reviews does not either.
+/// Agents, reviewers and auditors can not steer a native run.
 #[test]
 fn a_run_of_ours_is_steered_by_admins_and_operators() {
     for role in ROLES {
@@ -61,7 +61,7 @@ fn a_run_of_ours_is_steered_by_admins_and_operators() {
     }
 }
 
-/// What is assigned to somebody is theirs alone; what is assigned to nobody is for admins and operators.
+/// An assigned interrupt is decided by its approvers only, an unassigned one by admins and operators.
 #[test]
 fn who_decides() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);

@@ -1,4 +1,4 @@
-//! What words and flags say of how much is at stake, as the card of an agent that runs elsewhere has it.
+//! Risk from words and flags, as the card of an external agent's call shows it.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::Source;
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use crate::pairs::ask;
 use crate::world::{self, World, calls, says};
 
-/// The risk of an approval that is asked for with this payload.
+/// Returns the risk of an approval with this payload.
 fn risk(title: &str, payload: Value) -> Risk {
     asked(Ask { kind: Kind::ToolApproval, title: title.to_owned(), message: String::new(), payload, ..ask() })
 }
 
-/// The same of a call that is named.
+/// Returns the risk of a call with these arguments.
 fn risk_of_call(arguments: Value) -> Risk {
     let call = ForeignCall { tool: "x".to_owned(), arguments, ..ForeignCall::default() };
     let kind = Kind::ToolApproval;
     asked(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
 }
 
-/// The risk of what an agent that runs elsewhere asks.
+/// Returns the risk of an interrupt of an external agent.
 fn asked(ask: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
@@ -36,7 +36,7 @@ fn asked(ask: Ask) -> Risk {
     world.run.interrupts[&id].opened.risk.clone()
 }
 
-/// The level, and the codes of its reasons.
+/// Returns the level, and the codes of its reasons.
 fn told(risk: &Risk) -> String {
     let level = match risk.level {
         Level::Low => "low",
@@ -105,7 +105,7 @@ fn words_raise_the_level_and_stand_on_the_card() {
     }
 }
 
-/// It goes on with any answer, also where no option releases anything.
+/// The agent continues with any answer, so the risk is read even if no option releases work.
 #[test]
 fn questions_and_choices_of_agents_elsewhere_are_read() {
     let choice = |label: &str| {
@@ -211,7 +211,7 @@ fn members_that_are_switched_on_count() {
     }
 }
 
-/// What members are called and how long a text is, the agent chooses.
+/// The agent chooses member names and the length of texts, so neither may hide a risk.
 #[test]
 fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     const SAID: &str = "drop database production";
@@ -235,12 +235,12 @@ fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
         assert_eq!(codes, expected, "as the arguments of a call: {payload}");
     }
     assert_eq!(told(&asked(Ask { message: padded(SAID), ..ask() })), long);
-    // A table of many rows has the same names in each.
+    // A table of many rows repeats its names in each row.
     let rows: Vec<Value> = (0..400).map(|n| json!({ "sum": n, "note": "x", "to": "y" })).collect();
     assert_eq!(told(&risk("t", json!({ "rows": rows }))), "medium");
 }
 
-/// What our own tools write is in the card's diff.
+/// The contents that native tools write are in the card's diff, so their words do not count.
 #[test]
 fn a_document_of_our_own_agents_speaks_of_many_things() {
     for content in ["delete production".to_owned(), format!("delete {}", "x ".repeat(3_000))] {
@@ -265,7 +265,7 @@ fn a_reason_names_what_was_found_and_where() {
     }
 }
 
-/// Of the plan of an agent of ours, and of what it puts forward for release with a level of its own.
+/// The level applies to a plan of a native agent, and to a review whose agent claims a lower level.
 #[test]
 fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
     let plan = |what: &str| {

@@ -1,17 +1,16 @@
-//! How tasks are routed: every rule and every word of the rules with its near miss, and what a router's answer is read
-//! as.
+//! Routing of tasks: every rule and every word of the rules with a near miss, and parsing of a router's reply.
 
 use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 
 const MODES: [Mode; 3] = [Mode::Minimal, Mode::Balanced, Mode::Aggressive];
 
-/// So many words that say nothing in particular.
+/// Returns `n` words without meaning for the rules.
 fn words(n: usize) -> String {
     vec!["word"; n].join(" ")
 }
 
-/// What the rules make of a task: in minimal, balanced and aggressive mode. `c` clarify, `p` propose, `r` the researcher
-/// begins, `d` the phase's own agent begins.
+/// Returns the routes of a task by the rules, in minimal, balanced and aggressive mode. `c` clarify, `p` propose,
+/// `r` the researcher begins, `d` the phase's own agent begins.
 fn routes(task: &str) -> String {
     let route = |mode| {
         let routed = heuristics(task, mode);
@@ -29,7 +28,7 @@ fn routes(task: &str) -> String {
 fn every_rule_and_its_near_miss() {
     let long = |n: usize| words(n);
     let table: Vec<(String, &str)> = [
-        // 1: phrases that say that nothing is clear yet, before length (E6).
+        // 1: phrases for unclear tasks, checked before the length (contract E6).
         ("write python script. No further details. Generate a plan", "dcc"),
         ("Clarify the requirements of the import job with the team today please", "dcc"),
         ("please determine requirements for the billing page before anything else", "dcc"),
@@ -37,7 +36,7 @@ fn every_rule_and_its_near_miss() {
         ("generate a plan to clarify how the importer treats empty cells", "dcc"),
         ("write down the further details of the importer for the new colleagues", "ddd"),
         ("specified by the schema: reject rows without a date in the importer", "ddd"),
-        // 2: an action and a thing, without a purpose.
+        // 2: an action and an object, without a purpose.
         ("write python script", "dcc"),
         ("Write code", "dcc"),
         ("create a file", "dcc"),
@@ -50,7 +49,7 @@ fn every_rule_and_its_near_miss() {
         ("rewrite code", "ddd"),
         ("make program", "dcc"),
         ("make coffee", "ddd"),
-        // 3: it points at something that nobody has named.
+        // 3: the task refers to something that it does not name.
         ("refactor it", "dcc"),
         ("polish this module", "dcc"),
         ("rename that old helper function", "ddc"),
@@ -63,12 +62,12 @@ fn every_rule_and_its_near_miss() {
         ("fix item totals in the invoice of the web shop", "ddd"),
         ("something wrong happens with totals in the invoice of the web shop", "dcc"),
         ("unbroken lines in the report should be cut at 80 columns", "ddd"),
-        // 5: who begins, and several ways.
+        // 5: the agent that begins, and several ways.
         ("explain how the parser treats quotes", "rrr"),
         ("what is the licence of serde_json", "rrr"),
         ("finder windows open on the wrong screen", "ddd"),
         ("add type hints to calculate_total in utils.py", "ddd"),
-        // Of other scripts nothing is guessed.
+        // The rules do not guess about other scripts.
         ("写一个脚本", "ddd"),
     ]
     .map(|(task, expected)| (task.to_owned(), expected))
@@ -87,17 +86,17 @@ fn every_rule_and_its_near_miss() {
     }
 }
 
-/// Eight words that no rule knows.
+/// Eight words that no rule has.
 const REST: &str = "in the importer of the new billing page";
 
-/// What stands in the list `name` of the rules, in their order.
+/// Returns the entries of the list `name` in the rules, in their order.
 fn listed(name: &str) -> Vec<&'static str> {
     let rules = include_str!("../../src/routing/rules.rs");
     let list = rules.split(&format!("const {name}: [")).nth(1).and_then(|rest| rest.split("];").next());
     list.expect("it is there").split('"').skip(1).step_by(2).collect()
 }
 
-/// That a phrase decides, and none that is like it: a last word that goes on, or a word in between.
+/// Asserts that a phrase decides, and that it does not with a longer last word or a word in between.
 fn decides(phrase: &str, expected: &str, from: impl Fn(&str) -> String) {
     let task = from(phrase);
     let routed = heuristics(&task, Mode::Aggressive);
@@ -219,7 +218,7 @@ fn every_word_of_purpose_makes_a_task_clear() {
         assert_eq!(routes(&task(word)), "ddd", "{word}");
         assert_eq!(routes(&task(&format!("{word}x"))), "dcc", "{word}");
     }
-    // The action itself says none, also where it is a word that can.
+    // The action itself is not a purpose, even if the same word could be one.
     assert_eq!(routes("write a nice shiny little python script today"), "dcc");
 }
 
@@ -270,7 +269,7 @@ fn a_routers_answer_is_read_or_not() {
     for (text, expected) in table {
         assert_eq!(route(text, Mode::Balanced), expected, "{text}");
     }
-    // The mode that asks nobody holds against a router that would.
+    // Minimal mode never asks, even if the router would.
     assert_eq!(route(r#"{"route_type": "clarify"}"#, Mode::Minimal), Some((Route::Direct, None)));
     let asked = read(r#"{"route_type": "propose", "proposals": [{"title": "One"}]}"#, Mode::Balanced);
     assert!(asked.is_some_and(|routed| routed.proposals.len() >= 2));

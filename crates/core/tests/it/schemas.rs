@@ -1,11 +1,11 @@
-//! Schemas from outside: as libraries print them they are taken, and what would cost too much is not.
+//! Schemas from outside: the output of libraries is accepted, and schemas that cost too much are rejected.
 
 use std::fmt::Write;
 
 use holdshort_core::schema::{check, refuse_foreign};
 use serde_json::{Value, json};
 
-/// What the libraries print: `tests/schemas/print_*` made it.
+/// Returns the schemas that a library prints, as made by `tests/schemas/print_*`.
 fn printed(library: &str) -> Value {
     let text = match library {
         "pydantic" => include_str!("../schemas/pydantic.json"),
@@ -134,7 +134,8 @@ fn what_is_no_reference_within_is_named() {
     }
 }
 
-/// A schema that needs itself as a part is one that no answer fits. One that can come to an end is taken.
+/// A schema that requires itself as a part can match no answer and is rejected. A recursive schema that can end is
+/// accepted.
 #[test]
 fn a_schema_that_nothing_can_fit_is_refused() {
     let node = |required: &[&str], next: Value| {
@@ -226,7 +227,7 @@ fn names_and_data_are_no_references() {
     );
 }
 
-/// Definitions that double at each step: the text is short, the work is not.
+/// Definitions that double at each step are short, but would cost endless work.
 #[test]
 fn a_short_schema_costs_no_endless_check() {
     let doubling = |wrap: fn(&str) -> String| {
@@ -269,7 +270,7 @@ fn a_short_schema_costs_no_endless_check() {
     }
 }
 
-/// Each would take longer than anybody lives. Whether the match decides for the value or against it, it is refused.
+/// Each pattern would run almost without end. The value is refused whether the match is for it or against it.
 #[test]
 fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     let endless = "^(?=(a|a)*\\1b)";
@@ -306,7 +307,7 @@ fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     }
 }
 
-/// As deep as values from outside may be, and as large: recursion alone is no reason to refuse.
+/// A value of the maximum depth and size is checked. Recursion alone is not a reason to refuse.
 #[test]
 fn a_large_tree_is_checked() {
     let schema = &printed("pydantic")["Node"];
@@ -319,7 +320,7 @@ fn a_large_tree_is_checked() {
     assert_eq!(pointers(schema, &json!({ "name": "root", "children": wide })), [""; 0]);
 }
 
-/// Whatever is taken is compiled and checked within the stack of any thread.
+/// Every accepted schema is compiled and checked within the stack of any thread.
 #[test]
 fn the_deepest_that_is_taken_needs_no_deep_stack() {
     let mut defs = String::new();
@@ -343,7 +344,7 @@ fn the_deepest_that_is_taken_needs_no_deep_stack() {
     assert_eq!(checked.expect("it starts").join().expect("it ends"), [""; 0]);
 }
 
-/// Of a long value its beginning is quoted; what is wrong with it is told whole.
+/// A message quotes only the start of a long value, and the whole reason.
 #[test]
 fn the_reason_is_told_behind_a_long_value() {
     let long = "a".repeat(50_000);

@@ -1,5 +1,5 @@
-//! What a vote counts as, and what counts no more: hand-overs that keep the gate's floor, people who stand in for others,
-//! roles and groups that changed since.
+//! Seats of votes, and votes that end: hand-overs that keep the gate's requirements, delegates, and changed roles
+//! and groups.
 
 use holdshort_core::actor::{Actor, Role, Whose};
 use holdshort_core::definition::KindGate;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::assignments::{actor, decide, held, leave, names, of_groups, of_people, people, stages};
 use crate::world::{World, calls, choose, command, definition, edit, of_system, person};
 
-/// A command whose gate asks for this.
+/// Returns a held command whose gate has this assignment.
 fn gated(assignment: Assignment) -> (World, InterruptId) {
     let (mut world, id) = held(assignment.clone());
     world.run.interrupts.change(&id, |interrupt| interrupt.opened.assignment = assignment);
@@ -70,7 +70,7 @@ fn nobody_asks_for_less_than_the_gate() {
         assert_eq!(world.run.interrupts[&id].assignment, *gate, "{about}");
     }
 
-    // As many as before, also where that was each that was named.
+    // The new assignment needs as many people as before, even if that was everyone who was named.
     let (mut world, id) = gated(each.clone());
     let told = hand_on(&mut world, &id, "anna", to_names(&["cleo"], &[]));
     assert!(is_invalid(&told), "three have to agree: {told:?}");
@@ -79,7 +79,7 @@ fn nobody_asks_for_less_than_the_gate() {
     world.send(Input::PeopleChanged);
     assert_eq!(world.run.interrupts[&id].assignment.stages, [of_people(&[], 3)]);
 
-    // What it does not say stays as the gate has it.
+    // Settings that the new assignment leaves out stay as the gate has them.
     let (mut world, id) = gated(two.clone());
     let looser = Assignment { self_approval: true, ..stages(vec![of_groups(&["finance"], 2)]) };
     hand_on(&mut world, &id, "olga", HandedTo::Whole(looser)).expect("it asks for as many");
@@ -107,7 +107,7 @@ fn whoever_is_asked_hands_on_their_own_stage_only() {
     assert_eq!(now.stages, [of_people(&["ben"], 1), of_groups(&["finance"], 1)]);
 }
 
-/// Votes for something that others are to decide now are withdrawn: each votes anew.
+/// A hand-over to other approvers withdraws the votes, and each approver votes again.
 #[test]
 fn a_hand_over_settles_nothing_by_itself() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
@@ -121,7 +121,7 @@ fn a_hand_over_settles_nothing_by_itself() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// An actor comes with the role of their sign-in, which may be older than what they are now.
+/// The role of a sign-in may be outdated, so the current role decides.
 #[test]
 fn who_has_left_or_lost_the_role_decides_nothing() {
     let (mut world, id) = gated(Assignment::default());
@@ -152,7 +152,7 @@ fn whoever_stands_in_and_whom_they_stand_in_for_are_one() {
     decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Nor do they make two people of two stages.
+    // A delegate and the person they replace can not be the two people of two stages either.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]));
     delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
     decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
@@ -185,7 +185,7 @@ fn nobody_releases_their_own_work_through_somebody_else() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Nor does somebody whom they chose: a delegation goes through nobody who may not release it.
+/// A person who may not release the work can not choose a delegate for it.
 #[test]
 fn nobody_chooses_who_releases_their_own_work() {
     let own = Err(Rejection::Refused(Refusal::OwnWork));
@@ -223,8 +223,8 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Starters and authors, also with a login link of somebody else or with another form of their name, do not choose who
-/// releases the work. An admin or another approver does.
+/// Starters and authors do not choose who releases the work, even with a login link of another person or another
+/// form of their name. An admin or another approver does.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
     // Starter, author of an edit, caller with the maker of their login link, and true if the caller may hand on.
@@ -278,11 +278,11 @@ fn nobody_hands_on_the_release_of_their_own_work() {
     }
 }
 
-/// Whoever made the link that somebody signed in with is one person with them; but the local operator, who lets in everybody
-/// where there is no provider.
+/// A person and the maker of their login link are one person for votes. The local operator is an exception, because
+/// without a provider the operator makes all links.
 #[test]
 fn whoever_lets_themselves_in_as_others_is_one_of_them() {
-    // Who decides, and who let them in.
+    // Each voter, with the maker of the voter's login link.
     type Votes = &'static [(&'static str, Option<&'static str>)];
     let four = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 2)]) };
     let in_turn = stages(vec![of_people(&["anna"], 1), of_people(&["ben"], 1)]);
@@ -336,7 +336,7 @@ fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
 }
 
-/// Whom they trusted is there no more, and so are those whom that one named.
+/// A delegation ends if a person in its chain leaves, and so do delegations after that person.
 #[test]
 fn a_delegation_ends_with_whoever_it_went_through() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
@@ -360,10 +360,10 @@ fn a_vote_may_be_taken_back_after_the_delegation_has_ended() {
     assert!(world.run.interrupts[&id].votes.is_empty());
 }
 
-/// What becomes of somebody.
+/// Change to a person.
 type Change = fn(&mut World);
 
-/// A seat that would not be the same today holds no vote.
+/// A vote is withdrawn if its voter would no longer have the seat.
 #[test]
 fn a_vote_goes_with_the_seat_that_it_was_cast_in() {
     let legal = stages(vec![of_groups(&["legal"], 2)]);
@@ -396,7 +396,7 @@ fn what_is_settled_stays_as_it_was() {
     assert_eq!(world.run.interrupts[&id].agreed().len(), 2);
 }
 
-/// Whoever is named left between the start of the run and the ask.
+/// If the named approver leaves before the interrupt opens, the stage goes to admins and operators.
 #[test]
 fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     let mut definition = definition();
@@ -416,7 +416,7 @@ fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     assert_eq!(asked.stages, [Stage::default(), of_groups(&["finance"], 1)], "the other stage stays");
 }
 
-/// No more of them than there are.
+/// An emptied assignment requires at most as many people as there are.
 #[test]
 fn what_is_emptied_asks_for_as_many_as_there_are() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 3)]));
@@ -429,7 +429,8 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
     assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
 }
 
-/// Stages of different people stay that as long as there are enough of them; the assignment says where they do not.
+/// Stages of an emptied assignment need different people as long as there are enough. Otherwise the assignment says
+/// that one person may take several.
 #[test]
 fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     for (left, distinct, is_settled) in
@@ -446,13 +447,13 @@ fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
         assert_eq!(now.distinct, distinct, "{left:?}");
         decide(&mut world, &id, "operator", choose("approve")).expect("it is taken");
         assert!(world.run.interrupts[&id].is_open(), "{left:?}");
-        // Again: in the second stage, or it changes nothing.
+        // The second vote is one for the second stage, or changes nothing.
         let _ = decide(&mut world, &id, "operator", choose("approve"));
         assert_eq!(!world.run.interrupts[&id].is_open(), is_settled, "{left:?}");
     }
 }
 
-/// Grants and earlier approvals of one person count where that person could decide alone.
+/// Grants and earlier approvals of a person apply where that person could decide alone.
 #[test]
 fn whose_word_holds_for_the_next_time() {
     let mut system = World::new(definition()).system;
@@ -480,7 +481,7 @@ fn whose_word_holds_for_the_next_time() {
     }
 }
 
-/// Nor does what somebody decided before they left, for whoever comes under their name later.
+/// Decisions from before a person left do not apply, even if the name is used again later.
 #[test]
 fn what_somebody_decided_before_they_left_holds_no_more() {
     let mut system = World::new(definition()).system;
@@ -495,7 +496,8 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
-/// What somebody gave who was let in by somebody else is theirs, and own work where it is either's.
+/// A grant belongs to its giver. The grant is own work if the giver, or the maker of the giver's login link, is the
+/// starter or made the starter's link.
 #[test]
 fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;
@@ -515,7 +517,7 @@ fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     }
 }
 
-/// Others see that nobody is at it.
+/// A claim ends if its holder leaves, so that others see the interrupt as unclaimed.
 #[test]
 fn a_claim_ends_with_whoever_claimed_it() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
@@ -529,7 +531,7 @@ fn a_claim_ends_with_whoever_claimed_it() {
     assert_eq!(world.run.interrupts[&id].claim, None);
     assert!(world.send(Input::PeopleChanged).is_empty(), "once");
 
-    // A client that has it may be running the call: nobody else begins it.
+    // The client that holds the call may be running it, so its claim stays.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
     let holder = Some(Holder { node: 1, number: 7 });
     world.try_send(&anna, Input::Claim { interrupt: id.clone(), holder, over: None }).expect("it is its");
@@ -560,7 +562,7 @@ fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
 }
 
-/// Ben is in both stages, and the second has nobody else: his vote in the first would leave nobody for it.
+/// Ben is in both stages and alone in the second, so his vote in the first would leave no approver for it.
 #[test]
 fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     let in_turn = || stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben"], 1)]);
@@ -571,25 +573,25 @@ fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     decide(&mut world, &id, "ben", choose("approve")).expect("it is his stage");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Saying no needs nobody else.
+    // A rejection needs no further approver.
     let (mut world, id) = gated(in_turn());
     decide(&mut world, &id, "ben", choose("reject")).expect("it ends there");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Where one person may agree in several stages nobody is used up.
+    // If one person may agree in several stages, ben stays available.
     let (mut world, id) = gated(Assignment { distinct: false, ..in_turn() });
     decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
     decide(&mut world, &id, "ben", choose("approve")).expect("he agrees again");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Two of three are needed before, and the third has to be left: the second to agree may not be the one for the end.
+    // The first stage needs two of three people. Ben must be left for the second stage, so he can not be one of them.
     let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben", "cleo"], 2), of_people(&["ben"], 1)]));
     decide(&mut world, &id, "anna", choose("approve")).expect("ben and cleo are left");
     let told = decide(&mut world, &id, "ben", choose("approve"));
     assert_eq!(told, Err(Rejection::Refused(Refusal::NeededElsewhere)));
     decide(&mut world, &id, "cleo", choose("approve")).expect("ben is left");
 
-    // Each that is named has to agree: those of one stage are not those of the other.
+    // All groups must agree, and the people of one stage are not those of the other.
     let each = Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) };
     let (mut world, id) = gated(stages(vec![each, of_people(&["dirk"], 1)]));
     let told = decide(&mut world, &id, "dirk", choose("approve"));
@@ -600,7 +602,8 @@ fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Ben agreed in the first stage while cleo was there for the second. She leaves: all vote anew, and anna takes the first.
+/// Ben agreed in the first stage while cleo was there for the second. After she leaves, his vote is withdrawn, and
+/// anna can take the first stage.
 #[test]
 fn a_vote_that_leaves_nobody_for_another_stage_counts_no_more() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben", "cleo"], 1)]));

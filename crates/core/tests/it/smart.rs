@@ -1,4 +1,4 @@
-//! Smart approval: what asks beside the gates, and the model that judges (contracts A4, A5).
+//! Smart approval: reasons to ask in addition to the gates, and the model that judges (contracts A4, A5).
 
 use holdshort_core::definition::{Definition, Judge, KindGate, Smart};
 use holdshort_core::gate::Source;
@@ -21,7 +21,7 @@ fn found(said: &str, tool: &str, arguments: &Value, keywords: &[&str]) -> Vec<St
     smart::reasons(&act, &keywords).into_iter().map(|reason| reason.text).collect()
 }
 
-/// Words, never parts of words (lesson 37).
+/// Keywords match words, never parts of words (lesson 37).
 #[test]
 fn keywords_are_words() {
     let table = [
@@ -69,7 +69,7 @@ fn keywords_are_words() {
     assert_eq!(wrong, []);
 }
 
-/// The reason says what matched, and where.
+/// The reason names the match and its place.
 #[test]
 fn a_reason_names_what_and_where() {
     let nothing = json!({});
@@ -80,7 +80,7 @@ fn a_reason_names_what_and_where() {
             found("I delete it", "x", &json!({ "a": [{ "b": "deletes" }] }), &["delete", "push"]),
             vec!["keyword `delete` in the agent's message and the arguments"],
         ),
-        // Names of arguments are the tool's, not the agent's.
+        // Names of arguments are chosen by the tool, not by the agent.
         (found("", "x", &json!({ "delete": true }), &["delete"]), vec![]),
         (
             found("", "run_command", &json!({ "command": "kubectl --env=prod get" }), &[]),
@@ -104,7 +104,7 @@ fn a_reason_names_what_and_where() {
             vec!["the agent is uncertain: `i'm guessing` in its message"],
         ),
         (found("I am sure that it ensures certainty", "x", &nothing, &[]), vec![]),
-        // Uncertain is the agent, not the text that it writes.
+        // Only the agent's own message shows uncertainty, not the text that it writes to a file.
         (found("", "x", &json!({ "content": "not sure" }), &[]), vec![]),
     ];
     for (found, expected) in table {
@@ -112,7 +112,7 @@ fn a_reason_names_what_and_where() {
     }
 }
 
-/// Everything is allowed: whoever is asked, is asked by smart approval.
+/// Returns a workflow that allows everything, so that only smart approval asks.
 fn watched(smart: Smart) -> Definition {
     let mut definition = definition();
     definition.gates.rules = vec![allow(&["*"])];
@@ -143,7 +143,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
     world.run.ended.as_ref().map(|ended| (ended.status, ended.reason.as_str()))
 }
 
-/// Cases 10 and 11.
+/// Cases 10 and 11: a keyword asks even if a rule allows the call.
 #[test]
 fn a_keyword_asks_although_a_rule_allows() {
     let script = || vec![calls(&[command("rm -r old_data # delete old_data/")]), says("Done.")];
@@ -185,7 +185,7 @@ fn a_keyword_asks_although_a_rule_allows() {
     assert_eq!(ended(&refused), Some((Status::Completed, "done")));
 }
 
-/// What only reads changes nothing: neither words nor models hold it back.
+/// Calls that only read pass, whatever keywords or models say.
 #[test]
 fn what_only_reads_is_let_through() {
     let reads = [read("production/delete.txt"), command("cat delete_me"), command("ls -l prod")];
@@ -205,7 +205,7 @@ fn what_the_agent_says_counts_with_what_it_does() {
     assert_eq!(ended(&says_so("It is a plain build.")), Some((Status::Completed, "done")));
 }
 
-/// It comes after a forbid and beside every other ask, and no grant silences it.
+/// Smart approval comes after a forbid, adds to other reasons to ask, and overrides grants.
 #[test]
 fn where_it_stands_in_the_vote() {
     let delete = || command("git commit -m delete");
@@ -255,7 +255,7 @@ fn three_failures_in_a_row_ask() {
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
-    // The third of them fails while another call of the same reply is released already.
+    // The third failure also applies to a call of the same reply that was already released.
     let script =
         vec![calls(&[command("false"), command("false"), command("false"), command("make")]), says("Done.")];
     let world = worked(watched(words()), script);
@@ -292,7 +292,7 @@ fn a_model_judges_what_nothing_else_holds_back() {
     assert_eq!((ended(&approved), approved.count("call_judged")), (Some((Status::Completed, "done")), 1));
 }
 
-/// The request: the conversation and the call as material, and the form of the answer.
+/// The request has the conversation and the call as material, and the schema of the answer.
 #[test]
 fn what_the_judge_is_asked() {
     let world = judged(Vec::new());
@@ -316,7 +316,7 @@ fn what_the_judge_is_asked() {
     assert_eq!(world.run.request(JUDGE).and_then(|request| request.model).as_deref(), Some("large"));
 }
 
-/// Whoever can not be heard has not agreed.
+/// A judge that fails or gives no valid answer does not agree.
 #[test]
 fn a_judge_that_can_not_be_heard_asks_a_person() {
     let unread = || says("Looks fine to me.");
@@ -332,18 +332,18 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
         assert_eq!((world.count("model_started"), world.effects.len()), (1 + asked, 0));
         assert_eq!(world.run.open_interrupts().count(), 1);
     }
-    // A provider that does not know the form is asked without it.
+    // A provider that rejects the schema is asked again without it.
     let mut world = judged(vec![fails(FailureKind::Rejected)]);
     assert_eq!(world.run.request(JUDGE).expect("it is asked again").response_schema, None);
     world.script.insert(JUDGE.to_owned(), [verdict(false, &[])].into());
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
-    // What could not be read at first counts once it can.
+    // A valid answer after an invalid one is accepted.
     let fenced = says("Here:\n```json\n{\"escalate\": false, \"reasons\": []}\n```");
     assert_eq!(ended(&judged(vec![unread(), fenced])), Some((Status::Completed, "done")));
 }
 
-/// The process dies while the model judges: the next one asks it again, and the call has not run.
+/// If the process ends during a judgement, the next one asks the judge again. The call has not run.
 #[test]
 fn a_judgement_survives_a_crash() {
     let mut world = judged(Vec::new());
@@ -355,7 +355,7 @@ fn a_judgement_survives_a_crash() {
     assert_eq!((ended(&world), world.effects.len()), (Some((Status::Completed, "done")), 1));
 }
 
-/// What a person has edited needs no other judge, and where a person is asked anyway nobody else is.
+/// An edit by a person needs no judge. The judge is not asked either if a person is asked anyway.
 #[test]
 fn a_person_is_not_judged() {
     let mut asking = watched(Smart::default());
@@ -368,7 +368,7 @@ fn a_person_is_not_judged() {
     assert_eq!(world.effects, ["run_command touch x"]);
 }
 
-/// A step that ends while one of its calls is judged takes the judge along.
+/// If a step ends while one of its calls is judged, the judge ends too.
 #[test]
 fn a_judge_goes_with_its_call() {
     let mut definition = watched(Smart::default());
@@ -385,7 +385,7 @@ fn a_judge_goes_with_its_call() {
     assert!(world.effects.is_empty());
 }
 
-/// The card names the impact where it was counted.
+/// The title names the impact if it was counted.
 #[test]
 fn the_title_says_how_many_files() {
     let title = |line: &str, impact: Value| {
@@ -414,7 +414,7 @@ fn the_title_says_how_many_files() {
     assert!(title(&"rm a ".repeat(500), json!({ "files": 500 })).ends_with("… (500 files)"));
 }
 
-/// A run adds words and a judge; its workflow's stay.
+/// A run can add keywords and a judge, and keeps those of its workflow.
 #[test]
 fn a_run_adds_to_smart_approval() {
     let mut config = Config::default();
@@ -439,7 +439,8 @@ fn a_run_adds_to_smart_approval() {
     assert_eq!(asked("make delete", None), (false, true), "the usual words are the workflow's choice");
 }
 
-/// What no judge has seen whole, no judge has cleared; and what people say meanwhile is not said to the judge.
+/// A judge that could not read all of the call does not clear it. Messages of people during the judgement are not
+/// part of its material.
 #[test]
 fn a_judge_hears_material_alone_and_all_of_it() {
     let long = format!("make tidy {}", "x".repeat(31_000));
@@ -456,7 +457,7 @@ fn a_judge_hears_material_alone_and_all_of_it() {
     assert_eq!(reasons(&world), ["Smart judge"]);
 }
 
-/// A4: three attempts of the same tool, whatever was read or edited in between.
+/// Contract A4: three failures of one tool count, whatever was read or edited in between.
 #[test]
 fn failures_count_although_others_did_well_in_between() {
     let fails = || calls_saying("Again.", &[command("false")]);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Compares with `snapshots/NAME.txt`; with `UPDATE_SNAPSHOTS=1` writes it.
+/// Compares the text with `snapshots/NAME.txt`. With `UPDATE_SNAPSHOTS=1` it writes the file first.
 #[track_caller]
 pub(crate) fn check(name: &str, found: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots").join(format!("{name}.txt"));
@@ -18,7 +18,7 @@ pub(crate) fn check(name: &str, found: &str) {
     );
 }
 
-/// Rows as columns of equal width.
+/// Formats rows as columns of equal width.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max();

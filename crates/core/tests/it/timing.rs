@@ -1,4 +1,4 @@
-//! What happens while nobody decides: reminders, escalation, putting off; all of it deadlines of the run.
+//! Deadlines of a run while no decision is made: reminders, escalation and snoozing.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::KindGate;
@@ -37,7 +37,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// A command that such a gate holds.
+/// Returns a command that this gate holds.
 fn held(gate: KindGate) -> (World, InterruptId) {
     held_in(gate, |_| {})
 }
@@ -55,7 +55,7 @@ fn held_in(gate: KindGate, change: impl FnOnce(&mut World)) -> (World, Interrupt
     (world, id)
 }
 
-/// So many hours later somebody looks: what happened, and to whom it was told.
+/// Passes the given hours and sends a tick. Returns the events with their recipients.
 fn passes(world: &mut World, hours: u64) -> Vec<String> {
     world.pass_ms(hours * HOUR);
     tick(world)
@@ -79,7 +79,7 @@ fn told(world: &World, from: usize) -> Vec<String> {
             }
             Fact::InterruptEscalated { step, to, .. } => {
                 let step = step.map_or("operators".to_owned(), |step| step.to_string());
-                // The world has more operators.
+                // Other operators of the test world are left out.
                 let known = ["anna", "ben", "cleo", "dirk", "olga"];
                 let to: Vec<&str> = to.iter().map(String::as_str).filter(|id| known.contains(id)).collect();
                 Some(format!("escalate {step}: {}", to.join(" ")))
@@ -123,7 +123,7 @@ fn those_who_are_asked_are_reminded_so_often() {
     assert_eq!(passes(&mut world, 100), Vec::<String>::new());
 }
 
-/// The server was down, or frozen: what was missed is one.
+/// After a down time or a freeze, missed reminders are sent as one.
 #[test]
 fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
     let often =
@@ -169,7 +169,7 @@ fn others_are_asked_step_by_step() {
     crate::events::reread(&world);
 }
 
-/// Each step has its time also where the one before came late: nobody is passed over because no server ran.
+/// The next step keeps its own delay after a late one, so that a down time skips no approvers.
 #[test]
 fn a_late_step_does_not_bring_the_next() {
     let chain = KindGate {
@@ -182,7 +182,7 @@ fn a_late_step_does_not_bring_the_next() {
     assert_eq!(passes(&mut world, 4), ["escalate 1: anna ben cleo"]);
 }
 
-/// In the order in which they were due; where it has expired, nobody is told to decide on it any more.
+/// Missed deadlines take effect in the order in which they were due. After an expiry no reminder is sent.
 #[test]
 fn no_server_ran_while_all_of_it_became_due() {
     let everything = |expires: Option<u64>| KindGate {
@@ -230,14 +230,14 @@ fn a_step_that_reaches_nobody_goes_on_to_the_next() {
     let id = world.open(Kind::ToolApproval);
     decide(&mut world, &id, "olga", choose("approve")).expect("operators decide, too");
 
-    // One person can not be two.
+    // One person can not fill a quorum of two.
     let two = stages(vec![of_groups(&["legal"], 2)]);
     let (mut world, _) = held(KindGate { escalation: vec![instead(1, &[], &["finance"])], ..gate(two) });
     leave(&mut world, "cleo");
     assert_eq!(passes(&mut world, 1), ["escalate operators: anna ben dirk olga"]);
 }
 
-/// What is asked of admins and operators stays theirs when others are asked beside them.
+/// Admins and operators keep an interrupt when others are added to it.
 #[test]
 fn operators_decide_on_beside_those_who_are_asked_later() {
     let (mut world, id) = held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
@@ -250,8 +250,7 @@ fn operators_decide_on_beside_those_who_are_asked_later() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Nothing is released by the step itself: as many have to agree as before, and votes for it stand only where those who cast
-/// them are still asked.
+/// An escalation releases nothing. The quorum stays, and votes stay only if their voters are still approvers.
 #[test]
 fn a_step_releases_nothing() {
     let two = || stages(vec![of_groups(&["legal"], 2)]);
@@ -280,7 +279,7 @@ fn a_step_releases_nothing() {
     assert!(world.run.interrupts[&id].is_open());
 }
 
-/// A stage that is reached later has its own time, and so have those to whom it is handed.
+/// A later stage has its own times, and so have the people who receive a hand-over.
 #[test]
 fn it_counts_anew_for_whoever_is_asked_next() {
     let in_turn = KindGate {
@@ -308,7 +307,7 @@ fn it_counts_anew_for_whoever_is_asked_next() {
     crate::events::reread(&world);
 }
 
-/// Whoever is away is told through whoever decides in their place.
+/// A person who is away is reminded through their delegate.
 #[test]
 fn delegates_are_reminded() {
     let (mut world, id) = held(KindGate {
@@ -342,7 +341,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(passes(&mut world, 1), ["remind ben dirk"]);
     assert_eq!(passes(&mut world, 1), ["wake anna", "remind anna ben dirk"]);
     assert_eq!(world.run.interrupts[&id].snoozed_until("anna"), None);
-    // She may decide all the same, and may change her mind.
+    // She may still decide, and may change the snooze.
     let later = world.now.plus_ms(HOUR);
     assert_eq!(snooze(&mut world, &id, "anna", Some(later)).map(|told| told.len()), Ok(1));
     assert_eq!(snooze(&mut world, &id, "anna", Some(later)).map(|told| told.len()), Ok(0), "the same again");
@@ -371,7 +370,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(years))), "/until");
 }
 
-/// Two nodes whose clocks differ by five minutes: each deadline has its effect once, whichever of them looks.
+/// Two nodes have clocks five minutes apart. Each deadline takes effect once, whichever node ticks.
 #[test]
 fn clocks_that_differ_do_nothing_twice() {
     const SKEW: u64 = 5 * 60_000;
@@ -409,8 +408,8 @@ fn clocks_that_differ_do_nothing_twice() {
     assert!(times.is_sorted(), "no event is earlier than the one before it");
 }
 
-/// Counted while somebody of the group is at work. It is written down as a moment: what changes later, changes what is set
-/// later.
+/// Working time is the time in which a member of the group works. The deadline is stored as a moment, so later
+/// changes affect only deadlines that are set later.
 #[test]
 fn working_time_counts_where_it_is_said() {
     let office = hours("Europe/Berlin", "mon-fri 09:00-17:00", &["2026-02-03"]);
@@ -424,7 +423,7 @@ fn working_time_counts_where_it_is_said() {
         world.system.apply(&of_system(SystemFact::HoursSet { group: "legal".to_owned(), is }));
     };
     let (mut world, id) = held_in(gate(), |world| set(world, office.clone()));
-    // It is Saturday; they are at work from Monday on, at 08:00 UTC, and not on Tuesday.
+    // The start is a Saturday. The group works from Monday on, from 08:00 UTC, and not on Tuesday.
     let at = |text: &str| Some(text.parse::<Timestamp>().expect("a time"));
     assert_eq!(world.run.interrupts[&id].due.remind_at, at("2026-02-02T12:00:00Z"));
     assert_eq!(world.run.interrupts[&id].opened.expires_at, at("2026-02-05T12:00:00Z"));
@@ -434,7 +433,7 @@ fn working_time_counts_where_it_is_said() {
     assert_eq!(tick(&mut world), ["remind anna ben dirk"]);
     assert_eq!(world.run.interrupts[&id].due.remind_at, at("2026-02-02T20:00:00Z"));
 
-    // Nobody starts what counts the hours of a group that has none.
+    // A run does not start if its gate needs the working time of a group without hours.
     let mut definition = definition();
     definition.gates.kinds.insert(Kind::ToolApproval, gate());
     let mut world = World::new(definition);
@@ -555,7 +554,7 @@ fn hours_are_kept_by_whoever_said_them() {
     assert_eq!(send(&file, all(&["finance"])), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Err(system::Rejection::UnknownGroup));
-    // Those that go make room for those that come, and no more than may be there are set at once.
+    // Removed groups make room for new ones. One input can not set more than the limit.
     let many = |from: usize, count: usize| {
         let names: Vec<String> = (from..from + count).map(|n| format!("g{n}")).collect();
         all(&names.iter().map(String::as_str).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! The Merkle tree of RFC 9162: its roots, and that a proof proves what it says and nothing else.
+//! The Merkle tree of RFC 9162: its roots, and proofs that hold for their claim only.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ fn event(n: u64) -> Digest {
     Digest::of(&n.to_be_bytes())
 }
 
-/// As the RFC defines it, by recursion.
+/// Computes the root by recursion, as the RFC defines it.
 fn root(range: &Range<u64>) -> Digest {
     match range.end - range.start {
         0 => Digest::of(&[]),
@@ -26,7 +26,7 @@ fn roots(ranges: &[Range<u64>]) -> Vec<Digest> {
     ranges.iter().map(root).collect()
 }
 
-/// The leaves and roots with which certificate transparency logs test their trees.
+/// The roots equal those in the tests of certificate transparency logs.
 #[test]
 fn known_leaves_have_their_known_roots() {
     let table = [
@@ -106,7 +106,7 @@ fn a_later_tree_continues_the_earlier_one() {
     }
 }
 
-/// A part of the tree that was computed before stands for its leaves.
+/// The root of a subtree that was computed before replaces its leaves.
 #[test]
 fn a_perfect_subtree_is_added_whole() {
     let mut tree = Growing::default();

@@ -1,4 +1,4 @@
-//! Approvals of agents that run elsewhere: used once, for what was approved, and no later than they may be.
+//! Approvals of external agents: used once, for exactly the approved action, and in time.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -17,7 +17,7 @@ fn agent() -> Actor {
     Actor::agent("their-agent", "rest")
 }
 
-/// An agent asks for an approval of this payload.
+/// Returns a world in which an agent asks for an approval of this payload.
 fn asked(origin: Origin, kind: Kind, payload: Value, usable_ms: Option<u64>) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
@@ -63,7 +63,7 @@ fn an_approval_is_used_once_also_after_its_run_has_ended() {
     }
 }
 
-/// What was decided, what may be used with it, and why nothing else may.
+/// An approval is usable only for the payload that was decided. The rejection of another payload gives the reason.
 #[test]
 fn it_is_used_for_what_was_approved() {
     let payload = json!({ "tool": "git", "arguments": { "branches": 41 }, "note": "x" });
@@ -71,9 +71,9 @@ fn it_is_used_for_what_was_approved() {
     let table: [(Kind, Value, Decision, Option<Value>); 9] = [
         (Kind::ToolApproval, payload.clone(), choose("approve"), Some(payload.clone())),
         (Kind::ToolApproval, payload.clone(), edit(json!({ "branches": 3 })), Some(edited)),
-        // One that changes nothing is an approval.
+        // An edit that changes nothing is an approval.
         (Kind::ToolApproval, payload.clone(), edit(json!({ "branches": 41 })), Some(payload.clone())),
-        // Without a member of that name it is the whole.
+        // Without a member `arguments` the edit replaces the whole payload.
         (Kind::ToolApproval, json!({ "a": 1 }), edit(json!({ "a": 2 })), Some(json!({ "a": 2 }))),
         (Kind::Checkpoint, json!("go"), choose("approve"), Some(json!("go"))),
         (Kind::ToolApproval, payload.clone(), choose("reject"), None),
@@ -135,7 +135,7 @@ fn only_whoever_asked_uses_and_withdraws_it() {
             assert_eq!(world.try_send(&actor, input), Err(Rejection::Role));
         }
     }
-    // Nothing of ours is withdrawn like that.
+    // Interrupts of native runs can not be withdrawn in this way.
     let mut own = World::started(world::definition(), Vec::new());
     let unknown = own.try_send(&Actor::operator("rest"), inputs()[1].clone());
     assert_eq!(unknown, Err(Rejection::UnknownInterrupt));

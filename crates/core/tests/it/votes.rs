@@ -1,4 +1,5 @@
-//! A decision is a vote, a resolution is an outcome: how many people have to agree, and on what.
+//! A decision is a vote, and a resolution is an outcome: the number of people who must agree, and the subject of
+//! their agreement.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};
@@ -11,7 +12,7 @@ fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
 }
 
-/// A command that so many people have to release.
+/// Returns a held command with this quorum.
 fn held(quorum: u32) -> World {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
@@ -24,10 +25,10 @@ fn other() -> Decision {
     edit(json!({ "command": "make y" }))
 }
 
-/// A quorum, who votes what in turn, the option that takes effect, and who agreed on it.
+/// Quorum, votes in order, the option that takes effect, and the people who agreed on it.
 type Cast = (u32, Vec<(&'static str, Decision)>, &'static str, &'static str);
 
-/// What a row of votes comes to: the option that took effect, and who is told to have agreed.
+/// Applies the votes. Returns the option that took effect, and the people who agreed on it.
 fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
     let mut world = held(quorum);
     let id = world.open(Kind::ToolApproval);
@@ -53,20 +54,20 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
         (2, vec![("ann", approve()), ("ann", session())], "open", ""),
         (2, vec![("ann", approve()), ("bob", approve())], "approve", "ann bob"),
         (3, vec![("ann", approve()), ("bob", approve()), ("cem", approve())], "approve", "ann bob cem"),
-        // Who allowed it once has not allowed it for the session.
+        // An approval of one call is not an approval for the session.
         (2, vec![("ann", approve()), ("bob", session())], "approve", "ann bob"),
         (2, vec![("ann", session()), ("bob", approve())], "approve", "ann bob"),
         (2, vec![("ann", session()), ("bob", session())], "approve_session", "ann bob"),
-        // Anybody stops it.
+        // One person can stop it.
         (2, vec![("ann", choose_with("reject", "no"))], "reject", "ann"),
         (3, vec![("ann", approve()), ("bob", choose_with("reject", "no"))], "reject", "bob"),
         (2, vec![("ann", approve()), ("ann", choose_with("reject", "no"))], "reject", "ann"),
         (2, vec![("ann", approve()), ("bob", choose_with("respond", "it is x"))], "respond", "bob"),
-        // What is agreed on is one thing.
+        // People must agree on the same thing.
         (2, vec![("ann", approve()), ("bob", other())], "open", ""),
         (2, vec![("ann", other()), ("bob", other())], "edit", "ann bob"),
         (2, vec![("ann", other()), ("bob", approve())], "open", ""),
-        // An edit takes back what the others said.
+        // An edit withdraws the votes of the others.
         (2, vec![("ann", approve()), ("bob", other()), ("cem", approve())], "open", ""),
         (2, vec![("ann", approve()), ("bob", other()), ("ann", other())], "edit", "bob ann"),
         (
@@ -82,7 +83,7 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
     }
 }
 
-/// What takes work up again is agreed on as what releases it; what takes its place is not.
+/// Options that continue the work need the quorum. Options that replace it do not.
 #[test]
 fn what_lets_work_go_on_is_agreed_on() {
     let kind = Kind::UnknownOutcome;
@@ -126,7 +127,7 @@ fn what_lets_work_go_on_is_agreed_on() {
     }
 }
 
-/// Nothing runs before the last vote, and the resolution names the decision that settled it.
+/// The call runs only after the last vote. The resolution names the decision that settled it.
 #[test]
 fn a_vote_that_settles_nothing_lets_nothing_go_on() {
     let mut world = held(2);

@@ -1,4 +1,5 @@
-//! Webhooks that somebody registers over the API (contract D4): who may, what is one, and what the journal holds of it.
+//! Webhooks that are registered over the API (contract D4): who may register, valid webhooks, and their data in the
+//! journal.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::channel::{Channel, Via};

@@ -1,4 +1,4 @@
-//! What is withheld from whom: which places a pointer names, what is shown instead, and what an edit may not touch.
+//! Values that are withheld from a role: the places that a pointer names, their replacements, and the limits of edits.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn from_reviewers(fields: &[&str]) -> Vec<Withhold> {
     vec![Withhold { from: BTreeSet::from([Role::Reviewer]), fields }]
 }
 
-/// An agent asks, and this is withheld from reviewers. `olga` may decide as well.
+/// Opens an interrupt of an agent with these fields withheld from reviewers. `olga` may decide as well.
 fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     people(&mut world.system);
@@ -108,7 +108,7 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
-/// In what bears it, where its name tells it: with the member beside, up to the whole payload.
+/// If a member name contains a withheld value, the enclosing value is withheld too, up to the whole payload.
 #[test]
 fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     let of = |more: Value| {
@@ -121,7 +121,7 @@ fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     assert_eq!(of(json!({"DE11-1111": 5})), json!({"withheld": ""}));
 }
 
-/// Labels of options, and names of stages.
+/// Labels of options and names of stages are redacted.
 #[test]
 fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
     let (mut world, id) = asked(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
@@ -134,7 +134,7 @@ fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
     assert_eq!(told, ("Pay [withheld]", Some("for [withheld]")));
 }
 
-/// Numbers, short words, keys: a word that stands everywhere is looked for nowhere.
+/// Short words are not redacted elsewhere, because they occur too often.
 #[test]
 fn a_short_word_is_no_word() {
     let payload = json!({"arguments": {"pin": "07", "sum": 125_000}, "text": "07 days", "more": 125_000});
@@ -152,7 +152,7 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     assert_eq!(shown(payload.clone(), &["/arguments/from"]), payload);
 }
 
-/// A digest of a value with few possible forms tells the value.
+/// No digest is shown, because the digest of a value with few possible forms reveals the value.
 #[test]
 fn no_digest_is_shown() {
     let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
@@ -160,7 +160,8 @@ fn no_digest_is_shown() {
     assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
 }
 
-/// A look says what was looked at, as this person is shown it; and to nobody what they are not shown.
+/// The view event has the digest of the content as that person saw it. A reader without access does not get the
+/// digest of the whole content.
 #[test]
 fn a_look_has_the_digest_of_what_was_shown() {
     let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
@@ -190,14 +191,14 @@ fn payload() -> Value {
 
 const FIELDS: [&str; 2] = ["/arguments/to", "/arguments/items/*/iban"];
 
-/// What a reviewer is shown of the arguments, changed like this.
+/// Returns the arguments as a reviewer sees them, after a change.
 fn sent(change: impl FnOnce(&mut Value)) -> Value {
     let mut arguments = shown(payload(), &FIELDS)["arguments"].take();
     change(&mut arguments);
     arguments
 }
 
-/// What it is about, the edit that is sent, and what is released, or the places that are refused.
+/// Title, the edit, and the released arguments or the pointers of the rejection.
 type Sent<'a> = (&'a str, Value, Result<Value, Vec<&'a str>>);
 
 #[test]
@@ -267,7 +268,8 @@ fn an_edit_keeps_what_is_withheld() {
     }
 }
 
-/// Whoever changes nothing approves what is there; whoever sees it may change it, and others agree unseen.
+/// An unchanged edit is an approval. A person with access may change a withheld value, and others can agree without
+/// seeing it.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
     let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -291,7 +293,7 @@ fn others_agree_to_an_edit_that_they_see_a_part_of() {
     assert_eq!((standing.given().edit, &*standing.votes[0].option), (Value::Null, "approve"));
 }
 
-/// A text that somebody wrote who sees it is shown without it.
+/// A text by a person with access is shown to others with the withheld values redacted.
 #[test]
 fn words_of_others_hold_none_of_it() {
     let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -301,7 +303,7 @@ fn words_of_others_hold_none_of_it() {
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
 }
 
-/// A service holds the run: in a review of its own, and beside one that is open.
+/// Findings of a service are withheld in its own review, and in a comment on an open review.
 #[test]
 fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let service = Actor::agent("watcher", "crew");
@@ -352,7 +354,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
     let places = covered.map(|covered| covered.cover.places).unwrap_or_default();
     assert_eq!(json!(places), json!(["/details/iban", "/details/n"]));
-    // The title begins as what was found does.
+    // The title begins with the withheld finding.
     let (interrupt, ..) = withheld_of(&["/findings"], Vec::new());
     assert_eq!(
         (&interrupt.content["title"], &interrupt.content["payload"]["findings"]),
@@ -360,7 +362,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     );
 }
 
-/// A mark where somebody guessed right would tell them so.
+/// The own words of a person are not redacted, because a mark would confirm a correct guess.
 #[test]
 fn nobody_learns_from_their_own_words_what_is_withheld() {
     let guessed = "ann@example.org bob@example.org DE11 1111";
@@ -389,14 +391,14 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     let whole = &world.run.interrupts[&id];
     whole.cover_event(Role::Reviewer, &world.system.people, &mut event, vote.seq);
     assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(guessed), &vote.edit));
-    // Ben agrees as he is shown it.
+    // Ben approves the edit as it is shown to him.
     let agreed = edit(vote.edit.clone());
     world
         .try_send(&ben, Input::Decide { interrupt: id.clone(), decision: agreed, holder: None })
         .expect("as shown");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Of an edit that somebody wrote who sees it, all that holds the words.
+    // Values with the withheld words are redacted in an edit by a person with access.
     let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 3);
     let mut whole = payload()["arguments"].take();
     whole["note"] = json!("for ann@example.org");
@@ -406,7 +408,8 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     assert_eq!(seen(&world, &id, Role::Reviewer).votes[1].edit, theirs);
 }
 
-/// Of a workflow's own call: what is made of its arguments is not shown, and nothing is granted that is not seen.
+/// The title and other texts that are derived from a native call's arguments are redacted. A person without access
+/// can not grant the call.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let mut definition = world::definition();
@@ -430,7 +433,7 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without it is read as it always was, and one that has it says so again.
+/// A journal without `withhold` is read as before, and one with it keeps it.
 #[test]
 fn it_stands_in_the_facts() {
     let (world, id) = asked(Kind::Review, json!({"content": "x"}), &["/content"], 1);
@@ -443,7 +446,7 @@ fn it_stands_in_the_facts() {
     assert!(serde_json::to_value(plain).expect("it serialises").get("withhold").is_none());
 }
 
-/// An agent that says something wrong is told where.
+/// An invalid request is rejected with pointers to the errors.
 #[test]
 fn an_ask_is_checked() {
     let mut world = World::new(world::external());

@@ -1,4 +1,4 @@
-//! Who works, who waits for whom, and since when, as a run goes on.
+//! Work in progress of a run: the steps that work, the steps that wait and their reason, and the time since when.
 
 use holdshort_core::asking::{Asking, Deliver};
 use holdshort_core::definition::Definition;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::world::{World, calls, checkpoint, choose, choose_with, definition, one_shot, says};
 
-/// Two side by side, each with an agent of its own, and one behind both.
+/// Returns a workflow with two phases side by side, each with an agent of its own, and one phase that needs both.
 fn staged(asking: Asking) -> Definition {
     let mut definition = Definition { asking, ..definition() };
     for agent in ["a", "b", "c"] {
@@ -34,7 +34,7 @@ fn world(asking: Asking) -> World {
     world
 }
 
-/// `a: thinks, 2 s`, each with the seconds since.
+/// Describes the work as `a: thinks, 2 s`, with the seconds since its start.
 fn told(world: &World) -> Vec<String> {
     let told = world.run.work().into_iter().map(|work| {
         let doing = match work.doing {
@@ -70,7 +70,7 @@ fn a_question_that_is_kept_back_waits_for_who_works() {
     reply(&mut world, "a");
     world.pass_ms(1_000);
     assert_eq!(told(&world), ["a: gathers b, 1 s", "b: thinks, 3 s", "c: needs a b"]);
-    // Between its reply and its call it goes on by itself.
+    // Between its reply and its call the step continues without a person.
     reply(&mut world, "b");
     world.work();
     assert_eq!(told(&world), ["a: asks 1, 0 s", "c: needs a"]);

@@ -1,5 +1,5 @@
-//! Everything around a run, in memory: the store that appends, the clock, a model with a script, tools over
-//! a map of files, people.
+//! The world around a run, in memory: the store that appends, the clock, a model with a script, tools on a map of
+//! files, people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 
 pub(crate) const WORKSPACE: &str = "/ws";
 
-/// Where the clock starts: 2026-01-31T09:30:00Z.
+/// Start of the clock: 2026-01-31T09:30:00Z.
 pub(crate) const START_MS: i64 = 1_769_851_800_000;
 
 #[derive(Clone)]
@@ -43,32 +43,32 @@ pub(crate) struct World {
     pub(crate) system: System,
     pub(crate) now: Timestamp,
     pub(crate) epoch: u64,
-    /// Everything that was appended, of all streams.
+    /// All appended events, of all streams.
     pub(crate) log: Vec<Event>,
-    /// What the model says next, by step.
+    /// Next replies of the model, by step.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
-    /// Links of the workspace, by name: where each leads. `ln -s ../TARGET FOLDER/NAME` makes one.
+    /// Links of the workspace: the target of each name. `ln -s ../TARGET FOLDER/NAME` makes one.
     pub(crate) links: BTreeMap<String, String>,
-    /// Codes that the inspection of any call finds.
+    /// Codes that every inspection of a call finds.
     pub(crate) findings: Vec<String>,
-    /// How every command ends. `None`: as its line says.
+    /// Outcome of every command. None stands for the outcome that its line implies.
     pub(crate) commands_end: Option<Outcome>,
-    /// Whether `write_file` says what it would change, as the real one does.
+    /// True if `write_file` proposes its changes, as the real one does.
     pub(crate) proposes: bool,
-    /// What `cargo fmt` does in a trial, as `./do` says it; and what every trial prints besides its line.
+    /// Changes of `cargo fmt` in a trial, in the syntax of `./do`, and text that every trial prints in addition.
     pub(crate) formats: String,
     pub(crate) prints: String,
-    /// Commands reach the network.
+    /// True if commands reach the network.
     pub(crate) network: bool,
     /// Side effects, in order: `write_file a.txt`, `run_command ls`.
     pub(crate) effects: Vec<String>,
-    /// How long the log was after each append: the prefixes that a crash can leave.
+    /// Length of the log after each append: the prefixes that a crash can leave.
     pub(crate) commits: Vec<usize>,
     pub(crate) seeds: u64,
 }
 
-/// A workflow of one step and one agent that has every tool.
+/// Returns a workflow of one step and one agent that has every tool.
 pub(crate) fn definition() -> Definition {
     let text = |name: &str| json!({ name: { "type": "string" } });
     let object = |properties: Value, required: &[&str]| {
@@ -148,7 +148,7 @@ pub(crate) fn definition() -> Definition {
     }
 }
 
-/// The same, with two tools that the client runs.
+/// Returns the workflow with two additional tools that the client runs.
 pub(crate) fn with_client() -> Definition {
     with_client_tools(definition())
 }
@@ -177,8 +177,8 @@ pub(crate) fn with_client_tools(mut definition: Definition) -> Definition {
     definition
 }
 
-/// The same with a second agent, `writer`, who may not run commands. Each hands over to the other one, to a person and
-/// to nobody.
+/// Returns the workflow with a second agent, `writer`, who may not run commands. Each agent can hand over to the
+/// other, to a person and to the terminator.
 pub(crate) fn handing_over() -> Definition {
     let mut definition = definition();
     let names = ["pair", "writer"];
@@ -248,7 +248,7 @@ pub(crate) fn allow(tools: &[&str]) -> Rule {
     rule(RuleAction::Allow, tools, &[])
 }
 
-/// What a model call brings.
+/// Result of a model call.
 pub(crate) type Answer = Result<Reply, Failure>;
 
 #[expect(clippy::unnecessary_wraps, reason = "a script holds failures too")]
@@ -296,12 +296,12 @@ pub(crate) fn edit(value: Value) -> Decision {
     Decision { edit: value, ..choose("edit") }
 }
 
-/// An id that is the same in every test run.
+/// Returns ids that are the same in every test run.
 pub(crate) fn draw(n: u8) -> Draw {
     Draw::new(Seed([n; 16]), Timestamp::from_millis(START_MS))
 }
 
-/// An installation with the people that tests name.
+/// Returns a system with the people that tests name.
 pub(crate) fn peopled() -> System {
     let mut system = System::default();
     for name in
@@ -314,7 +314,7 @@ pub(crate) fn peopled() -> System {
     system
 }
 
-/// An event of the installation.
+/// Returns an event of the system stream.
 pub(crate) fn of_system(fact: system::Fact) -> Event {
     let fact = event::Fact::System(fact);
     let (at, content) = (Timestamp::from_millis(0), Content::none());
@@ -335,24 +335,24 @@ pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
     }
 }
 
-/// These may decide; where there is none, nothing is said.
+/// Returns an assignment to these approvers, or None if there are none.
 pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     (!names.is_empty()).then(|| Assignment::of(names))
 }
 
-/// The people of the first stage.
+/// Returns the approvers of the first stage.
 pub(crate) fn named(opened: &Opened) -> Vec<String> {
     opened.assignment.stages[0].approvers.clone()
 }
 
-/// By a process that is at nothing yet.
+/// Returns the input of a process that takes the run over and has no running work.
 pub(crate) fn adopt() -> Input {
     Input::Adopt { at_work: BTreeSet::new() }
 }
 
 impl World {
-    /// Nothing has happened yet.
+    /// Returns a world before the first event.
     pub(crate) fn new(definition: Definition) -> Self {
         let (run, session) = (draw(1).id::<RunId>(), draw(2).id::<SessionId>());
         Self {
@@ -377,14 +377,14 @@ impl World {
         }
     }
 
-    /// Started, with what the model will say in step `work`.
+    /// Returns a world with a started run, and the script of the step `work`.
     pub(crate) fn started(definition: Definition, script: Vec<Answer>) -> Self {
         let mut world = Self::new(definition).with("work", script);
         world.start(Config::default());
         world
     }
 
-    /// The same with another task.
+    /// Returns a world with a started run of this task.
     pub(crate) fn on(task: &str, definition: Definition, script: Vec<Answer>) -> Self {
         let mut world = Self::new(definition).with("work", script);
         let mut input = world.start_input(Config::default());
@@ -395,7 +395,7 @@ impl World {
         world
     }
 
-    /// Why the run ended; what it achieved and spent stands below that.
+    /// Returns the first line of the run's end text, which is the reason. Results and costs follow below it.
     pub(crate) fn why(&self) -> Option<&str> {
         self.run.ended.as_ref()?.text.as_deref()?.lines().next()
     }
@@ -462,7 +462,7 @@ impl World {
         Ok(self.append(events))
     }
 
-    /// Appends and applies; what happened, in short.
+    /// Appends and applies the events. Returns a short form of each.
     pub(crate) fn append(&mut self, events: Vec<Event>) -> Vec<String> {
         let told = events.iter().map(tell).collect();
         for event in events {
@@ -477,13 +477,13 @@ impl World {
         told
     }
 
-    /// What the driver sends.
+    /// Sends an input of the driver.
     #[track_caller]
     pub(crate) fn send(&mut self, input: Input) -> Vec<String> {
         self.try_send(&Actor::engine(), input).expect("the driver's input is taken")
     }
 
-    /// What a person sends.
+    /// Sends an input of a person.
     #[track_caller]
     pub(crate) fn person(&mut self, input: Input) -> Vec<String> {
         self.try_send(&Actor::operator("rest"), input).expect("the person's input is taken")
@@ -525,12 +525,12 @@ impl World {
         self.log.iter().map(tell).collect()
     }
 
-    /// The events of a type so far.
+    /// Returns the number of events of a type so far.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
     }
 
-    /// Carries out what is due until nothing is, or the model has no more to say. What happened, in short.
+    /// Carries out actions until none is due or the script is used up. Returns a short form of the events.
     pub(crate) fn work(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..1_000 {
@@ -637,7 +637,7 @@ impl World {
         })
     }
 
-    /// Where the names of a call lead that are links.
+    /// Returns the targets of those names in a call that are links.
     fn places(&self, call: &Call) -> Vec<ResolvedPath> {
         let words = call.argument("command").into_iter().flat_map(str::split_whitespace);
         let named = words.chain(call.argument("path")).filter_map(|name| self.links.get_key_value(name));
@@ -648,7 +648,7 @@ impl World {
         named.map(place).collect()
     }
 
-    /// Runs a started call as a tool would: a file is replaced only if it is the one that was shown.
+    /// Runs a started call like a tool: a file is replaced only if it is the one that was shown.
     pub(crate) fn execute(&mut self, id: &str) -> Outcome {
         let call = self.run.calls[id].clone();
         if let Some(found) = call.committing() {
@@ -692,14 +692,14 @@ impl World {
         }
     }
 
-    /// The process dies and another one opens the store.
+    /// Ends the process and opens the store in another one.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
         if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }
     }
 }
 
-/// One event in a few words: its type and the facts that tell events of this type apart.
+/// Describes an event by its type and the facts that differ within the type.
 pub(crate) fn tell(event: &Event) -> String {
     let (kind, facts) = event.fact.encode();
     let telling = [
