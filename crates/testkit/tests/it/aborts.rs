@@ -1,12 +1,12 @@
-//! Plays a story once for each place where its server can be aborted, and sees each of them through to its end.
+//! Plays a story once for each place at which its server can be aborted, and follows each play to its end.
 
 use std::cell::RefCell;
 use std::time::Duration;
 
 use holdshort_testkit::server::TestServer;
 
-/// Plays stop after stop, four at a time; each player goes on until one of its stops has not come, as the story was over
-/// before. `play` says whether its stop came. How many came.
+/// Plays the stops, four at a time, and returns how many came. Each player ends with the first stop that does not come:
+/// the story was over before it. `play` returns true if its stop came.
 pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl AsyncFn(S) -> bool) -> usize {
     let stops = RefCell::new(stops);
     let next = || stops.borrow_mut().next();
@@ -24,17 +24,17 @@ pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl Asyn
     a + b + c + d
 }
 
-/// What a look at a story found.
+/// Result of one look at a story.
 pub(crate) enum Look {
     Over,
-    /// Nothing to decide right now, or decided.
+    /// Not over: no decision is needed now, or one was made.
     Goes,
-    /// No answer: the server is gone.
+    /// The server did not answer: it has ended.
     Gone,
 }
 
 impl Look {
-    /// Whether it is over; `None`: no answer.
+    /// Converts an answer: true if the story is over, `None` if the server did not answer.
     pub(crate) fn of(found: Option<bool>) -> Self {
         match found {
             Some(true) => Self::Over,
@@ -44,8 +44,8 @@ impl Look {
     }
 }
 
-/// Looks again and again until the story is over. A server that was aborted, as this variable of its environment wants,
-/// is started again without it. Whether it was aborted; panics where that happens twice, or the story has no end.
+/// Looks until the story is over, and returns true if the server was aborted. A server that the environment `variable`
+/// aborted is started again without it. Panics if the server ends twice, or if the story has no end.
 pub(crate) async fn see_through(
     server: &mut TestServer,
     variable: &str,

@@ -1,5 +1,5 @@
-//! What goes wrong among people who decide, over the real binary: many at once, those who leave, delegates in a circle, a
-//! step that reaches nobody, one person in two stages, and a server that is down while everything becomes due.
+//! Conflicts among people who decide, over the real binary: many votes at once, removed approvers, circular delegation,
+//! an escalation step without people, one person in two stages, and deadlines that pass while the server is down.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::issued;
 
-/// A server whose people are those of an issuer: reviewers, each in the groups that a test says.
+/// A server whose people come from an issuer of tokens: reviewers, each in the groups that the test names.
 struct Team {
     server: TestServer,
     http: reqwest::Client,
@@ -41,7 +41,7 @@ impl Team {
         shown
     }
 
-    /// Somebody who has come once: from then on they can be named.
+    /// Authenticates a person once, so that they can be named from then on. Returns their token.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
         let token = issued::token(id, groups, now());
         let (status, who) = self.said(&token, Method::GET, "/v1/login", &Value::Null).await;
@@ -54,7 +54,7 @@ impl Team {
         self.server.send(request).await.ok();
     }
 
-    /// An agent that runs elsewhere asks these.
+    /// Opens an interrupt with this assignment for an agent that runs elsewhere.
     async fn ask(&self, assignment: Value, more: Value) -> Value {
         let mut ask = json!({
             "kind": "tool_approval", "title": "Archive 41 branches", "payload": {"branches": 41}, "assignment": assignment,
@@ -80,7 +80,7 @@ fn path(asked: &Value, verb: &str) -> String {
     format!("/v1/interrupts/{}{verb}", asked["id"].as_str().expect("an id"))
 }
 
-/// 200 reviewers vote at once on what two of five have to release: two of the five release it, once.
+/// When 200 reviewers vote at once and two of five approvers are required, two of the five release the call, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     let team = Team::new().await;
@@ -88,7 +88,7 @@ async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     let coming = ids.iter().map(|id| team.person(id, &["crowd"]));
     let tokens: Vec<String> = futures::stream::iter(coming).buffered(20).collect().await;
     let asked = team.ask(json!({"approvers": ids[..5], "quorum": {"required": 2}}), json!({})).await;
-    // Those who are asked come in the middle of all the others.
+    // The votes of the approvers arrive in the middle of all the others.
     let order = (5..100).chain(0..5).chain(100..200);
     let votes = futures::future::join_all(order.map(|n| {
         let (team, token, asked) = (&team, &tokens[n], &asked);
@@ -108,7 +108,7 @@ async fn of_two_hundred_who_vote_at_once_two_of_the_five_release_it() {
     assert_eq!(team.happened(&asked, "interrupt_resolved").await.len(), 1);
 }
 
-/// In a terminal: marked where it is listed, and refused as what one may not do, not as a command that is wrong.
+/// A terminal marks an interrupt that waits for another stage. A vote on it exits with 1, not as a usage error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
     let team = Team::new().await;
@@ -133,7 +133,7 @@ async fn whose_turn_it_is_not_reads_so_in_a_terminal() {
     assert_eq!(called(&ben, &["decide", id, "approve"]).0, Some(0));
 }
 
-/// What those who leave leave behind goes to admins and operators; their votes count no more.
+/// The interrupt of approvers who were all removed goes to admins and operators. Votes of removed approvers are void.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_approver_is_removed_while_votes_are_in() {
     let team = Team::new().await;
@@ -154,7 +154,7 @@ async fn the_last_approver_is_removed_while_votes_are_in() {
     assert_eq!(decided["resolution"]["by"], json!(["operator"]), "{decided}");
 }
 
-/// Anna has cleo decide, and cleo has anna: together they are one.
+/// Anna delegates to Cleo and Cleo delegates back: together they have one vote.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_delegate_who_delegates_back_is_no_second_person() {
     let team = Team::new().await;
@@ -165,7 +165,7 @@ async fn a_delegate_who_delegates_back_is_no_second_person() {
     let (status, back) =
         team.said(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
     assert!(matches!(status, 200 | 403 | 422), "{back}");
-    // The same for all that is asked of them.
+    // Both also delegate everything else that they are asked.
     for (token, person, delegate) in [(&anna, "anna", "cleo"), (&cleo, "cleo", "anna")] {
         let body = json!({"delegate": delegate});
         let (status, told) = team.said(token, Method::PUT, &format!("/v1/people/{person}/away"), &body).await;
@@ -181,7 +181,7 @@ async fn a_delegate_who_delegates_back_is_no_second_person() {
     assert_eq!(decided["resolution"]["outcome"], "approved", "{decided}");
 }
 
-/// Whoever a step would ask has left: admins and operators are asked, and the event says so.
+/// If all people of an escalation step were removed, admins and operators are asked. The event lists the skipped step.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_reaches_nobody_asks_admins_and_operators() {
     let team = Team::new().await;
@@ -198,11 +198,12 @@ async fn a_step_that_reaches_nobody_asks_admins_and_operators() {
     assert_eq!((&seen["assignment"]["groups"], &seen["escalates"]), (&json!(["legal"]), &Value::Null));
     let escalated = &team.happened(&asked, "interrupt_escalated").await[0]["data"];
     assert_eq!((escalated.get("step"), &escalated["skipped"]), (None, &json!([0])));
-    // It waits for ever for nobody, and releases nothing by itself: those who were asked may decide, too.
+    // The interrupt does not wait for absent people and releases nothing by itself. The first approvers may still
+    // decide.
     assert_eq!(team.approve(&anna, &asked).await.0, 200);
 }
 
-/// Anna is of both groups that are asked: she counts in one of the stages, and somebody else has to in the other.
+/// Anna is in the groups of both stages. Her vote is valid in one stage only; the other stage needs another person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_person_in_two_stages_is_not_enough() {
     let team = Team::new().await;
@@ -220,8 +221,8 @@ async fn one_person_in_two_stages_is_not_enough() {
     assert_eq!(decided["resolution"]["by"], json!(["anna", "ben"]), "{decided}");
 }
 
-/// The server is killed, and everything that has a deadline becomes due before it is back: a reminder, a step, an end, what
-/// was put off, a delegation, an approval. Each has its effect once, and nothing is released.
+/// Every deadline passes while a killed server is down: reminder, escalation step, expiry, snooze, delegation,
+/// approval. Each takes effect once, and nothing is released.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn everything_becomes_due_while_the_server_is_down() {
     const AHEAD: u64 = 3_000;
@@ -263,7 +264,7 @@ async fn everything_becomes_due_while_the_server_is_down() {
     assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")), "{refused}");
 }
 
-/// A reviewer reads no run, and is shown all that they decide on.
+/// A reviewer may not read runs, but sees everything that they decide on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_is_shown_their_question_in_the_terminal() {
     let team = Team::new().await;
@@ -276,7 +277,7 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
     let words = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.status.success() && words.contains("Archive 41 branches"), "{shown:?}");
     assert!(words.contains(&format!("decide {id} OPTION")), "{words}");
-    // What is frozen they are told as well.
+    // Reviewers also see the freeze of an agent.
     let reason = json!({"agent": asked["agent"], "reason": "the release is broken"});
     team.server.post("/v1/system/freeze", &reason).await.ok();
     for arguments in [&["inbox"][..], &["show", id], &["doctor"]] {
@@ -287,7 +288,7 @@ async fn a_reviewer_is_shown_their_question_in_the_terminal() {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("the release is broken") && told.contains("frozen"), "{arguments:?}: {told}");
     }
-    // Whether everything is, they may not know.
+    // Reviewers may not know if the whole server is frozen.
     let mut verb = team.server.client_command();
     verb.args(["doctor", "--json"]).env("HOLDSHORT_SERVER", team.server.base()).env("HOLDSHORT_TOKEN", &anna);
     let report: Value = serde_json::from_slice(&verb.output().unwrap().stdout).unwrap();

@@ -1,5 +1,5 @@
-//! Answers that are kept per subject, over the real binary: suggested, taken, reused, corrected, erased, and never across
-//! subjects.
+//! Answers that are kept per subject, over the real binary: suggested, taken, reused, corrected, erased, and never
+//! shown across subjects.
 
 use std::fs;
 use std::process::Command;
@@ -28,7 +28,7 @@ gates:
   rules: [{tools: [ask_human], do: allow}]
 ";
 
-/// The same, where earlier answers count for a week.
+/// Returns `HISTORY` as the workflow `again`, which reuses answers of the last seven days.
 fn reusing() -> String {
     format!("{}asking: {{reuse: 7d}}\n", HISTORY.replace("name: solo", "name: again"))
 }
@@ -40,7 +40,7 @@ async fn server() -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// A run that asks this, and then is done.
+/// Starts a run that asks this question and then is done. Returns its id.
 async fn start(at: (&ScriptedModel, &TestServer), workflow: &str, subject: &str, question: &str) -> String {
     let (model, server) = at;
     model.script("solo", [one(ask(question)), done()]);
@@ -49,7 +49,7 @@ async fn start(at: (&ScriptedModel, &TestServer), workflow: &str, subject: &str,
     run["id"].as_str().unwrap().to_owned()
 }
 
-/// The open question of a run, as it is read by itself.
+/// Returns the open question of a run, as `GET` of the interrupt shows it.
 async fn question(server: &TestServer, run: &str) -> Value {
     let open = server.wait_one(run).await;
     server.interrupt(open["id"].as_str().unwrap()).await
@@ -89,7 +89,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
         (&source["id"], &json!(first), &json!(Q), &json!("operator"))
     );
     assert!(suggestion["at"].as_str().unwrap().ends_with('Z'));
-    // The agents' token is shown no answers of others; a list holds none either.
+    // Neither the agents' token nor a list of interrupts shows answers of other runs.
     let path = format!("/v1/interrupts/{}", shown["id"].as_str().unwrap());
     assert_eq!(server.send(server.agent_request(Method::GET, &path)).await.refusal().1, "forbidden_role");
     assert_eq!(
@@ -100,7 +100,8 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     server.restart().await;
     assert_eq!(server.interrupt(shown["id"].as_str().unwrap()).await, shown);
 
-    // Taken: the journal says from where. What names another subject, or nothing, is refused.
+    // The journal records the source of an answer that was taken. A source of another subject, or an unknown one, is
+    // refused.
     let other = start((&model, &server), "solo", "athlete-8", "Were you ill in June?").await;
     let theirs = question(&server, &other).await;
     assert_eq!(suggested(&theirs), [Value::Null; 0]);
@@ -139,7 +140,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     assert_eq!(kept(&server, "?subject=athlete").await.len(), 0);
     assert_eq!(kept(&server, "").await.len(), 4);
     assert_eq!(kept(&server, "?q=MAY%20week").await.len(), 2);
-    // What holds no word matches nothing; a search that is left empty is none.
+    // A query without a letter or digit matches nothing. An empty query is no filter.
     for none in ["?q=*", "?q=%20%2D%20%22"] {
         let refused = server.get(&format!("/v1/answers{none}")).await;
         assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");
@@ -180,13 +181,13 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     let shown = server.interrupt(reused["interrupt"].as_str().unwrap()).await;
     assert_eq!((&shown["resolution"]["cause"], &shown["resolution"]["by"]), (&json!("reused"), &json!([])));
 
-    // Nobody else's, and no other question.
+    // Answers about other subjects and to other questions are not reused.
     let other = start((&model, &server), "again", "athlete-8", "Which shoe size?").await;
     answer(&server, &other, "38").await;
     let last = start((&model, &server), "again", "athlete-7", "Which?").await;
     answer(&server, &last, "This.").await;
 
-    // What was reused goes with what it was taken from.
+    // Erasing an answer also erases the answers that reused it.
     let path = format!("/v1/answers/{}", source["id"].as_str().unwrap());
     let erased = server.send(server.request(Method::DELETE, &path)).await.ok();
     assert_eq!((&erased["erased"], erased.get("answer")), (&json!(true), None));
@@ -196,7 +197,8 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// An answer that is older than the workflow says is not reused: the person is asked, and shown it.
+/// An answer older than the workflow allows is not reused: the person is asked again, with the old answer as a
+/// suggestion.
 #[tokio::test]
 async fn an_answer_that_is_too_old_is_shown_and_asked_for_again() {
     let model = ScriptedModel::start().await;
@@ -209,7 +211,7 @@ async fn an_answer_that_is_too_old_is_shown_and_asked_for_again() {
     assert_eq!(suggested(&question(&server, &second).await), ["43"]);
 }
 
-/// One run that is held keeps what it reused, and no other does.
+/// A legal hold on one run keeps the answer that this run reused, and no other.
 #[tokio::test]
 async fn an_answer_is_erased_wherever_it_was_reused_but_where_it_is_held() {
     let (model, server) = server().await;
@@ -273,7 +275,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
 
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.send(server.request(Method::DELETE, &path)).await.ok();
-    // A suggestion whose source was erased in between.
+    // A suggestion whose source was erased after it was shown.
     let taken = json!({"option": "answer", "text": "my knee", "from": source["id"]});
     let late = server.decide(&shown, &taken).await;
     assert_eq!((late.status, &late.body["errors"][0]["pointer"]), (422, &json!("/from")));
@@ -297,7 +299,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
         let is_there = bytes.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
         assert!(!is_there, "{} still holds it", file.path().display());
     }
-    // Rows that are made new are the same.
+    // Rebuilt rows equal the old ones.
     let rebuilt = client(&server, &["rebuild"]);
     assert!(rebuilt.contains("2 answers"), "{rebuilt}");
     server.start().await;
@@ -306,7 +308,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     assert_eq!(server.run(&run).await["status"], "completed");
 }
 
-/// What a verb printed.
+/// Runs a verb and returns its output.
 fn client(server: &TestServer, args: &[&str]) -> String {
     let mut command: Command = server.client_command();
     let output = command.args(args).output().unwrap();
@@ -344,7 +346,8 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
     assert!(client(&server, &["answers", "--search", "hip"]).contains("taken from"));
 }
 
-/// What was answered before there was a table of answers: the version before is this one without it.
+/// Checks that a rebuild finds answers from before the table of answers existed. `without` removes that table, as in
+/// the version before.
 async fn finds_old_answers(
     model: &ScriptedModel,
     server: &mut TestServer,
@@ -399,7 +402,7 @@ async fn a_rebuild_finds_them_in_a_database_too() {
     .await;
 }
 
-/// A client writes its keys in no order; what is kept is what an audit computes from the journal.
+/// The stored answer is what an audit computes from the journal, whatever the order of keys in the client's JSON.
 #[tokio::test]
 async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
     const Q: &str = "When will you run?";
@@ -420,7 +423,7 @@ async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
     assert_eq!(kept(&server, "?subject=athlete-7").await[0]["answer"], json!({"day": "tue", "hour": 14}));
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], json!(true));
 
-    // A question for words is not shown data; one for data is, and takes it as it is alone.
+    // A question for text does not suggest data. A question for data does, and accepts it only unchanged.
     let other = begin(vec![one(ask(Q)), done()]).await;
     let shown = question(&server, &other).await;
     assert_eq!(suggested(&shown), [Value::Null; 0]);

@@ -1,4 +1,4 @@
-//! Questions that name several people, over the real binary: who is asked, whose answer counts, what the agent hears.
+//! Questions to several people, over the real binary: who is asked, which answer is valid, and what the agent receives.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{Setup, TestServer};
@@ -15,7 +15,7 @@ people:
   audrey: {roles: [auditor]}
 ";
 
-/// A workflow whose questions are for these people, and its agent, who asks once.
+/// Returns a server with a workflow whose questions go to these people, and an agent that asks once.
 fn asking(model: &ScriptedModel, whom: &str) -> Setup {
     let workflow = format!(
         "
@@ -29,7 +29,7 @@ gates: {{question: {whom}}}
     TestServer::setup().workflow("solo", &workflow).people(PEOPLE).model(model)
 }
 
-/// Somebody in a browser, through a link that the operator made.
+/// A person in a browser, through a login link that the operator made.
 struct Person<'a> {
     server: &'a TestServer,
     http: reqwest::Client,
@@ -64,7 +64,7 @@ impl<'a> Person<'a> {
         self.said(Method::POST, &path, &json!({ "option": "answer", "text": text })).await
     }
 
-    /// The open questions that are shown to them.
+    /// Returns the ids of the open questions that this person can see.
     async fn sees(&self) -> Vec<Value> {
         let (status, list) = self.said(Method::GET, "/v1/interrupts?status=open", &Value::Null).await;
         assert_eq!(status, 200, "{list}");
@@ -72,7 +72,7 @@ impl<'a> Person<'a> {
     }
 }
 
-/// Each sees what is theirs; of two answers at the same instant one counts, and the agent hears that one.
+/// Each person sees only their own questions. If two answer at the same instant, the agent receives the first answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_answer_of_those_who_are_asked_counts() {
     let model = ScriptedModel::start().await;
@@ -99,7 +99,7 @@ async fn the_first_answer_of_those_who_are_asked_counts() {
     assert_eq!(ended["result"]["questions"][0]["by"], by);
 }
 
-/// With a quorum all are gathered: the agent hears who said what, and the result lists each.
+/// A quorum gathers all answers: the agent reads each with its author, and the result lists each.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_answers_are_gathered_where_the_workflow_says_so() {
     let model = ScriptedModel::start().await;
@@ -122,7 +122,7 @@ async fn all_answers_are_gathered_where_the_workflow_says_so() {
     );
 }
 
-/// A question for somebody who can not decide would wait for ever: the server says so, and does not start.
+/// A question for a person who may not decide would never end: the server names the person and does not start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_workflow_that_asks_somebody_who_can_not_decide_does_not_start() {
     let model = ScriptedModel::start().await;

@@ -25,7 +25,7 @@ async fn case_16_allowed_for_the_session() {
     let grants = server.get(&format!("/v1/sessions/{session}/grants")).await.ok();
     assert_eq!(grants["items"][0]["tool"], "run_command");
 
-    // Taken back, the next run of the session asks again.
+    // After the grant is revoked, the next run of the session asks again.
     let grant = grants["items"][0]["id"].as_str().unwrap().to_owned();
     let revoked = server.send(server.request(Method::DELETE, &format!("/v1/grants/{grant}"))).await;
     assert!(revoked.status < 300, "{revoked:?}");
@@ -49,7 +49,7 @@ async fn case_17_refused_and_edited() {
     server.wait_status(&run, &["completed"]).await;
     let counted = std::fs::read_to_string(server.workspace().join("count.txt")).unwrap();
     assert_eq!(counted, "edited\n");
-    // Two digests: of what was shown, and of what ran.
+    // The digest that was shown differs from the digest that ran.
     let authorised = server.events_of(&run, "tool_authorised").await;
     assert_eq!(authorised.len(), 1);
     assert_ne!(authorised[0]["data"]["digest"], edited["action_digest"]);
@@ -84,7 +84,7 @@ async fn case_22_a_person_speaks_pauses_and_cancels_while_it_works() {
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
     assert_eq!(server.run(&run).await["status"], "paused");
     model.release();
-    // The reply is taken; nothing starts.
+    // The reply is stored, but no call starts.
     eventually("the reply", async || {
         server.story(&run).await.contains(&"model_replied".to_owned()).then_some(())
     })
@@ -117,7 +117,7 @@ async fn case_31_two_calls_in_one_reply() {
     let run = server.start_run("solo", "work").await;
     let gated = server.wait_one(&run).await;
     assert_eq!(gated["payload"]["tool"], "write_file");
-    // The read has run, the model has not been called again.
+    // The read has run, but the model has not been called again.
     let ran = server.events_of(&run, "tool_finished").await;
     assert_eq!((ran.len(), &ran[0]["data"]["content"]["text"]), (1, &json!("alpha")));
     assert_eq!(model.requests().len(), 1);
@@ -193,7 +193,7 @@ async fn case_45_nobody_is_there() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
     let run = server.start_run("solo", "work").await;
     server.wait_one(&run).await;
-    // Nobody listens, and the server comes and goes: it waits, and is listed.
+    // The run waits and stays listed while the server restarts with no client connected.
     for _ in 0..3 {
         server.restart().await;
         let list = server.get("/v1/interrupts?status=open").await.ok();
@@ -242,7 +242,7 @@ async fn case_46_every_request_has_one_terminal_entry() {
             assert_eq!(resolved[0]["data"]["option"], decisions[0]["data"]["option"]);
         }
     }
-    // The edited call: the digest that was shown, and another one that ran.
+    // The edited call has two digests: one was shown, the other ran.
     let digests = |kind: &str, call: &Value| -> Vec<Value> {
         let of = |event: &&Value| event["type"] == kind && event["data"]["call"] == *call;
         events.iter().filter(of).map(|event| event["data"]["digest"].clone()).collect()

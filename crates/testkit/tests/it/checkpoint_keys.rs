@@ -1,5 +1,5 @@
-//! The key that signs checkpoints: lost, replaced, older than what it signs, and damaged, with the real binary. What was signed
-//! before stays good, each new key is in the journal before it signs, and a key that may be somebody's is not used.
+//! The key that signs checkpoints, over the real binary: lost, replaced, restored, and damaged. Old
+//! signatures stay valid. Each new key is in the journal before it signs. A key that others may have read is not used.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ fn file(server: &TestServer) -> PathBuf {
     server.data().join("checkpoint_key.json")
 }
 
-/// One more event at least, and a checkpoint over it: its note, its key, its size.
+/// Appends at least one event and signs a checkpoint. Returns its note, key and size.
 async fn sign(server: &TestServer) -> (String, String, u64) {
     ask(server, json!({})).await;
     let signed = server.post("/v1/audit/checkpoints", &json!({})).await.ok();
@@ -23,7 +23,7 @@ async fn sign(server: &TestServer) -> (String, String, u64) {
     (text("note"), text("key"), signed["size"].as_u64().unwrap())
 }
 
-/// What the verb says of these notes with these keys.
+/// Runs `audit verify` on these notes with these keys.
 fn verify(server: &TestServer, notes: &[&str], keys: &[&str]) -> Output {
     let kept = server.workspace().join("kept.txt");
     fs::write(&kept, notes.concat()).unwrap();
@@ -39,7 +39,7 @@ fn assert_holds(server: &TestServer, notes: &[&str], keys: &[&str]) {
     assert!(ran.status.success() && said.contains("continues from"), "{ran:?}");
 }
 
-/// The keys that the journal says sign, in their order.
+/// Returns the signing keys in the order in which the journal names them.
 async fn told(server: &TestServer) -> Vec<String> {
     let events = server.get("/v1/audit/events?type=checkpoint_key_set").await.ok();
     let mut set: Vec<&Value> = events["items"].as_array().unwrap().iter().collect();
@@ -47,7 +47,7 @@ async fn told(server: &TestServer) -> Vec<String> {
     set.into_iter().map(|event| event["data"]["public"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Lost, replaced, and put back: three lives of one journal.
+/// A checkpoint stays valid when its key is lost and replaced, and when the old key is restored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     let mut server = TestServer::setup().start().await;
@@ -65,14 +65,14 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     assert_holds(&server, &[&first], &[&old]);
     assert_holds(&server, &[&second], &[&new]);
     assert_holds(&server, &[&first, &second], &[&old, &new]);
-    // Whoever has the key of today alone does not take what yesterday's signed for a checkpoint of it.
+    // With the new key alone, a note that the old key signed is not accepted.
     let ran = verify(&server, &[&first], &[&new]);
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.code() == Some(2) && said.contains("not signed with this key"), "{ran:?}");
     let proof = format!("/v1/audit/consistency?earlier={first_size}&size={second_size}");
     assert!(server.get(&proof).await.ok()["proof"].is_array(), "one tree, whoever signs");
 
-    // The file of before comes back, as out of a backup of the folder: the key is older than what it signs now.
+    // The old file is restored, as from a backup of the folder: the key is older than the journal that it signs now.
     server.kill();
     fs::write(file(&server), &kept).unwrap();
     server.start().await;
@@ -84,8 +84,8 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A key that was made for another journal, and before this one began: this journal says that it signs here, and what it
-/// signed there is nothing of this one.
+/// A key of another journal can sign here: the journal records it as its key. Notes that it signed for the other
+/// journal prove nothing about this one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_of_another_journal_signs_as_its_own_and_proves_nothing_of_the_other() {
     let other = TestServer::setup().start().await;
@@ -106,7 +106,7 @@ async fn a_key_of_another_journal_signs_as_its_own_and_proves_nothing_of_the_oth
     }
 }
 
-/// What others may have read, or what is no key, is not used, and nothing takes its place behind anybody's back.
+/// A key file that others may read, or that holds no key, stops the start. The file is not replaced.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_that_may_be_somebodys_stops_the_start() {
     let mut server = TestServer::setup().start().await;

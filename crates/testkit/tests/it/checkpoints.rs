@@ -1,5 +1,4 @@
-//! Checkpoints that leave the house by themselves: told to channels that ask for them, over the real binary, and checked
-//! against the journal by whoever kept them.
+//! Checkpoints that are sent to channels, over the real binary, and that recipients check against the journal.
 
 use std::fs;
 use std::time::Duration;
@@ -23,7 +22,7 @@ fn every_second(channels: &str) -> Setup {
     TestServer::setup().channels(channels).env("HOOK_SECRET", SECRET).checkpoint_every(Duration::from_secs(1))
 }
 
-/// Something happens in the journal.
+/// Appends events to the journal.
 async fn freeze_and_lift(server: &TestServer) {
     server.post("/v1/system/freeze", &json!({"reason": "a look"})).await.ok();
     server.post("/v1/system/unfreeze", &json!({})).await.ok();
@@ -33,7 +32,7 @@ fn sizes(received: &[Received]) -> Vec<u64> {
     received.iter().map(|each| each.json()["data"]["size"].as_u64().unwrap()).collect()
 }
 
-/// Whether the journal continues from what was kept, as the verb tells it.
+/// Returns true if `audit verify` finds that the journal continues from the kept note.
 fn holds(server: &TestServer, kept: &str, key: &str) -> bool {
     let file = server.workspace().join("kept.txt");
     fs::write(&file, kept).unwrap();
@@ -49,8 +48,8 @@ fn holds(server: &TestServer, kept: &str, key: &str) -> bool {
     ran.status.success() && said.contains("continues from")
 }
 
-/// One at each interval in which something happened; that one was told of is nothing that happened. What could not be sent is
-/// sent after a restart, under the same id.
+/// One checkpoint is sent for each interval with new events; sending a checkpoint is not a new event. A failed delivery
+/// is sent again after a restart, under the same id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     let sink = WebhookSink::start().await;
@@ -93,7 +92,7 @@ async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     }
 }
 
-/// A mail as it was sent, kept as a file, is what `audit verify` reads.
+/// `audit verify` reads a mail as it was sent, saved as a file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     let mailbox = Mailbox::start(Speaks::Clear, false);
@@ -113,7 +112,7 @@ async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     assert!(holds(&server, text, key), "{text}");
     let raw = mail["raw"].as_str().unwrap();
     assert!(raw.contains("quoted-printable") && holds(&server, raw, key), "{raw}");
-    // A relay may have encoded it otherwise.
+    // A relay may have changed the transfer encoding.
     let encoded = data_encoding::BASE64.encode(text.as_bytes());
     let head =
         "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64";
@@ -122,7 +121,7 @@ async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     assert_eq!(signed["key"], json!(key), "it is the key that the server tells");
 }
 
-/// An interval without a place to go to is a mistake that is told at once.
+/// An interval without a channel for checkpoints is a configuration error that stops the start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interval_that_nobody_asks_for_stops_the_start() {
     let sink = WebhookSink::start().await;

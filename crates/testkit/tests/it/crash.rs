@@ -1,5 +1,5 @@
-//! Case 44: SIGKILL in the middle of each thing that can be under way. No request and no decision is lost, and a
-//! side effect happens at most once or becomes a question.
+//! Case 44: SIGKILL during each kind of operation. No request and no decision is lost, and a side effect happens at
+//! most once or becomes a question.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::{TestServer, aborting, eventually, real};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, count, done, one, solo, write};
 
-/// Kills it in the middle of a request whose answer nobody hears.
+/// Kills the server in the middle of a request, drops the answer, and starts the server again.
 async fn kill_during(server: &mut TestServer, path: &str, body: &Value) {
     let request = server.request(reqwest::Method::POST, path).json(body);
     let sent = tokio::spawn(request.send());
@@ -28,7 +28,7 @@ async fn case_44_in_the_middle_of_a_model_call() {
     let shown = server.wait_one(&run).await;
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
-    // Asked again, since nobody heard the first reply; what it replied counts once.
+    // The model is asked again, as the first reply was lost; its second reply is used once.
     assert_eq!((model.requests().len(), server.lines("count.txt")), (3, 1));
     assert_eq!(server.events_of(&run, "model_replied").await.len(), 2);
     assert_eq!(server.events_of(&run, "model_lost").await.len(), 1);
@@ -47,7 +47,7 @@ async fn case_44_in_the_middle_of_a_command() {
         (&doubt["kind"], &doubt["payload"]["tool"]),
         (&json!("unknown_outcome"), &json!("run_command"))
     );
-    // It went with the server, and was not run again.
+    // The command ended with the server and was not run again.
     server.restart().await;
     assert_eq!((server.wait_one(&run).await, server.lines("count.txt")), (doubt.clone(), 1));
     server.decide(&doubt, &json!({"option": "happened", "text": "exit code 0"})).await.ok();
@@ -70,7 +70,7 @@ async fn case_44_a_doubt_may_be_answered_with_rerun() {
     server.choose(&doubt, "rerun").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);
-    // What was approved runs again without another question; the journal tells of both starts.
+    // The approved command runs again without another question; the journal holds both starts.
     assert_eq!(server.events_of(&run, "interrupt_opened").await.len(), 2);
     assert_eq!(server.events_of(&run, "tool_started").await.len(), 2);
 }
@@ -86,7 +86,7 @@ async fn case_44_around_a_decision() {
     for shown in &open {
         let path = format!("/v1/interrupts/{}/decisions", shown["id"].as_str().unwrap());
         kill_during(&mut server, &path, &json!({"option": "approve"})).await;
-        // Taken or not: saying it again is right in both cases.
+        // Repeating a decision is safe, recorded or not.
         server.choose(shown, "approve").await;
         server.restart().await;
     }
@@ -133,7 +133,8 @@ async fn case_44_around_a_start() {
     server.events(&run).await;
 }
 
-/// Not the process but the thread that commits: nobody could decide any more, and a server that stayed would look alive.
+/// If the thread that commits dies, the server reports that it is not ready and ends. Otherwise it would look alive and
+/// take no decisions.
 #[tokio::test]
 async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_reason() {
     let (_model, mut server) = solo([one(count("one")), done()]).await;
@@ -143,7 +144,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     server.change(|setup| setup.program(aborting()).env("HOLDSHORT_PANIC_AFTER", "1"));
     server.start().await;
     assert_eq!(server.get("/readyz").await.status, 200);
-    // Committed, and never answered.
+    // The decision is committed, but its request fails.
     let answer = server.decide(&shown, &json!({"option": "approve"})).await;
     assert_eq!((answer.status, &answer.body["code"]), (503, &json!("store_failed")));
     let ready = server.get("/readyz").await;
@@ -152,7 +153,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     let said = server.stderr();
     assert!(said.contains("the writer of the journal died (commit 1 was the last one)"), "{said}");
     assert_eq!(server.lines("count.txt"), 0);
-    // The decision stands. The command had not started, so it runs now, and nobody is asked.
+    // The decision is valid. The command had not started, so it runs now without a question.
     server.change(|setup| setup.program(real()));
     server.start().await;
     server.wait_status(&run, &["completed"]).await;
@@ -160,8 +161,8 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A command has a scratch folder of its own. Who is killed can not take it away; the next start does, and leaves what
-/// is not its own.
+/// A killed server can not remove the scratch folder of its command. The next start removes it, and keeps folders that
+/// are not its own.
 #[tokio::test]
 async fn the_scratch_folder_of_a_killed_command_goes_at_the_next_start() {
     let line = "echo one >> count.txt; echo half > \"$TMPDIR/half\"; sleep 60";

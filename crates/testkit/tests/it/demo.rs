@@ -1,4 +1,5 @@
-//! The demo's run for crash tests: the sample, a reviewer that decides over REST, and what must hold at the end.
+//! The demo's run for crash tests: the sample, a reviewer that decides over REST, and the conditions that must hold at
+//! the end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,12 +14,12 @@ use serde_json::{Value, json};
 use crate::aborts::Look;
 
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
-/// Names the commit, from 1, after which `holdshort-aborting` ends itself.
+/// Environment variable: the commit, counted from 1, after which `holdshort-aborting` ends itself.
 pub(crate) const ABORT_AFTER: &str = "HOLDSHORT_ABORT_AFTER";
-/// The suite of the sample leaves a line here each time that it runs.
+/// File to which the test suite of the sample appends a line at each run.
 const RUNS: &str = "runs.log";
 
-/// A server without a model, with the sample of `pair` in its workspace.
+/// Returns a server without a model, with the sample of `pair` in its workspace.
 pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     let read = |name: &str| fs::read_to_string(format!("{PAIR}/{name}")).unwrap();
     let script = hurried(&read("rehearsal.yaml"));
@@ -40,7 +41,7 @@ pub(crate) fn stage(abort_after: Option<usize>) -> TestServer {
     server
 }
 
-/// Starts the run, or learns that an earlier life of the server has.
+/// Starts the run, or returns the run that this server started before it was aborted.
 pub(crate) async fn start(server: &TestServer) -> Option<String> {
     let input: Value =
         serde_json::from_str(&fs::read_to_string(format!("{PAIR}/input.json")).unwrap()).unwrap();
@@ -50,7 +51,7 @@ pub(crate) async fn start(server: &TestServer) -> Option<String> {
     Some(server.try_send(request).await?.ok()["id"].as_str().unwrap().to_owned())
 }
 
-/// One look at the run, and a decision where it holds short.
+/// Looks at the run once, and decides on its open interrupts.
 pub(crate) async fn review(server: &TestServer, run: &str) -> Look {
     let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
         return Look::Gone;
@@ -79,7 +80,7 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     Some(match interrupt["kind"].as_str().unwrap() {
         "question" => json!({"option": "answer", "text": "the period that begins"}),
         "unknown_outcome" => {
-            // Only of commands nobody can know: the log tells whether this one has run.
+            // Only the outcome of a command can be unknown. The log shows if the command ran.
             assert_eq!(interrupt["payload"]["tool"], "run_command", "{interrupt:#}");
             let path = format!("/v1/runs/{run}/events?limit=200");
             let events = server.try_send(server.request(Method::GET, &path)).await?.ok();
@@ -95,7 +96,7 @@ async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<V
     })
 }
 
-/// Whether the call that ended was a command.
+/// Returns true if the call that ended was a command.
 fn is_command(events: &[Value], finished: &Value) -> bool {
     events.iter().filter(|event| event["type"] == "model_replied").any(|replied| {
         let calls = replied["data"]["calls"].as_array().unwrap();
@@ -103,7 +104,7 @@ fn is_command(events: &[Value], finished: &Value) -> bool {
     })
 }
 
-/// Every file and its bytes, but for what Python keeps for itself.
+/// Returns each file with its bytes, except Python's caches.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -123,7 +124,7 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// What must hold at the end, whatever happened on the way.
+/// Checks the conditions that hold at the end of every play.
 pub(crate) async fn check(
     server: &TestServer,
     run: &str,
@@ -142,7 +143,7 @@ pub(crate) async fn check(
     accounted(server, run, what).await;
 }
 
-/// Every start of a call has its end, and the audit log is intact.
+/// Checks that each started call has its end, and that the audit log is intact.
 pub(crate) async fn accounted(server: &TestServer, run: &str, what: &str) {
     let events = server.events(run).await;
     let of = |kind: &str, call: &Value| {

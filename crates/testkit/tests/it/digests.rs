@@ -1,4 +1,5 @@
-//! Quiet hours and digests, with the real binary: several things in one message, nothing twice, and nothing that is decided.
+//! Quiet hours and digests, with the real binary: one message for several notices, none twice, and none for a decided
+//! interrupt.
 
 use std::time::Duration;
 
@@ -11,11 +12,11 @@ use crate::cluster::database;
 use crate::mails::{mailed, person, to_legal};
 use crate::telling::{ask, deliveries, resolve, wait_state};
 
-/// So long that all that a test asks is asked within it, whenever it begins.
+/// Digest interval, long enough for a test to ask everything within one interval.
 const EVERY: &str = "12s";
 const PERIOD: Duration = Duration::from_secs(12);
 
-/// Just after something was told: there is time until it is again.
+/// Waits until just after the start of an interval.
 async fn begin_of_a_period() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let left = PERIOD.as_millis() - now.as_millis() % PERIOD.as_millis();
@@ -35,13 +36,13 @@ async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
     for title in ["One", "Two", "Three"] {
         asked.push(ask(&server, to_legal(&json!({"title": title}))).await);
     }
-    // Ben is told at once.
+    // Ben receives each notice at once.
     wait_state(&server, "delivered", 3).await;
     resolve(&server, &asked[1]).await;
     wait_state(&server, "delivered", 4).await;
-    // A restart loses nothing of the rest.
+    // A restart loses no pending notice.
     server.restart().await;
-    // Ben: three that ask, and what became of one. Anna: one mail.
+    // Ben has four mails: three interrupts and one resolution. Anna has one mail.
     let mails = mailbox.wait_for(5).await;
     let of = |who: &str| -> Vec<&Value> {
         mails.iter().filter(|mail| mail["to"] == json!([format!("{who}@example.org")])).collect()
@@ -88,7 +89,7 @@ async fn two_nodes_send_one_digest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_quiet_hours_nothing_is_sent() {
     let sink = WebhookSink::start().await;
-    // From an hour ago on, for two hours, as a clock in Greenwich shows it.
+    // Quiet hours from one hour ago for two hours, in UTC.
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     let at = |hours: u64| format!("{:02}:{:02}", (now / 3600 + hours) % 24, now / 60 % 60);
     let quiet = format!("quiet: {{from: \"{}\", to: \"{}\", zone: UTC}}", at(23), at(1));

@@ -1,4 +1,4 @@
-//! A full disk: a typed error, nothing torn, and work goes on once there is space again.
+//! A full disk: a typed error, nothing half written, and work continues once there is space.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use serde_json::json;
 
 use crate::play::{SOLO, count, done, one};
 
-/// A tiny file system of its own; taken away again at the end.
+/// A small file system that is unmounted when dropped.
 struct Small(tempfile::TempDir);
 
 impl Small {
-    /// `None` where this user may not mount.
+    /// Mounts the file system. Returns `None` if this user may not mount.
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");
@@ -26,7 +26,7 @@ impl Small {
         self.0.path()
     }
 
-    /// Takes all the space that is left.
+    /// Fills all the space that is left.
     fn fill(&self) -> PathBuf {
         let filler = self.path().join("filler");
         let mut size = 1 << 20;
@@ -39,7 +39,7 @@ impl Small {
                 size /= 2;
             }
         }
-        // What did not fit in the last try takes its space all the same.
+        // Writes more than fits: a partial write takes the rest of the space.
         drop(fs::write(&filler, vec![0; held.len() + 4096]));
         filler
     }
@@ -68,7 +68,7 @@ async fn a_full_disk_is_told_and_tears_nothing() {
 
     let filler = small.fill();
     let mut refused = None;
-    // The log may have some room left in its last pages.
+    // The last pages of the log may still have room.
     for _ in 0..200 {
         let answer =
             server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "x".repeat(2000)})).await;
