@@ -140,7 +140,7 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     assert_eq!(kept(&server, "?subject=athlete").await.len(), 0);
     assert_eq!(kept(&server, "").await.len(), 4);
     assert_eq!(kept(&server, "?q=MAY%20week").await.len(), 2);
-    // A query without a letter or digit matches nothing. An empty query is no filter.
+    // A query without a letter or digit is refused. A blank query does not filter.
     for none in ["?q=*", "?q=%20%2D%20%22"] {
         let refused = server.get(&format!("/v1/answers{none}")).await;
         assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");

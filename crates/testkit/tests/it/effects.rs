@@ -1,5 +1,5 @@
-//! What a gate believed, the machine enforces: the attack on `pair`, and a command that needs more than it was let
-//! through with.
+//! The sandbox enforces the effect that a gate assumed: the attack on `pair`, and a command that needs more than its
+//! effect allows.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, write};
 
-/// A person's own git, as they would call it.
+/// Runs git as the person would, outside the sandbox.
 fn git(folder: &Path, arguments: &[&str]) {
     let ran = Command::new("git")
         .args(["-c", "user.name=p", "-c", "user.email=p@example.org"])
@@ -22,7 +22,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(ran.unwrap().status.code().is_some());
 }
 
-/// Every file below a folder.
+/// Returns the paths of all files below a folder.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -36,8 +36,8 @@ fn files(folder: &Path) -> Vec<String> {
     found
 }
 
-/// One grant for `touch` and five harmless texts: formerly enough to run code that nobody was asked about, and to leave
-/// it for the person's own git.
+/// One grant for `touch` and five harmless texts run no code without approval, and leave none for the person's own git.
+/// They once did.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_and_five_texts_run_nothing() {
     let config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch pwned;\n\
@@ -92,7 +92,7 @@ async fn a_grant_and_five_texts_run_nothing() {
                 "run_command: touch first (changes 1 file)" => "approve_session",
                 title if title.starts_with("write_file") => "approve",
                 _ if interrupt["kind"] == "continuation" => "continue",
-                // What the person is asked about they refuse here: nothing may run without them.
+                // Every other request is rejected: nothing may run without the person.
                 _ => "reject",
             };
             let line = interrupt["payload"]["command"].as_str().unwrap_or(&title).to_owned();
@@ -101,11 +101,12 @@ async fn a_grant_and_five_texts_run_nothing() {
             server.choose(&interrupt, option).await;
         }
     }
-    // Told when the texts become a repository.
+    // The card warns when the texts become a repository.
     let asked_of = |what: &str| asked.iter().find(|(line, ..)| line == what);
     let last_text = asked_of("write_file: x/refs/heads/main").unwrap();
     assert!(last_text.1.contains("bare_repository"), "{last_text:?}");
-    // A command that ran what it found, or wrote what git obeys, shows it on its card, before anything has happened.
+    // The card of a command shows, before it takes effect, the code that it would run or the git settings that it would
+    // write.
     for (line, shows) in [
         ("touch a && sh x/run.sh", r#""path":".git/config""#),
         ("touch a && sh x/run.sh", r#""path":"pwned""#),
@@ -116,13 +117,13 @@ async fn a_grant_and_five_texts_run_nothing() {
         assert!(changes.contains(shows), "{line}: {changes}");
         assert!(!shows.contains(".git/") || reasons.contains("guarded_path"), "{line}: {reasons}");
     }
-    // What nobody was asked about was tried, and changed nothing.
+    // Calls that did not ask were tried, and changed nothing.
     let tried = server.events_of(&run, "tool_tried").await;
     let changing = tried.iter().filter(|event| event["data"]["changed"] != 0).count();
     let of_commands =
         asked.iter().filter(|(line, ..)| line == "touch first" || lines.contains(&&**line)).count();
     assert!(changing <= of_commands + 1, "{changing} tries changed something: {asked:#?}");
-    // The person's own next commands.
+    // Git commands that the person runs later.
     for arguments in [&["status"][..], &["diff"], &["log", "-1"], &["checkout", "-q", "-b", "other"]] {
         git(&workspace, arguments);
     }
@@ -132,8 +133,8 @@ async fn a_grant_and_five_texts_run_nothing() {
     assert!(!workspace.join(".git/hooks/post-checkout").exists());
 }
 
-/// An agent of `pair` runs a script by a harmless name that makes the person's git run something: the card shows the
-/// change of `.git/config`, line by line, says what it means, and offers no grant.
+/// An agent of `pair` runs a script with a harmless name that makes the person's git run a program. The card shows the
+/// changed lines of `.git/config`, explains them, and offers no grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     let model = ScriptedModel::start().await;
@@ -174,7 +175,7 @@ async fn the_attack_on_pair_ends_with_a_card_that_shows_what_git_would_obey() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// Each command as it started: the line, and what it was let through with.
+/// Returns the effect of each started command.
 async fn effects(server: &TestServer, run: &str) -> Vec<Value> {
     let started = server.events_of(run, "tool_started").await;
     started.iter().map(|event| event["data"]["effect"].clone()).collect()
@@ -189,7 +190,8 @@ gates:
     - {tools: [run_command], commands: ['sh tool.sh', 'git status *'], do: allow}
 ";
 
-/// Let through by a rule it may not touch what git obeys; made again, it is asked about, and then it may.
+/// A command that a rule released may not change git's settings. The repeated call asks, and may change them once
+/// approved.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_meets_a_wall_is_asked_about_when_it_is_made_again() {
     let line = "sh tool.sh";
@@ -220,7 +222,7 @@ gates:
     - {tools: [run_command], commands: ['sh *'], paths: ['docs/**'], do: allow}
 ";
 
-/// A wall that leaves no words is asked about too when the call is made again: its agent reaches a person.
+/// A denial of the sandbox without output also makes the repeated call ask a person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     let line = "sh docs/w.sh";
@@ -238,7 +240,7 @@ async fn a_wall_in_silence_is_asked_about_when_it_is_made_again() {
     assert!(workspace.join("newfile").exists());
 }
 
-/// A script is part of what is approved: changed in between, it is asked anew, and nothing ran.
+/// Approval binds the script: if the script changed, the call asks again, and nothing ran.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_changed_is_asked_about_anew() {
     let rules = FREE.replace("'sh tool.sh', ", "");
@@ -259,8 +261,8 @@ async fn a_script_that_changed_is_asked_about_anew() {
     assert_eq!(fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "two\n");
 }
 
-/// A rule released two reads while the call before them was asked about, and that call makes a link of what they read:
-/// they are looked at again behind it, and what a rule forbids is not read.
+/// An approved call makes a link of a path whose reads a rule had released. The reads are checked again, and a
+/// forbidden file is not read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_made_by_an_approved_call_leads_no_released_read_astray() {
     let workflow = "
@@ -295,21 +297,21 @@ gates:
     assert!(!last_told(&model).contains("the key"), "{}", last_told(&model));
 }
 
-/// Each row: a script that a person approves on its card, and what its writer hopes for: that the person's own git runs
-/// `pwned` afterwards.
+/// A script that a person approved on its card leaves nothing that makes the person's own git run `pwned`. Each row is
+/// one attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_script_leaves_nothing_that_git_runs() {
     let evil = "mkdir -p evil/objects evil/refs/heads && echo 'ref: refs/heads/main' > evil/HEAD && \
                 printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = touch pwned;\\n' > evil/config\n";
     let scripts = [
-        // A workspace that looks like a repository itself.
+        // The workspace itself looks like a repository.
         "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir\n",
-        // The parent of a repository is moved, and its path made anew.
+        // The parent folder of a repository is moved and created again.
         "mv sub o2; mkdir -p sub/.git/objects sub/.git/refs; cp evil/HEAD evil/config sub/.git/\n",
-        // A link is exchanged, or what it leads to.
+        // A link is replaced, or its target.
         "rm .git/hooks; mkdir .git/hooks; printf '#!/bin/sh\\ntouch pwned\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/*\n",
         "printf '#!/bin/sh\\ntouch pwned\\n' > githooks/pre-commit; chmod +x githooks/pre-commit\n",
-        // A name that can not be given another ending stands before the others.
+        // A file name too long to be extended sorts before the others.
         "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo ../evil > .git/commondir\n",
     ];
     let line = "sh run.sh";

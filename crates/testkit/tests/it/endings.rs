@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::play::{SOLO, command, count, done, last_told, one, play, solo, write};
 
-/// Cut at a length: told once, then a person. What a person takes as it is, is no simple `done`.
+/// A reply that was cut is returned to the model once; then a person is asked. If the person accepts it, the run ends
+/// as `partial`, not `done`.
 #[tokio::test]
 async fn a_reply_that_is_not_whole_does_not_complete_a_run() {
     for (reason, flaw) in [("length", "cut"), ("content_filter", "filtered")] {
@@ -22,7 +23,7 @@ async fn a_reply_that_is_not_whole_does_not_complete_a_run() {
     }
 }
 
-/// What small models do: the call as text, and the question in words.
+/// A call written as text and a question in plain text reach a person. Small models write both.
 #[tokio::test]
 async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     let call = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
@@ -44,8 +45,8 @@ async fn a_call_as_text_and_a_question_in_words_reach_a_person() {
     assert!(last_told(&model).contains("yes, do"));
 }
 
-/// Told once in a step, whatever was called in between; what is only announced is no end either, and calls that were lost
-/// on the way are none.
+/// A model is corrected once per step, also if it makes calls in between. Announced work and a reply whose calls were
+/// lost do not end a step.
 #[tokio::test]
 async fn a_model_that_alternates_reaches_a_person() {
     let read = || one(("read_file", json!({"path": "."})));
@@ -75,7 +76,7 @@ async fn a_model_that_alternates_reaches_a_person() {
     assert_eq!(flaws, [json!("unclear"), json!("announces")]);
 }
 
-/// Forms that other models and frameworks write: each is told, and the tool then called.
+/// Calls in the text forms of other models and frameworks are recognised and returned to the model.
 #[tokio::test]
 async fn calls_in_the_forms_of_others_are_seen() {
     let forms = [
@@ -89,7 +90,7 @@ async fn calls_in_the_forms_of_others_are_seen() {
     let steps: Vec<Scripted> = forms.iter().map(|form| Scripted::text(*form)).chain([done()]).collect();
     let (_model, server) = solo(steps).await;
     let run = server.start_run("solo", "list the files").await;
-    // The first is told; the second is asked about, and the person's word counts anew.
+    // The first of each pair is returned to the model, and the second asks the person, whose answer resets the count.
     for _ in 0..forms.len() / 2 {
         let asked = server.wait_one(&run).await;
         assert_eq!(asked["payload"]["flaw"], "call_as_text", "{asked}");
@@ -98,7 +99,7 @@ async fn calls_in_the_forms_of_others_are_seen() {
     server.wait_status(&run, &["completed"]).await;
 }
 
-/// What a run that fails by itself has achieved and spent is in its event, in `end_message` and in `show`.
+/// A run that fails by itself reports its progress and its cost in the event, in `end_message` and in `show`.
 #[tokio::test]
 async fn a_failed_run_says_what_it_spent() {
     let (_model, server) =
@@ -116,7 +117,8 @@ async fn a_failed_run_says_what_it_spent() {
     }
 }
 
-/// A blank summary ends nothing, and of two ends in one reply neither counts: what the second says is not lost.
+/// A blank summary does not end a run. Of two ends in one reply none takes effect, so that the second summary is not
+/// lost.
 #[tokio::test]
 async fn a_blank_end_and_two_ends_are_none() {
     let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
@@ -139,7 +141,8 @@ async fn a_blank_end_and_two_ends_are_none() {
     );
 }
 
-/// Where nobody may be asked, a call as text fails the run. Words that ask are a guess: told once, they are an end.
+/// If asking is disabled, a call as text fails the run. A question in plain text is only a guess: after one correction
+/// it ends the run.
 #[tokio::test]
 async fn where_nobody_may_be_asked() {
     let workflow =
@@ -158,12 +161,12 @@ async fn where_nobody_may_be_asked() {
     }
 }
 
-/// Failed calls in a row, one a reply: a person is asked before it goes on like that.
+/// A row of failed calls, one in each reply, reaches a person.
 #[tokio::test]
 async fn failed_calls_in_a_row_reach_a_person() {
     let workflow = SOLO.replace("[read_file, ask_human], do", "[read_file, run_command], do");
     let fails = |n: u32| one(command(&format!("test -e missing-{n}")));
-    // One that does what it should begins the count anew.
+    // One successful call resets the count.
     let replies = (0..5).map(fails).chain([one(command("true"))]).chain((5..11).map(fails));
     let (model, server) = play(&workflow, replies.chain([done()]).collect::<Vec<_>>()).await;
     let run = server.start_run("solo", "find it").await;
@@ -177,7 +180,7 @@ async fn failed_calls_in_a_row_reach_a_person() {
     server.wait_status(&run, &["completed"]).await;
 }
 
-/// `ends: finish`: what was left undone is in the result, in the reason and in the terminal's last lines.
+/// `ends: finish`: undone work is named in the result, in the reason and in the terminal's last lines.
 #[tokio::test]
 async fn what_was_left_undone_is_seen() {
     let workflow = SOLO.replace("    instructions: Work.", "    instructions: Work.\n    ends: finish");
@@ -202,8 +205,8 @@ async fn what_was_left_undone_is_seen() {
     assert!(first.contains("\u{1b}[33mcompleted, in part"), "in the colour of a warning: {shown}");
 }
 
-/// Two calls of one reply: the second waits for the first, also where it was approved before it; and an edit of a file
-/// that the first one makes is looked at when it is there.
+/// Of two calls in one reply the second waits for the first, even if it was approved earlier. An edit of a file that
+/// the first call creates is inspected once the file exists.
 #[tokio::test]
 async fn calls_of_one_reply_run_in_their_order() {
     let edit = ("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"}));
@@ -228,7 +231,7 @@ async fn calls_of_one_reply_run_in_their_order() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("a.txt")).unwrap(), "two");
 }
 
-/// Refused, it holds up nothing, and the card of what comes after it says so.
+/// A refused call does not block later calls. Their cards say that it was refused.
 #[tokio::test]
 async fn a_card_says_that_an_earlier_call_was_refused() {
     let (_model, server) = solo([Scripted::calls([write("a.txt", "one"), count("second")]), done()]).await;

@@ -1,4 +1,5 @@
-//! What runs said is erased on request, over the real binary: of one run, or of all about a subject; unless it is held.
+//! Texts of runs are erased on request, over the real binary: of one run, or of all runs about a subject, unless a
+//! legal hold keeps them.
 
 use std::fs;
 use std::process::Command;
@@ -28,7 +29,8 @@ gates:
 
 const SECRET: &str = "Zebedee Quartermain";
 
-/// A run about a subject that asked something; and its question, which is answered or not.
+/// Starts a run about a subject whose agent asks, and answers the question if `answers`. Returns the ids of the run and
+/// the question.
 async fn asked(at: (&ScriptedModel, &TestServer), subject: &str, answers: bool) -> (String, String) {
     let (model, server) = at;
     model.script("solo", [one(ask(&format!("Who is {SECRET}?"))), done()]);
@@ -45,7 +47,7 @@ async fn asked(at: (&ScriptedModel, &TestServer), subject: &str, answers: bool) 
     (run, question["id"].as_str().unwrap().to_owned())
 }
 
-/// What the script of the documents says of a receipt: every line of it, where it is good.
+/// Checks a receipt with the script of the documents, and returns its output. The receipt must be valid.
 fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
     let path = server.workspace().join("receipt.json");
     fs::write(&path, receipt.to_string()).unwrap();
@@ -56,8 +58,8 @@ fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
     String::from_utf8(ran.stdout).unwrap()
 }
 
-/// Receipts of before and after prove the same events, and a checkpoint that was kept is continued: what is erased is left out of a
-/// proof and not taken out of it.
+/// Receipts from before and after an erasure prove the same events, and a kept checkpoint is continued. Erased content
+/// is left out of a proof; its event stays.
 #[tokio::test]
 async fn what_is_erased_leaves_every_proof_valid() {
     let model = ScriptedModel::start().await;
@@ -76,7 +78,7 @@ async fn what_is_erased_leaves_every_proof_valid() {
         let events = receipt["events"].as_array().unwrap().iter();
         events.map(|event| (event["head"].clone(), event["index"].clone())).collect()
     };
-    // What follows is the erasure itself.
+    // The next event is the erasure itself.
     assert!(proved(&after).starts_with(&proved(&before)), "{after}");
     let (last, _) = &proved(&after)[proved(&before).len()];
     assert!(last.as_str().unwrap().contains(r#""type":"answer_erased""#), "{last}");
@@ -164,7 +166,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let receipt = server.get(&format!("/v1/receipts/{question}")).await.ok();
     assert!(!receipt.to_string().contains(SECRET), "{receipt}");
 
-    // What an agent elsewhere called its options is as much of its question as the title.
+    // Labels of options from an agent elsewhere are erased like the title.
     let called = format!("Tell {SECRET}");
     let options = json!([{"id": "tell", "label": called}, {"id": "wait"}]);
     let choice = json!({"kind": "choice", "title": format!("What of {SECRET}?"), "options": options});
@@ -181,7 +183,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
         (&json!("tell"), &json!("Something else"), &json!("tell"))
     );
 
-    // All the others, and then nothing is left in any file.
+    // After all the others are erased, no file holds the text.
     server.send(server.request(Method::DELETE, &path)).await.ok();
     server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({})).await.ok();
     let told = erase(json!({"subject": "customer 7"})).await.ok();
@@ -217,7 +219,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     );
 }
 
-/// A title that a channel told, and its receiver repeated, is in no event.
+/// A title that a channel sent, and its receiver repeated, is in no event.
 #[tokio::test]
 async fn what_a_receiver_repeated_is_erased_with_the_run() {
     let sink = WebhookSink::start().await;
@@ -283,7 +285,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(said.contains("erased") && said.contains("by operator"), "{said}");
     let (_, said) = called(&["inbox", "--all"]);
     assert!(said.contains(&question) && said.contains("\n    (erased)\n"), "{said}");
-    // What came after the end is there, and no part of following it.
+    // Events after the end of a run are listed, but following the run ends before them.
     let (code, said) = called(&["events", &run]);
     let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));
     assert_eq!(code, Some(0));
@@ -297,7 +299,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert_eq!((&last["type"], &last["data"]["because"]), (&json!("content_erased"), &json!("request")));
     let (_, page) = called(&["receipt", &question, "--html"]);
     assert!(page.contains("(erased)") && !page.contains(SECRET), "{page}");
-    // A hold that comes too late does not say that it keeps what is gone.
+    // A late hold does not claim to keep content that is already erased.
     let (code, said) = called(&["hold", &run, "--reason", "The court asks."]);
     assert!(code == Some(0) && said.contains("It came too late") && said.contains("is erased"), "{said}");
     assert!(!said.contains("Nothing"), "{said}");

@@ -1,5 +1,5 @@
-//! What document 004 wants of a copilot, on the shipped workflow: flows 1 and 2 (contract A26). Each story reads the
-//! journal, and what the model was sent.
+//! Flows 1 and 2 of a copilot (document 004, contract A26) on the shipped workflow. Each story checks the journal and
+//! the model's requests.
 
 use std::fs;
 
@@ -24,12 +24,12 @@ fn saying(text: &str, call: (&'static str, Value)) -> Scripted {
     Scripted::Calls { text: text.to_owned(), calls: vec![(call.0.to_owned(), call.1)] }
 }
 
-/// What an agent was told with its request number `n`, from 0.
+/// Returns the texts of an agent's request number `n`, counted from 0.
 fn told(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
 
-/// What happened, by the events that a person could tell of it.
+/// Returns a run's story: one line for each event that a person would notice.
 async fn story(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
@@ -73,7 +73,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     fs::write(server.workspace().join("names.txt"), "carla\nal\nbea\n").unwrap();
     let run = server.start_run(COPILOT, "Improve the list.").await;
 
-    // It looked by itself, and asks before it does anything.
+    // The agent reads by itself, and asks before it changes anything.
     let asked = server.wait_one(&run).await;
     assert_eq!(
         (&asked["kind"], &asked["payload"]["choices"]),
@@ -82,7 +82,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     assert_eq!(model.requests().len(), 2);
     server.decide(&asked, &json!({"option": "answer", "text": "by length"})).await.ok();
 
-    // The planner knows what was asked of it, and nothing is done before the plan is approved.
+    // The planner receives the task. No work begins before the plan is approved.
     let asked = server.wait_one(&run).await;
     assert_eq!(asked["kind"], "plan_approval");
     assert_eq!(asked["payload"]["plan"]["subtasks"].as_array().unwrap().len(), 2, "{asked:#}");
@@ -97,7 +97,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     );
     server.decide(&asked, &json!({"option": "approve", "text": "shortest first"})).await.ok();
 
-    // The plan is the result of the call; what was said with it is a note.
+    // The plan is the result of the call; the text of the approval is a note.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["tool"]), (&json!("tool_approval"), &json!("write_file")));
     assert!(asked["payload"]["diff"].to_string().contains("carla"), "{asked:#}");
@@ -107,7 +107,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     }
     server.choose(&asked, "approve").await;
 
-    // The command changes nothing, so its trial lets it through; the person says that it is what they need.
+    // The command changes nothing, so its trial releases it. The person is satisfied.
     let asked = server.wait_one(&run).await;
     assert_eq!(
         (&asked["kind"], &asked["payload"]["satisfaction"], &asked["payload"]["output"]),
@@ -163,11 +163,11 @@ async fn a_simple_task_is_done_looked_at_and_done_differently() {
     assert_eq!((&asked["kind"], &asked["payload"]["round"]), (&json!("turn"), &json!(1)));
     let options: Vec<_> = asked["options"].as_array().unwrap().iter().map(|each| &each["label"]).collect();
     assert_eq!(options, ["Needs changes", "Start over", "Satisfied"]);
-    // To be satisfied needs no words, to want something else does.
+    // Being satisfied needs no text; wanting changes does.
     assert_eq!(server.decide(&asked, &json!({"option": "submit"})).await.refusal(), (422, "invalid_request"));
     server.decide(&asked, &json!({"option": "submit", "text": "in Italian"})).await.ok();
 
-    // The next round remembers the one before, with its calls, and what the person said of it.
+    // The next round receives the round before, with its calls, and the person's comment.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["step"]), (&json!("tool_approval"), &json!("work/round_2")));
     let request = &model.requests_of(COPILOT)[2];
@@ -177,7 +177,7 @@ async fn a_simple_task_is_done_looked_at_and_done_differently() {
     }
     server.choose(&asked, "approve").await;
 
-    // A message to the run is the person's turn, too; a round that changes nothing asks nothing but this.
+    // A message to the run is also the person's turn. A round without changes asks only for the next turn.
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["round"]), (&json!("turn"), &json!(2)));
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "and before?"})).await.ok();

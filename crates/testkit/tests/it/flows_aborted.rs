@@ -1,5 +1,5 @@
-//! A copilot's stories, aborted after their commits in turn and started again: nothing runs twice, nobody is asked
-//! twice, and the story ends as if nothing had happened.
+//! Two stories of a copilot, aborted after each of their commits and started again. No command runs twice, no question
+//! is asked twice, and the story ends as without an abort.
 //!
 //! A campaign of `cargo xtask verify --long`: `matrix.rs` and `halves.rs` abort other stories in the short run.
 
@@ -15,14 +15,14 @@ use crate::demo::{ABORT_AFTER, accounted};
 use crate::play::{command, count, one, read, write};
 use crate::routed::WORKFLOW;
 
-/// A story that is played again and again.
+/// A story that is played repeatedly.
 #[derive(Clone, Copy)]
 struct Story {
     workflow: &'static str,
     task: &'static str,
-    /// What the model says, and what lies in the workspace.
+    /// Scripts the model and prepares the workspace.
     stage: fn(&ScriptedModel) -> Setup,
-    /// What a person decides on an interrupt.
+    /// Returns a person's decision on an interrupt.
     decide: fn(&Value) -> Value,
 }
 
@@ -56,7 +56,7 @@ const FLOW_1: Story = Story {
     },
 };
 
-/// A choice, a hand-off there and back within a round, a new task that is clarified, and a second round.
+/// A choice, a handoff there and back within a round, a new task that needs clarification, and a second round.
 const ROUTED: Story = Story {
     workflow: "helper",
     task: "Rework the list.",
@@ -94,7 +94,7 @@ const ROUTED: Story = Story {
     },
 };
 
-/// A command was under way when the process ended: a person looks whether it did its work.
+/// Decides on a command that was running when the process ended: a person checks if it did its work.
 fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     let counted = fs::read_to_string(server.workspace().join("count.txt")).unwrap_or_default();
     let line = asked["payload"].to_string();
@@ -103,7 +103,8 @@ fn look_whether_it_ran(server: &TestServer, asked: &Value) -> Value {
     if ran { json!({"option": "happened", "text": "It is counted."}) } else { json!({"option": "rerun"}) }
 }
 
-/// One look at the run, and a decision where it holds short. `None`: no answer, the server is gone.
+/// Looks at the run once and decides on its interrupts. Returns true if it has ended, `None` if the server did not
+/// answer.
 async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body(story.workflow, story.task);
@@ -129,7 +130,7 @@ async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Op
     Some(false)
 }
 
-/// What people and agents could tell of a run, but for doubts that only an abort leaves.
+/// Returns the story of a run, without the doubts that only an abort causes.
 async fn told(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
@@ -158,7 +159,7 @@ async fn told(server: &TestServer, run: &str) -> Vec<String> {
     events.iter().filter_map(line).collect()
 }
 
-/// A result without what differs from run to run: ids and times of its questions.
+/// Removes the ids and times of questions, which differ from run to run.
 fn timeless(mut result: Value) -> Value {
     for question in result["questions"].as_array_mut().into_iter().flatten() {
         for key in ["interrupt", "at"] {
@@ -168,7 +169,7 @@ fn timeless(mut result: Value) -> Value {
     result
 }
 
-/// What is there at the end.
+/// End of a run.
 #[derive(Debug, PartialEq)]
 struct End {
     story: Vec<String>,
@@ -176,7 +177,7 @@ struct End {
     files: Vec<Option<String>>,
 }
 
-/// Plays with an abort after commit `n`, 0 for none; how it ended, and whether there were that many.
+/// Plays with an abort after commit `n`; 0 stands for none. Returns the end, and true if the abort came.
 async fn play(story: Story, n: usize) -> (End, bool) {
     let what = format!("{}: abort after commit {n}", story.workflow);
     let model = ScriptedModel::start().await;
@@ -200,7 +201,7 @@ async fn play(story: Story, n: usize) -> (End, bool) {
     (end, aborted)
 }
 
-/// Aborts after every `step`th commit, from the first; how many commits there are at least.
+/// Plays with an abort after each commit, from the first. Returns how many aborts came.
 async fn abort_after_each(story: Story) -> usize {
     const ENDLESS: usize = 500;
     let wanted = play(story, 0).await.0;

@@ -1,6 +1,6 @@
-//! The links of messages, with the real binary: a robot that follows them decides nothing, and a person comes through to a
-//! decision over forms alone. Of a mail that is a page of their own, of a card of Teams, which a whole conversation reads, a
-//! sign-in comes first (contract E18).
+//! The links of messages, with the real binary: a robot that follows them decides nothing, and a person can decide with
+//! forms alone. The link of a mail opens the recipient's own page. The card of Teams has many readers, so its link
+//! leads to the sign-in first (contract E18).
 
 use holdshort_testkit::mailbox::{Mailbox, Speaks};
 use holdshort_testkit::provider::{Page, Provider, Visitor};
@@ -16,7 +16,7 @@ use crate::push::{as_person, sign_in};
 use crate::sign_in::started;
 use crate::telling::ask;
 
-/// Where somebody is told, and leads to.
+/// Channel of a notification, whose link is followed.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Mail,
@@ -25,7 +25,7 @@ enum Told {
 
 const ALL: [Told; 2] = [Told::Mail, Told::Teams];
 
-/// A server that tells over both, and at which people sign in at a provider.
+/// A server with a mail and a Teams channel, at which people sign in through a provider.
 struct Stage {
     mailbox: Mailbox,
     teams: WebhookSink,
@@ -33,7 +33,7 @@ struct Stage {
     server: TestServer,
 }
 
-/// What is asked, and where its messages lead.
+/// An open interrupt, and the links of its messages.
 struct Asked {
     id: String,
     run: String,
@@ -64,7 +64,7 @@ impl Stage {
         Self { mailbox, teams, _provider: provider, server }
     }
 
-    /// The nth question.
+    /// Opens the nth interrupt.
     async fn ask(&self, nth: usize) -> Asked {
         let Self { mailbox, teams, server, .. } = self;
         let id = ask(server, to_legal(&json!({}))).await;
@@ -77,14 +77,14 @@ impl Stage {
 
 const CARDS: &str = "  cards: {type: teams, url_env: TEAMS_URL, allow: [127.0.0.0/8], events: [opened]}\n";
 
-/// The path that the first button of a card opens.
+/// Returns the path of a card's first button.
 fn link_of(server: &TestServer, card: &Value) -> String {
     let actions = card["attachments"][0]["content"]["actions"].as_array().unwrap();
     assert!(actions.iter().all(|action| action["type"] == "Action.OpenUrl"), "a card calls nobody back");
     actions[0]["url"].as_str().unwrap().strip_prefix(server.base()).expect("a link to us").to_owned()
 }
 
-/// Follows a card, and signs in where it leads: what the browser is sent to then.
+/// Follows the link of a card, signs in, and returns the page after the sign-in.
 async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page {
     let page = visitor.get(&format!("{}{card}", server.base())).await;
     assert_eq!((page.status, &*page.text), (303, ""), "it shows nothing to whoever has not signed in");
@@ -94,13 +94,13 @@ async fn through(server: &TestServer, visitor: &mut Visitor, card: &str) -> Page
     visitor.get(&back).await
 }
 
-/// The version that the form of a page is for.
+/// Returns the version in the form of a page.
 fn version(page: &str) -> &str {
     let field = page.split("name=\"version\" value=\"").nth(1).unwrap_or_else(|| panic!("{page}"));
     field.split('"').next().unwrap()
 }
 
-/// The path of the page that somebody is let onto.
+/// Returns the path of the page that a person reaches through the link of a card.
 async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     let page = through(server, &mut Visitor::new(person), card).await;
     let to = page.location.unwrap_or_else(|| panic!("{person}: {}", page.text)).to_string();
@@ -109,7 +109,7 @@ async fn let_onto(server: &TestServer, person: &str, card: &str) -> String {
     path
 }
 
-/// What scanners and previews send: nothing, the fields of a form, and what a client of ours would.
+/// Bodies that scanners and previews may send: none, the fields of the form, or the JSON of a client.
 const BODIES: [(&str, &str); 5] = [
     ("text/plain", ""),
     ("application/x-www-form-urlencoded", ""),
@@ -164,7 +164,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         let (status, shown) = page(server, &at, None).await;
         assert!(status == 200 && shown.contains("Mrs Roe"), "{told:?}: {status} {shown}");
         assert_eq!(server.interrupt(&asked.id).await["status"], "open", "to be let in decides nothing");
-        // The second step: the number of the page, or the sign-in that came before it.
+        // The second step: the number on the page, or the earlier sign-in.
         let version = ("version", version(&shown));
         let form = match told {
             Told::Mail => vec![("option", "approve"), version, ("number", number(&shown))],
@@ -180,7 +180,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         );
         let events = server.get(&format!("/v1/runs/{}/events", asked.run)).await.ok();
         let mut events = events["items"].as_array().unwrap().iter();
-        // What they decided on was shown to them, and its digest stands in the record.
+        // The record shows that they saw the content, with its digest.
         for kind in ["interrupt_viewed", "decision_made"] {
             let event = events.find(|event| event["type"] == kind).expect(kind);
             assert_eq!(event["actor"], json!({"id": "anna", "role": "reviewer", "via": via}), "{told:?}");
@@ -190,7 +190,7 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
     }
 }
 
-/// A conversation is read by more people than may decide, or see what is asked.
+/// A reader of a shared link sees and decides no more than their own rights allow.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shared_link_gives_nobody_more_than_is_theirs() {
     let stage = Stage::start().await;
@@ -205,13 +205,13 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
         assert!(page.text.contains("forbidden_role"), "{who}: {}", page.text);
         assert!(!page.text.contains("Roe") && !page.text.contains("DE02"), "{who}: {}", page.text);
     }
-    // Whoever sees everything, and is not asked: told so, with nothing to press.
+    // An operator who is not an approver sees the page without a form.
     let of_olaf = let_onto(server, "olaf", &asked.card).await;
     let (status, shown) = page(server, &of_olaf, None).await;
     assert!(status == 200 && shown.contains("Mrs Roe"), "{status} {shown}");
     assert!(shown.contains("may not decide") && !shown.contains("<form"), "{shown}");
     assert_eq!(page(server, &of_olaf, Some(&[("option", "approve")])).await.0, 403);
-    // What somebody was let onto ends when they are signed out.
+    // Signing out ends access to the page.
     let of_anna = let_onto(server, "anna", &asked.card).await;
     assert_eq!(page(server, &of_anna, None).await.0, 200);
     let anna = sign_in(server, "anna").await;
@@ -223,7 +223,7 @@ async fn a_shared_link_gives_nobody_more_than_is_theirs() {
     assert_eq!(server.interrupt(&asked.id).await["status"], "open");
 }
 
-/// Where the risk is high a mail holds no link of anybody's own: it leads through the sign-in, as a card does.
+/// At high risk a mail has no personal link: its link leads through the sign-in, as a card's does.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     let stage = Stage::start().await;
@@ -242,7 +242,7 @@ async fn where_the_risk_is_high_every_link_leads_through_the_sign_in() {
     assert_eq!(status, 200, "{decided}");
 }
 
-/// Where nobody signs in at a provider a card leads to the app, and so does whatever led to the page without scripts.
+/// Without a provider, the link of a card and the path of its page lead to the app.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_provider_a_card_leads_to_the_app() {
     let teams = WebhookSink::start().await;

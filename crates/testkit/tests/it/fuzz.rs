@@ -1,5 +1,5 @@
-//! The fuzz targets on their corpus and on what a seeded mutator makes of it: the part of fuzzing that is the same
-//! each time. `fuzz/README.md` says how to let libFuzzer look further.
+//! The fuzz targets on their corpus and on seeded mutations of it: the repeatable part of fuzzing. `fuzz/README.md`
+//! explains how to search further with libFuzzer.
 
 use holdshort_testkit::fuzz::{TARGETS, hold};
 

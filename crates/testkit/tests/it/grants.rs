@@ -1,5 +1,4 @@
-//! What was allowed for a session, over the real binary: it survives a restart, is no other session's, and ends by
-//! its time.
+//! Grants of a session, over the real binary: they survive a restart, do not extend to other sessions, and expire.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -15,7 +14,7 @@ async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// Starts a run in a session, or in one of its own.
+/// Starts a run in a given session, or in a new one.
 async fn start(server: &TestServer, session: Option<&Value>) -> String {
     let mut body = server.run_body("solo", "count");
     if let Some(session) = session {
@@ -24,7 +23,7 @@ async fn start(server: &TestServer, session: Option<&Value>) -> String {
     server.post("/v1/runs", &body).await.ok()["id"].as_str().unwrap().to_owned()
 }
 
-/// A session in which counting is allowed.
+/// Returns a session with a grant for counting.
 async fn allowed(server: &TestServer) -> Value {
     let run = start(server, None).await;
     let asked = server.wait_one(&run).await;
@@ -46,7 +45,7 @@ async fn a_grant_survives_a_restart_and_is_no_other_session_s() {
     assert!(server.events_of(&next, "interrupt_opened").await.is_empty());
     assert_eq!(server.lines("count.txt"), 2);
 
-    // The same call of another session asks, before it and after it was allowed here once more.
+    // A call of another session asks, before and after a grant for it in this session.
     let other = start(&server, None).await;
     let asked = server.wait_one(&other).await;
     assert_eq!((&asked["kind"], server.lines("count.txt")), (&json!("tool_approval"), 2));
@@ -55,14 +54,14 @@ async fn a_grant_survives_a_restart_and_is_no_other_session_s() {
     assert_eq!(server.get(&path).await.ok()["items"], json!([]));
 }
 
-/// Its time counts on while the server is gone.
+/// A grant expires by the clock, also while the server is down.
 #[tokio::test]
 async fn a_grant_ends_by_its_time() {
     let brief = SOLO.replace("gates:\n", "gates:\n  grants: {expires_after: 1s}\n");
     let (_model, mut server) = server(&brief).await;
     let session = allowed(&server).await;
     server.restart().await;
-    // Runs are started until one asks: the next one after the end of its time.
+    // Starts runs until one asks: the first one after the grant expired.
     let asked = eventually("it asks again", async || {
         let run = start(&server, Some(&session)).await;
         let at = server.wait_status(&run, &["completed", "waiting"]).await;
@@ -81,7 +80,7 @@ async fn a_grant_ends_by_its_time() {
     server.wait_status(&asked, &["completed"]).await;
 }
 
-/// Ids of interrupts.
+/// Returns the ids of interrupts.
 fn ids(items: &[Value]) -> Vec<&str> {
     items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
@@ -90,7 +89,7 @@ async fn read(server: &TestServer, id: &str) -> Value {
     server.get(&format!("/v1/interrupts/{id}")).await.ok()
 }
 
-/// `approve_session` lists what else is open and covered, and releases of that what the person kept.
+/// `approve_session` lists the other open calls that the grant covers, and releases those that the person kept.
 #[tokio::test]
 async fn a_grant_releases_the_open_calls_that_were_kept() {
     let calls = Scripted::calls([count("a"), count("b"), count("c"), write("f", "x")]);
@@ -123,7 +122,7 @@ async fn a_grant_releases_the_open_calls_that_were_kept() {
     assert_eq!(made[0]["data"]["also"], json!([second]));
     assert_eq!(made[0]["data"]["also_shown"], json!([second, third]));
     assert_eq!(ids(&server.wait_open(&run, 2).await), [third, other]);
-    // A repeat of the decision returns the standing resolution.
+    // A repeat of the decision returns the existing resolution.
     assert_eq!(server.decide(&open[0], &decision).await.ok()["resolution"], decided["resolution"]);
     server.choose(&open[2], "approve").await;
     server.choose(&open[3], "reject").await;

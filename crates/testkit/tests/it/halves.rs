@@ -1,5 +1,5 @@
-//! A command whose changes are committed path by path, and a server that aborts between two of them, or after an event:
-//! afterwards the workspace is wholly as it was or wholly as released, and the command ran once.
+//! A server that is aborted between two paths of a changeset, or after an event. Afterwards the workspace is wholly as
+//! before or wholly as released, and the command ran once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,8 +28,8 @@ gates:
   trial: on
 ";
 
-/// 28 files are made and 12 changed: 40 are written. 4 are deleted; with a folder, a link, a mode and an emptied folder there
-/// are 48 paths.
+/// 28 files are created, 12 changed (40 written) and 4 deleted. With a folder, a link, a mode and an emptied folder
+/// that makes 48 paths.
 pub(crate) const LINE: &str = "mkdir made && for i in $(seq 28); do echo new > made/$i; done && \
                     for i in $(seq 12); do echo new >> kept$i; done && rm -r gone && ln -s kept1 link && chmod 700 kept13";
 const PATHS: usize = 28 + 12 + 4 + 1 + 1 + 1 + 1;
@@ -45,7 +45,7 @@ pub(crate) fn fill(workspace: &Path) {
     }
 }
 
-/// Each path with its mode and content.
+/// Returns each path with its mode and content.
 pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     fn walk(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -68,13 +68,13 @@ pub(crate) fn tree(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
-/// In how many paths two trees differ.
+/// Returns the number of paths in which two trees differ.
 fn differ(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> usize {
     let names: BTreeSet<_> = one.keys().chain(other.keys()).collect();
     names.into_iter().filter(|name| one.get(*name) != other.get(*name)).count()
 }
 
-/// What the command does where nothing stands between.
+/// Returns the tree before the command and after it, without a server.
 fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path());
@@ -86,7 +86,7 @@ fn wanted() -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     (before, after)
 }
 
-/// Plays with one abort, released as soon as somebody is asked. Whether it came.
+/// Plays with one abort. The command is released once a person is asked. Returns true if the abort came.
 async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
     let what = format!("{stop:?}");
     let (variable, n) = match stop {
@@ -114,9 +114,9 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
             aborted = true;
             let stands = tree(&server.workspace());
             match stop {
-                // The abort came where it should.
+                // The abort came at the right path.
                 Stop::InChangeset(paths) => assert_eq!(differ(before, &stands), paths, "{what}"),
-                // Each event is before the commit or after it.
+                // Each event comes before the commit or after it.
                 Stop::AfterEvent(_) => {
                     let changed = differ(before, &stands);
                     assert!(changed == 0 || changed == PATHS, "{what}: {changed} paths");
@@ -148,7 +148,8 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     let story = server.story(&run).await;
     assert_eq!(differ(after, &tree(&server.workspace())), 0, "{what}: {story:#?}");
     let count = |kind: &str| story.iter().filter(|line| *line == kind).count();
-    // What a crash cuts off is lost, and begun again: a trial before anything has happened, a commit from where it was.
+    // A crash loses the trial or the commit under way. The trial begins again, as it has had no effect; the commit
+    // continues at its path.
     for (kind, lost) in [("trial_started", "trial_lost"), ("tool_started", "tool_lost")] {
         assert_eq!(count(kind) - count(lost), 1, "{what}: {kind}: {story:#?}");
         assert!(count(lost) <= 1, "{what}: {story:#?}");
@@ -158,7 +159,7 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     }
     let ended = server.events_of(&run, "tool_finished").await;
     assert_eq!(ended[0]["data"]["end"], "done", "{what}: {ended:#?}");
-    // The agent heard of it once: its call, and its result.
+    // The agent received its call and the result once.
     assert_eq!(
         model.requests().last().map(|last| last.texts().join("\n").matches("exit code 0").count()),
         Some(1),
@@ -167,22 +168,23 @@ async fn play_with(stop: Stop, before: &BTreeMap<String, String>, after: &BTreeM
     aborted
 }
 
-/// Where the server is aborted.
+/// Place at which the server is aborted.
 #[derive(Clone, Copy, Debug)]
 enum Stop {
-    /// In the commit of the changeset, once so many of its paths are changed.
+    /// In the commit of the changeset, after this number of paths.
     InChangeset(usize),
-    /// After the commit to the journal of this number: an event, or some that go together.
+    /// After this commit to the journal: one event, or several that belong together.
     AfterEvent(usize),
 }
 
-/// Plays them all; how many came.
+/// Plays all stops. Returns how many came.
 async fn play_all(stops: impl Iterator<Item = Stop>) -> usize {
     let (before, after) = wanted();
     play_each(stops, async |stop| play_with(stop, &before, &after).await).await
 }
 
-/// Beside the first and the last path, one of each kind and some between: all of them are played by the next test.
+/// A commit that is aborted after its first path, its last, or others of each kind is carried on. The next test plays
+/// every stop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_abort_between_two_files_is_carried_on() {
     let stops = [1, 5, 19, 36, PATHS];

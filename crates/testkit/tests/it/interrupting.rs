@@ -1,5 +1,5 @@
-//! A person interrupts a run over the real binary: in the middle of a reply, of a command, of a trial, of several steps, on
-//! another node, and around a crash. What came of it is kept, and the run goes on with what is said then.
+//! A person interrupts a run over the real binary: during a reply, a command, a trial, several steps, on another node,
+//! and around a crash. The results so far are kept, and the run continues with the person's message.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::demo::ABORT_AFTER;
 use crate::play::{command, count, done, last_told, one, play, write};
 use crate::stopping::{TRYING, is_gone, long, runs};
 
-/// What a person waits for at most (issue 16).
+/// Longest time that a person waits (issue 16).
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// Commands are free, and run in the workspace.
+/// A workflow whose commands are allowed and run in the workspace.
 const FREE: &str = "
 name: solo
 agents:
@@ -45,10 +45,10 @@ async fn interrupt(server: &TestServer, run: &str, body: &Value) -> Value {
     answer
 }
 
-/// Waits until the model has had a request, and a listener was shown all of what it streams.
+/// Waits until the model has had `n` requests, and listeners have seen all that it streams.
 async fn streams(model: &ScriptedModel, n: usize) {
     model.wait_for_requests(n).await;
-    // Its text is on its way: pieces of one stream, on loopback.
+    // The text arrives as pieces of one stream, on loopback.
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 
@@ -74,7 +74,7 @@ async fn a_reply_is_interrupted_and_what_was_said_is_kept() {
     let options: Vec<&str> =
         turn["options"].as_array().unwrap().iter().map(|option| option["id"].as_str().unwrap()).collect();
     assert_eq!(options, ["submit", "continue", "done"]);
-    // Twice is once.
+    // A second interruption changes nothing.
     let again = interrupt(&server, &run, &json!({})).await;
     assert_eq!((&again["seq"], &again["status"]), (&server.run(&run).await["seq"], &json!("waiting")));
     let stopped = server.events_of(&run, "model_stopped").await;
@@ -128,7 +128,7 @@ async fn words_that_come_with_it_count_at_once_and_from_the_command_line() {
     }
 }
 
-/// The rest of the reply does not begin, and its agent is told.
+/// The remaining calls of the reply do not start, and the agent learns of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_interrupted_with_the_calls_behind_it() {
     let reply = Scripted::calls([command(&long("621.25")), count("second")]);
@@ -175,7 +175,7 @@ async fn a_trial_is_interrupted_and_nothing_of_it_happens() {
     assert!(told.contains("begun") && told.contains("It was only tried: nothing has changed."), "{told}");
 }
 
-/// What is asked about a call is asked no more: the person says something else instead.
+/// An open interrupt about a call is superseded: the person writes a message instead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_card_that_is_open_gives_way() {
     let (model, server) = play(FREE, [one(write("a.txt", "a")), done()]).await;
@@ -253,7 +253,7 @@ async fn another_node_interrupts_what_one_is_told() {
     cluster.assert_one_story(&run).await;
 }
 
-/// One look at the run, and what a person does then. `None`: no answer, the server is gone.
+/// Looks at the run once and acts as the person. Returns true if it has ended, `None` if the server did not answer.
 async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<String>) -> Option<bool> {
     let Some(id) = run else {
         let body = server.run_body("solo", "Write it.");
@@ -274,12 +274,12 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
         let asked = server.try_send(server.request(Method::GET, &path)).await?.ok();
         let decision = match asked["kind"].as_str() {
             Some("turn") => json!({ "option": "submit", "text": "Use tabs." }),
-            // The process ended while the command ran: a person looks whether it did its work.
+            // The process ended while the command ran: a person checks if it did its work.
             Some("unknown_outcome") if server.lines("count.txt") == 0 => json!({ "option": "rerun" }),
             Some("unknown_outcome") => json!({ "option": "happened", "text": "It is counted." }),
             _ => panic!("nobody expects this to be asked: {asked:#}"),
         };
-        // What was said so far may be lost: then the same is said again, and to its end.
+        // The text of the stopped reply may be lost. The model then repeats it, and completes it.
         model.release();
         let path = format!("{path}/decisions");
         server.try_send(server.request(Method::POST, &path).json(&decision)).await?;
@@ -290,7 +290,7 @@ async fn look(server: &TestServer, model: &ScriptedModel, run: &mut Option<Strin
     Some(false)
 }
 
-/// Aborts after commit `n`; whether there were that many.
+/// Aborts after commit `n`. Returns true if the abort came.
 async fn abort_after(n: usize) -> bool {
     let what = format!("abort after commit {n}");
     let model = ScriptedModel::start().await;
@@ -326,7 +326,7 @@ async fn an_interruption_survives_an_abort_after_each_of_its_commits() {
     assert!((7..ENDLESS - 1).contains(&commits), "{commits} commits");
 }
 
-/// Killed right after the answer: what was said is lost, what was wanted is not.
+/// An interruption holds even if the server is killed right after its answer. Only the output so far is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interruption_holds_whatever_becomes_of_the_server() {
     let (model, mut server) =
@@ -355,7 +355,7 @@ phases:
 gates: {rules: [{tools: [read_file, write_file, run_command], do: allow}]}
 ";
 
-/// A26, flow 3: a conversation, “implement it”, work, the person interrupts, and it is adapted.
+/// Flow 3 of A26: a conversation, “implement it”, work, an interruption, and a changed task.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_becomes_work_is_interrupted_and_adapted() {
     let model = ScriptedModel::start().await;
@@ -383,7 +383,7 @@ async fn a_conversation_becomes_work_is_interrupted_and_adapted() {
     let turn = server.wait_one(&run).await;
     assert_eq!(turn["position"], "interruption");
     said("A text file is enough.").await;
-    // The round goes on with it, and ends; then it is the person's turn again.
+    // The round continues with the message and ends; then the person has the next turn.
     let turn = eventually("the round ends", async || {
         let open = server.open(&run).await;
         open.into_iter().find(|each| each["position"] == "round")

@@ -1,4 +1,4 @@
-//! People whom an issuer of tokens vouches for: the server that believes it, and their tokens.
+//! People who authenticate with tokens of an issuer: the server that trusts the issuer, and the tokens.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use holdshort_testkit::issuer::Signer;
 use holdshort_testkit::server::TestServer;
 use serde_json::json;
 
-/// What the issuer shares with the server.
+/// Secret that the issuer shares with the server.
 const SECRET: &[u8] = b"a secret of forty bytes, for tests alone";
 
 const CONFIG: &str = r#"
@@ -19,7 +19,7 @@ secret_file = "issuer.secret"
 roles = { readers = "reviewer" }
 "#;
 
-/// The server believes the issuer from its next start on.
+/// Makes the server trust the issuer from its next start on.
 pub(crate) fn believe(server: &TestServer) {
     for (name, bytes) in [("issuer.secret", SECRET), ("holdshort.toml", CONFIG.as_bytes())] {
         let path = server.data().join(name);
@@ -28,7 +28,7 @@ pub(crate) fn believe(server: &TestServer) {
     }
 }
 
-/// The token of a reviewer, for 50 minutes. `now`: seconds after 1970, by the clock of the server.
+/// Returns a token of a reviewer, valid for 50 minutes. `now` is in seconds since 1970, by the server's clock.
 pub(crate) fn token(who: &str, groups: &[&str], now: i64) -> String {
     let claims = json!({
         "iss": "https://issuer.example", "aud": "holdshort", "sub": who, "roles": ["readers"], "groups": groups,

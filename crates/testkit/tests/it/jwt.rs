@@ -1,4 +1,4 @@
-//! Tokens of an issuer over the real binary, whose keys are fetched from a server on loopback.
+//! Tokens of an issuer over the real binary; a server on loopback publishes the issuer's keys.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,12 +11,12 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// A server that believes this issuer, which it fetches keys from as often as it may.
+/// Starts a server that trusts this issuer and fetches its keys as often as allowed.
 async fn believing(keys: &KeyServer) -> TestServer {
     believing_beside(keys, "").await
 }
 
-/// The same with other keys of its configuration.
+/// Starts the same server with more keys in its configuration.
 async fn believing_beside(keys: &KeyServer, more: &str) -> TestServer {
     let mut server = TestServer::setup().stopped();
     let config = format!(
@@ -91,14 +91,14 @@ async fn somebody_is_who_their_issuer_says_and_may_what_their_role_may() {
     let (status, decided) = decide(ada.clone()).await;
     assert_eq!((status, &decided["resolution"]["by"]), (200, &json!(["ada@example.org"])), "{decided}");
 
-    // Who maps to nothing is let in to nothing.
+    // A person whose claims map to no role has no access.
     let nobody = token(&key, "k", &claims("eve", "visitors"));
     assert_eq!(get(&server, &nobody, "/v1/login").await.0, 403);
-    // An owner makes keys, also one whose name a subject had.
+    // An admin may create keys, also with the name of an earlier subject.
     let owner = token(&key, "k", &claims("olga", "owners"));
     let made = ask(&server, &owner, Method::POST, "/v1/keys", &json!({"name": "robot-7"})).await;
     assert_eq!((made.0, &made.1["made_by"]), (201, &json!("olga")));
-    // From then on the name is the key's.
+    // The name now belongs to the key.
     let (status, refused) = get(&server, &robot, "/v1/login").await;
     assert_eq!((status, &refused["code"]), (403, &json!("forbidden_role")), "{refused}");
     for name in ["operator", "Operator", "engine", "agent"] {
@@ -142,7 +142,7 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
             "unauthenticated",
         ),
     ];
-    // The terminal says why, as the server does, and sends nobody for the operator's token.
+    // The terminal repeats the server's reason, and does not ask for the operator's token.
     let told = |token: &str| {
         let ran =
             server.client_command().arg("inbox").env("HOLDSHORT_TOKEN", token).output().expect("it runs");
@@ -156,7 +156,7 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
         let answer = get(&server, &token, "/v1/login").await;
         assert_eq!((answer.0, &answer.1["code"]), (status, &json!(code)), "{what}: {}", answer.1);
     }
-    // The skew of clocks that is allowed here is none; five minutes are too many anyway.
+    // This server allows no clock skew, and five minutes exceed the maximum anyway.
     let late = token(&key, "k", &with("exp", json!(now() - 300)));
     assert_eq!(get(&server, &late, "/v1/login").await.0, 401);
     assert_eq!(get(&server, &token(&key, "k", &good), "/v1/login").await.0, 200);
@@ -198,7 +198,7 @@ async fn the_keys_of_an_issuer_change_and_go_away() {
     assert_eq!(get(&server, &of_new, "/v1/login").await.0, 200);
 }
 
-/// A connection lives no longer than what it was let in by.
+/// A connection ends when the token that opened it expires.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_the_token() {
     let key = Signer::ed();
@@ -217,20 +217,20 @@ async fn what_is_open_ends_with_the_token() {
     assert_eq!((status, &refused["code"]), (401, &json!("credential_expired")));
 }
 
-/// With one value of a claim that is another.
+/// Returns the claims with one changed value.
 fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
     let mut claims = claims.clone();
     claims[name] = value.into();
     claims
 }
 
-/// The roles and the source that the people have somebody with, as an admin reads it.
+/// Returns the roles, groups and source of a person, as an admin reads them.
 async fn known(server: &TestServer, id: &str) -> Value {
     let (status, person) = get(server, server.token(), &format!("/v1/people/{id}")).await;
     if status == 200 { json!([person["roles"], person["groups"], person["source"]]) } else { json!(status) }
 }
 
-/// Whoever is removed stays so, whatever tokens say; an admin puts them back, and says what they may from then on.
+/// A removed person stays removed, whatever their tokens say. An admin can restore them, and then sets their roles.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     let key = Signer::ec();
@@ -240,7 +240,7 @@ async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     let ada = of("readers", now() - 9);
     assert_eq!(get(&server, &ada, "/v1/login").await.0, 200);
     assert_eq!(known(&server, "ada").await, json!([["reviewer"], ["ops"], "provider"]));
-    // A later token says otherwise; the earlier one is theirs still, and changes nothing.
+    // A later token changes the role. The earlier token stays valid and changes nothing.
     let later = of("deciders", now() - 5);
     assert_eq!(get(&server, &later, "/v1/login").await.1["roles"], json!(["operator"]));
     let (status, who) = get(&server, &ada, "/v1/login").await;
@@ -261,7 +261,7 @@ async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     assert_eq!(known(&server, "ada").await, json!([["auditor"], [], "api"]));
 }
 
-/// A token that says that somebody has no role any more ends what they may; one that gives them one lets them in again.
+/// A token without a role ends a person's access. A later token with a role restores it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_provider_takes_away_and_gives_back() {
     let key = Signer::ec();
@@ -277,8 +277,7 @@ async fn the_provider_takes_away_and_gives_back() {
     assert_eq!(known(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
 }
 
-/// What the people file says of somebody counts, whatever their token says or does not; and the file may name whom a token
-/// has brought.
+/// The people file overrides tokens. It may also name people who first came with a token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_people_file_comes_before_tokens() {
     let key = Signer::ec();
@@ -308,7 +307,7 @@ async fn the_people_file_comes_before_tokens() {
     }
 }
 
-/// Tokens that say more of a person than one can be: nobody comes of them.
+/// A token with invalid claims creates no person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_of_nobody_who_can_be() {
     let key = Signer::ec();
@@ -328,7 +327,7 @@ async fn tokens_of_nobody_who_can_be() {
         assert!(refused["detail"].as_str().is_some_and(|it| it.contains(why)), "{what}: {refused}");
         assert_eq!(known(&server, "ada").await, json!(404), "{what}");
     }
-    // What an agent's token says of groups is nobody's business.
+    // Groups in the token of an agent are ignored.
     let robot = with(&claims("robot", "robots"), "groups", groups);
     assert_eq!(get(&server, &token(&key, "k", &robot), "/v1/login").await.0, 200);
     let fits = with(&claims(&"a".repeat(128), "readers"), "name", "x".repeat(129));
@@ -336,7 +335,7 @@ async fn tokens_of_nobody_who_can_be() {
     assert_eq!((status, who.get("name")), (200, None), "a name that is too long is not shown");
 }
 
-/// A socket of a token ends when its person is another one than it was let in as.
+/// A socket of a token ends when its person's roles change, or when the person is removed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_what_the_person_was() {
     let key = Signer::ec();
@@ -365,7 +364,7 @@ async fn what_is_open_ends_with_what_the_person_was() {
     }
 }
 
-/// The last frame of a socket that is ended, and the code that it is closed with.
+/// Returns the last frame of a closed socket and its close code.
 async fn closed(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> (Value, u16) {
     let (mut last, mut code) = (Value::Null, 0);
     while let Some(message) = socket.next().await {

@@ -1,5 +1,5 @@
-//! Keys of agents over the real binary: a socket and a stream that are open when their key ends, here and on the other
-//! nodes of a database.
+//! Keys of agents over the real binary: a socket and a stream that are open when their key is revoked, on one node and
+//! on the other nodes of a database.
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::cluster::Cluster;
 
-/// A key of an agent: its id and its secret.
+/// Creates a key of an agent. Returns its id and its secret.
 pub(crate) async fn key(server: &TestServer, name: &str) -> (String, String) {
     let made = server.post("/v1/keys", &json!({"name": name})).await.ok();
     let text = |field: &str| made[field].as_str().expect(field).to_owned();
@@ -23,7 +23,7 @@ async fn status(server: &TestServer, secret: &str) -> u16 {
     request.send().await.expect("an answer").status().as_u16()
 }
 
-/// What is open with a key: tasks that end with it, and give how it ended.
+/// Connections that use a key. Each task ends with the key and returns how its connection ended.
 struct Open {
     socket: tokio::task::JoinHandle<(Value, u16)>,
     stream: tokio::task::JoinHandle<String>,
@@ -93,13 +93,13 @@ async fn a_socket_and_a_stream_end_with_their_key_and_a_restart_brings_it_not_ba
     assert!(!server.stderr().contains(&secret) && !server.stderr().contains(&other));
 }
 
-/// What one node revokes counts on no other from then on, and what is open there ends.
+/// A key that one node revokes is refused on every node, and its open connections end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_ends_on_every_node() {
     let cluster = Cluster::start([]).await;
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let (id, secret) = key(a, "bot").await;
-    // A key counts everywhere as soon as it is made.
+    // A new key is valid on every node at once.
     assert_eq!([status(a, &secret).await, status(b, &secret).await, status(c, &secret).await], [200; 3]);
     let open = [Open::at(a, &secret).await, Open::at(b, &secret).await];
     let rotated = c.post(&format!("/v1/keys/{id}/rotate"), &json!({"overlap_ms": 3_600_000})).await.ok();
@@ -113,7 +113,7 @@ async fn a_key_ends_on_every_node() {
     for open in open {
         open.assert_ended().await;
     }
-    // A name that is free again is free everywhere, and taken everywhere.
+    // A revoked key's name is free on every node, and then taken on every node.
     key(b, "bot").await;
     let twice = a.post("/v1/keys", &json!({"name": "bot"})).await;
     assert_eq!(twice.refusal(), (409, "name_taken"));

@@ -1,4 +1,4 @@
-//! The demo's run, killed at random moments: seeded, so that a failing round can be played again.
+//! The demo's run, killed at random moments that a seed decides, so that a failing round can be repeated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
                 None => (start(&server).await, Look::Goes),
             }
         };
-        // In the middle of whatever is under way, requests included.
+        // Kills in the middle of an operation, requests included.
         let stepped = if kills < KILLS { timeout_at(killed_at, step).await.ok() } else { Some(step.await) };
         match stepped {
             Some((_, Look::Over)) => {

@@ -1,4 +1,4 @@
-//! What document 004 lists as its known issues, each by its number: what went wrong there does not here.
+//! The known issues of document 004, each by its number: they do not occur here.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -10,7 +10,7 @@ use crate::play::{count, done, one};
 const UNCLEAR: &str = "Write a Python script. Generate a plan to clarify requirements";
 const LONGER: &str = "write python script. No further details provided. Generate a plan";
 
-/// Routed by rules, so that what is asked depends on no model.
+/// Routed by rules, so that the questions do not depend on a model.
 const BY_RULES: &str = "
 name: helper
 agents:
@@ -39,7 +39,7 @@ async fn start(workflow: &str, task: &str, pair: Vec<Scripted>) -> (ScriptedMode
     (model, server, run)
 }
 
-/// Its words “generate a plan” began a plan at once, and the agent asked in plain text, which nobody was shown.
+/// Its words “generate a plan” started a plan at once, and the agent asked in plain text, which was never shown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_1_an_unclear_task_is_clarified() {
     let (model, server, run) = start(BY_RULES, UNCLEAR, vec![one(count("made")), done()]).await;
@@ -54,7 +54,7 @@ async fn issue_1_an_unclear_task_is_clarified() {
     assert!(model.requests_of("pair")[0].texts().join("\n").contains("count the rows of a file"));
 }
 
-/// The second half of it: an agent that asks in words does not end its work with them.
+/// The second half of issue 1: a question in plain text does not end the agent's work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_1_a_question_in_words_reaches_a_person() {
     let asks = || Scripted::text("Please specify requirements: what should the script do?");
@@ -68,7 +68,7 @@ async fn issue_1_a_question_in_words_reaches_a_person() {
     assert!(model.requests().pop().unwrap().texts().join("\n").contains("count rows"));
 }
 
-/// A phase that a model calls was a text that said so; here it runs, pauses, and its result is what the person said.
+/// A phase that a model called was only a text. Here the phase runs, pauses, and returns the person's decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_2_a_called_checkpoint_really_waits() {
     for option in ["approve", "reject"] {
@@ -87,7 +87,7 @@ async fn issue_2_a_called_checkpoint_really_waits() {
     }
 }
 
-/// The planning phase ended with `'bool' object is not callable`; here it brings a plan that a person decides on.
+/// The planning phase ended with `'bool' object is not callable`. Here it proposes a plan, and a person decides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_3_a_called_planning_phase_brings_a_plan() {
     let call = ("invoke_planning_phase", json!({"task": "find out what the script is for"}));
@@ -102,7 +102,7 @@ async fn issue_3_a_called_planning_phase_brings_a_plan() {
     assert!(result["output"].as_str().unwrap().contains("Ask what it is for"), "{result:#}");
 }
 
-/// Balanced routing let a task through that says itself that it has no details, because it is long enough (contract E6).
+/// Balanced routing accepted a task that says that it lacks details, because it was long enough (contract E6).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_4_length_does_not_make_a_task_clear() {
     for task in ["write python script", LONGER] {

@@ -1,5 +1,5 @@
-//! `docs/reference/limits.md` has every limit with its value: a constant without a row fails here, and a row without
-//! a constant does too.
+//! `docs/reference/limits.md` lists every limit with its value: a constant without a row fails here, and so does a row
+//! without a constant.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use holdshort_core::definition;
 
-/// The parts of the page, and the files whose constants are their rows.
+/// Parts of the page, with the files whose constants are their rows.
 const PARTS: &[(&str, &[&str])] = &[
     ("Of every run", &["core/src/limits.rs"]),
     ("Of what is sent", &["core/src/limits.rs"]),
@@ -34,17 +34,17 @@ const PARTS: &[(&str, &[&str])] = &[
     ("Of the coach", &["../packs/coach/src/limits.rs"]),
     ("Of traces", &["engine/src/traces/limits.rs"]),
 ];
-/// Its rows are the defaults of a type.
+/// Part whose rows are the defaults of a type.
 const OF_WORKFLOWS: &str = "Of a workflow";
 
-/// The name of each row or constant, and its value: a time in milliseconds, anything else as it is counted.
+/// Name and value of each row or constant: a time in milliseconds, or a plain count.
 type Limits = BTreeMap<String, Option<u128>>;
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).expect(path)
 }
 
-/// The numbers among a file's constants.
+/// Returns the numeric constants of a file.
 fn constants(path: &str) -> Limits {
     let text = read(path);
     let mut found = Limits::new();
@@ -66,7 +66,7 @@ fn constants(path: &str) -> Limits {
     found
 }
 
-/// A product of numbers and of constants before it, or a time.
+/// Evaluates a product of numbers and earlier constants, or a duration.
 fn evaluated(text: &str, known: &Limits) -> u128 {
     let calls = [
         ("Duration::from_millis(", 1),
@@ -89,7 +89,7 @@ fn evaluated(text: &str, known: &Limits) -> u128 {
     text.split('*').map(|each| factor(each).unwrap_or_else(|| panic!("{text} is no product"))).product()
 }
 
-/// What a cell says: a number and perhaps its unit, or `none`.
+/// Parses a cell: a number and an optional unit, or `none`.
 fn stated(cell: &str) -> Option<u128> {
     let (number, unit) = cell.split_once(' ').unwrap_or((cell, ""));
     let unit = match unit {
@@ -107,7 +107,7 @@ fn stated(cell: &str) -> Option<u128> {
         .then(|| number.parse::<u128>().unwrap_or_else(|_| panic!("`{cell}` is no number")) * unit)
 }
 
-/// The rows of a part of the page; each says what it bounds and what happens.
+/// Returns the rows of a part of the page. Each row names what it bounds and what happens at the limit.
 fn rows(page: &str, part: &str) -> Limits {
     let heading = format!("\n## {part}\n");
     let (_, text) = page.split_once(&heading).unwrap_or_else(|| panic!("no part `{part}`"));
@@ -133,12 +133,12 @@ fn every_limit_has_a_row_with_its_value() {
     let defaults = defaults.as_object().expect("an object");
     let mut defaults: Limits =
         defaults.iter().map(|(name, value)| (name.clone(), value.as_u64().map(u128::from))).collect();
-    // What is not set is not written.
+    // Unset defaults are not serialised.
     defaults.entry("budget_money".to_owned()).or_insert(None);
     defaults.entry("continues".to_owned()).or_insert(Some(0));
     assert_eq!(rows(&page, OF_WORKFLOWS), defaults);
 
-    // Two parts may share a file: what is compared is all rows of a file with all of its constants.
+    // Two parts may share a file, so the rows of all its parts are compared with all its constants.
     let mut stated: BTreeMap<&[&str], Limits> = BTreeMap::new();
     for (part, files) in PARTS {
         for (name, value) in rows(&page, part) {

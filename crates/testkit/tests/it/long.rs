@@ -1,7 +1,7 @@
 //! A journal of many pages: an audit of it is right from its first event to its last.
 //!
-//! One run is played through the real driver. The others are copies of it under other ids, chained anew and
-//! appended by the store itself. What an audit of a much longer journal takes, `cargo xtask bench audit` measures.
+//! One run is played through the real driver. The others are copies of it under other ids, chained again and
+//! appended by the store itself. `cargo xtask bench audit` measures the audit of a much longer journal.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,18 +24,18 @@ use tempfile::TempDir;
 
 /// Questions in each run.
 const ASKS: usize = 10;
-/// Appends that wait for a commit together.
+/// Appends that share a commit.
 const TOGETHER: u64 = 256;
-/// Characters at the end of each id that tell the copies apart; decimal digits are digits of ids too.
+/// Digits at the end of each id that distinguish the copies; decimal digits are valid in ids.
 const DIGITS: usize = 6;
-/// More than the streams, and many times the events and interrupts, that an audit reads at once.
+/// Number of runs: more streams, and many times the events and interrupts, than an audit reads at once.
 const RUNS: u64 = 640;
 
-/// A run as it stands in a journal.
+/// A run as the journal holds it.
 struct Template {
     definition: Blob,
     events: Vec<Sealed>,
-    /// Where the ends of ids are in the head of each event.
+    /// Positions of the ends of ids in the head of each event.
     ends: Vec<Vec<usize>>,
     rows: Rows,
 }
@@ -100,7 +100,7 @@ impl Template {
         Self { definition: Blob::new(json::canonical(&*definition)), events, ends, rows }
     }
 
-    /// The same run under the nth ids.
+    /// Returns a copy of the run with the nth ids.
     fn copy(&self, n: u64) -> Append {
         let digits = format!("{n:0DIGITS$}");
         let id = |id: &str| format!("{}{digits}", &id[..id.len() - DIGITS]);
@@ -130,7 +130,7 @@ impl Template {
     }
 }
 
-/// Ids are the only texts in a head that begin so.
+/// Returns the ends of the ids in a head. No other text in a head begins like an id.
 fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     const LENGTH: usize = "run_".len() + 26;
     let starts = ["\"run_", "\"ses_", "\"int_"];
@@ -142,7 +142,7 @@ fn ends_of_ids(head: &[u8]) -> Vec<usize> {
     ends.collect()
 }
 
-/// Writes the runs into a data folder; gives the number of events and the head.
+/// Writes the runs into a data folder. Returns the number of events and the head.
 async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     let store = Sqlite::open(folder).unwrap();
     for first in (0..RUNS).step_by(usize::try_from(TOGETHER).unwrap()) {
@@ -154,7 +154,7 @@ async fn fill(folder: &Path, template: &Template) -> (u64, String) {
     (head.events, head.to_string())
 }
 
-/// `audit verify` of a folder that no server uses: its exit code, and what it printed.
+/// Runs `audit verify` on a folder that no server uses. Returns the exit code and the output.
 fn verify(folder: &Path) -> (i32, Value) {
     let output = Command::new(real())
         .args(["--json", "--data"])
@@ -177,7 +177,7 @@ async fn an_audit_of_many_pages_is_right() {
     let summary = json!([report["intact"], report["events"], report["streams"], report["head"]]);
     assert_eq!((code, summary), (0, json!([true, events, RUNS, head])));
 
-    // A text of the last run, far behind the first page.
+    // Changes a text of the last run, far behind the first page.
     let last = last_of(
         folder.path(),
         "UPDATE events SET content = CAST('{\"text\":\"no\"}' AS BLOB)
@@ -189,7 +189,7 @@ async fn an_audit_of_many_pages_is_right() {
     assert_eq!(damages[0]["stream"], json!(last));
 }
 
-/// Changes a closed folder's database; gives the stream of its last event.
+/// Changes the database of a stopped server. Returns the stream of its last event.
 fn last_of(folder: &Path, sql: &str) -> String {
     let database = rusqlite::Connection::open(folder.join("holdshort.db")).unwrap();
     let head: Vec<u8> = by_hand::with_events(&database, |database| {

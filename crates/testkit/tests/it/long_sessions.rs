@@ -1,5 +1,5 @@
-//! A long session over HTTP with the real binary: what a model is sent stays within its window, and what was used and
-//! paid is shown.
+//! A long session over HTTP with the real binary: requests to the model stay within its window, and the API shows their
+//! usage and cost.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -15,7 +15,7 @@ models:
     price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}
 ";
 
-/// In this order: a script goes by the turns that a request holds, and these are fewer after a summary.
+/// Starts a server whose model replies in this order. A script would choose by the turns of a request, which a summary reduces.
 async fn told(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for step in steps {
@@ -52,7 +52,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     assert!(of("summariser") >= 1 && of("solo") == 8, "{calls:#?}");
     for (call, sent) in calls.iter().zip(model.requests()) {
         assert_eq!((&call["status"], &call["usage"]["requests"]), (&json!("replied"), &json!(1)), "{call}");
-        // What is shown is what was sent, word for word, and none of it is beyond the window.
+        // The API shows each request exactly as it was sent, and no request exceeds the window.
         let shown = server.get(&format!("/v1/runs/{run}/model-requests/{}", call["n"])).await.ok();
         assert_eq!((&shown["step"], texts(&shown)), (&call["step"], sent.texts().join("\n")));
         assert!(texts(&shown).len() < 3 * 6_000, "{}", texts(&shown).len());
@@ -63,7 +63,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     }
     assert!(!last.contains(&"0".repeat(3_000)));
 
-    // A page goes on behind its last call.
+    // The next page starts after the last call of the page before.
     let first = server.get(&format!("/v1/runs/{run}/model-requests?limit=3")).await.ok();
     let cursor = first["next_cursor"].as_str().unwrap();
     let rest = server.get(&format!("/v1/runs/{run}/model-requests?limit=200&cursor={cursor}")).await.ok();
@@ -74,7 +74,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
         server.send(server.agent_request(Method::GET, &format!("/v1/runs/{run}/model-requests"))).await;
     assert_eq!(agents.refusal().0, 403);
 
-    // What the calls used is what the run and its session used.
+    // The usage of the calls adds up to the usage of the run and its session.
     let sum = |field: &str| calls.iter().map(|call| call["usage"][field].as_u64().unwrap()).sum::<u64>();
     let used = json!({
         "requests": calls.len(), "input_tokens": sum("input_tokens"), "output_tokens": sum("output_tokens"),

@@ -1,5 +1,5 @@
-//! Mails, with the real binary and a real SMTP server: who is sent what, what a mail can not be made to hold, and what its link
-//! decides (contract E18, leaders 21).
+//! Mails, with the real binary and a real SMTP server: recipients, injected content, and decisions through links
+//! (contract E18, leaders 21).
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ pub(crate) use holdshort_testkit::reviewer::{channel, link, mailed, number, page
 
 use crate::telling::{ask, deliveries, resolve, wait_state};
 
-/// Another channel of mails, after that one.
+/// Returns the lines of a second mail channel, to append after the first one.
 fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
     let channel = channel(mailbox, more);
     channel.replacen("channels:\n", "", 1).replacen("  mail:", &format!("  {name}:"), 1)
 }
 
-/// Somebody who is asked.
+/// Adds a person of the group `legal`.
 pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     let mut body = json!({"roles": ["reviewer"], "groups": ["legal"],
         "addresses": {"email": format!("{id}@example.org")}});
@@ -28,7 +28,7 @@ pub(crate) async fn person(server: &TestServer, id: &str, more: Value) {
     server.send(server.request(Method::PUT, &format!("/v1/people/{id}")).json(&body)).await.ok();
 }
 
-/// Asked of a group, and of whoever started the server.
+/// Returns a body assigned to the group `legal` and to the operator.
 pub(crate) fn to_legal(more: &Value) -> Value {
     let mut body = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
     if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
@@ -37,7 +37,7 @@ pub(crate) fn to_legal(more: &Value) -> Value {
     body
 }
 
-/// The mail to one of them.
+/// Returns the mail to an address.
 fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
     mails.iter().find(|mail| mail["to"] == json!([address])).unwrap_or_else(|| panic!("none: {mails:#?}"))
 }
@@ -57,11 +57,11 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
     for mail in [anna, ben] {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
-        // One line: what a title holds begins no header.
+        // The title stays on one line: it can not start a header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
-        // Nor does a program decode it to what no title may hold.
+        // An encoded word in the title is not decoded by mail programs.
         assert!(text(mail, "/subject").contains("= ?utf-8?q?=E2=80=AE?="), "{mail:#}");
         assert!(text(mail, "/text").contains(one_line), "{mail:#}");
         let html = text(mail, "/html");
@@ -71,7 +71,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
         }
         assert_eq!(text(mail, "/headers/auto-submitted"), "auto-generated");
         assert_eq!(text(mail, "/headers/references"), format!("<{id}@example.org>"));
-        // Nothing of what is asked.
+        // The mail holds none of the payload.
         assert!(!mail["raw"].as_str().unwrap().contains("DE02"), "{mail:#}");
     }
     assert!(text(anna, "/text").starts_with("Wartet auf eine Entscheidung: Prüfung in external"), "{anna:#}");
@@ -99,7 +99,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     assert!(text(told, "/text").contains("\nVon: operator\nAm: 20"), "{told:#}");
     assert_eq!(told["headers"]["references"], anna["headers"]["references"]);
     assert!(!text(told, "/text").contains("/d/"), "there is nothing to decide: {told:#}");
-    // The record says whom each was for.
+    // The receipt names the recipient of each mail.
     let receipt = server.get(&format!("/v1/receipts/{id}")).await.ok();
     let recorded = receipt["not_covered"]["deliveries"].as_array().unwrap();
     let whom = |event: &str| -> BTreeSet<&str> {
@@ -120,20 +120,21 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
     let mails = mailbox.wait_for(1).await;
     let [delivery] = &wait_state(&server, "delivered", 1).await[..] else { panic!("one") };
     assert_eq!((&delivery["attempts"], &mails[0]["secure"]), (&json!(2), &json!(true)));
-    // Nobody's own link is sent to an address that may be a list.
+    // An address that may be a list receives no personal link.
     assert!(text(&mails[0], "/text").contains(&format!("{}/inbox/{first}", server.base())), "{mails:#?}");
     mailbox.refuse(&[550]);
     let second = ask(&server, json!({})).await;
     let [failed] = &wait_state(&server, "failed", 1).await[..] else { panic!("one") };
     assert_eq!((&failed["interrupt"], &failed["attempts"]), (&json!(second), &json!(1)));
-    // Its words name people: they are kept as what was answered, and that for a shorter time.
+    // The server's answer names people: it is kept only as the answer of an attempt, for a shorter time.
     assert_eq!((&failed["status"], &failed["error"]), (&json!(550), &json!("answered 550")));
     let shown = server.get(&format!("/v1/deliveries/{}", failed["id"].as_str().unwrap())).await.ok();
     assert!(text(&shown, "/tried/0/answer").contains("refused by the test: legal@example.org"), "{shown:#}");
     assert_eq!(mailbox.mails().len(), 1);
 }
 
-/// Also from whom it was taken, and all who decide what is nobody's where one of them handed on.
+/// Everyone who was asked learns of the resolution: also an earlier approver, and all admins and operators if one of
+/// them passed the interrupt on.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_asked_is_told_how_it_ended() {
     let mailbox = Mailbox::start(Speaks::Starttls, false);
@@ -166,7 +167,7 @@ async fn whoever_was_asked_is_told_how_it_ended() {
     told(6, &[ben, carol]).await;
 }
 
-/// A link that has ended helps nobody.
+/// A mail that is retried after its link expired leads to the inbox.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
     let mut mailbox = Mailbox::start(Speaks::Starttls, false);
@@ -188,7 +189,8 @@ async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
     assert!(text.contains(&format!("{}/inbox/{id}", server.base())) && !text.contains("/d/"), "{text}");
 }
 
-/// What came in the clear is no answer of the server whose certificate was looked at; and no server is listened to without end.
+/// Text injected before TLS is not taken for an answer of the authenticated server. An endless answer is cut off at a
+/// limit.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_breaks_the_rules_is_believed_nothing() {
     let (injects, endless) = (Mailbox::hostile("injects"), Mailbox::hostile("endless"));
@@ -238,14 +240,14 @@ async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
     let (status, shown) = page(&server, &path, None).await;
     assert_eq!(status, 200, "{shown}");
     let number = number(&shown).to_owned();
-    // As a scanner does that presses each button with what stands in the fields, or with words.
+    // A scanner presses each button, with the fields as they are or with other words.
     for typed in ["", "yes", "approve"] {
         let (status, refused) =
             page(&server, &path, Some(&[("option", "approve"), ("text", typed), ("number", typed)])).await;
         assert!(status == 422 && refused.contains("Nothing was decided"), "{status} {refused}");
     }
     assert_eq!(server.interrupt(&id).await["status"], "open");
-    // A link outlives the process.
+    // The link survives a restart of the server.
     server.restart().await;
     let (status, decided) = page(&server, &path, Some(&[("option", "approve"), ("number", &number)])).await;
     assert!(status == 200 && decided.contains("<strong>Approved</strong>"), "{status} {decided}");
@@ -277,7 +279,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     let [of_anna, of_ben] = numbers.map(|shown| &*Box::leak(number(&shown).to_owned().into_boxed_str()));
     let (status, shown) = page(&server, &anna, Some(&approve(of_anna))).await;
     assert!(status == 200 && !shown.contains("<form"), "{status} {shown}");
-    // Her vote stands, and the link is spent: also to take it back.
+    // The vote is recorded, and the link is used up: it can not take the vote back.
     let (status, spent) = page(&server, &anna, Some(&[("option", "reject"), ("number", of_anna)])).await;
     assert!(status == 410 && spent.contains("counted once"), "{status} {spent}");
     assert_eq!(page(&server, &anna, None).await.0, 410);
@@ -285,7 +287,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     let (status, _) = page(&server, &ben, Some(&approve(of_ben))).await;
     assert_eq!((status, &server.interrupt(&id).await["resolution"]["outcome"]), (200, &json!("approved")));
 
-    // Risky: whoever reads a mail is not yet the person.
+    // At high risk, reading a mail does not authenticate its recipient.
     let risky = json!({"kind": "tool_approval", "title": "Remove the build", "assignment": {"groups": ["legal"]},
         "payload": {}, "call": {"tool": "shell", "arguments": {"command": "rm -rf build"}, "workspace": "/home/me/project"}});
     let id = ask(&server, risky).await;
@@ -295,7 +297,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
         assert!(text.contains(&format!("/inbox/{id}")) && !text.contains("/d/"), "{text}");
     }
 
-    // Whoever leaves has a link no more.
+    // The link of a removed person is revoked.
     let id = ask(&server, to_legal(&json!({}))).await;
     let mails = eventually("two more", async || {
         let mails: Vec<Value> =
@@ -304,7 +306,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     })
     .await;
     let [anna, ben] = ["anna", "ben"].map(|who| link(&server, to(&mails, &format!("{who}@example.org"))));
-    // Nor has whoever is not asked any more: they see nothing of it.
+    // The link of a person who is no longer asked shows nothing.
     assert_eq!(page(&server, &anna, None).await.0, 200);
     let to_ben = json!({"assignment": {"approvers": ["ben"]}});
     server.post(&format!("/v1/interrupts/{id}/reassign"), &to_ben).await.ok();

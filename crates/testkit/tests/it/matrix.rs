@@ -1,5 +1,5 @@
-//! The demo's run, aborted after each of its commits in turn, started again and finished: the repository ends as
-//! if nothing had happened.
+//! The demo's run, aborted after each of its commits, started again and finished. The repository ends as without an
+//! abort.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use holdshort_testkit::server::TestServer;
 use crate::aborts::{Look, play_each, see_through};
 use crate::demo::{ABORT_AFTER, check, review, stage, start, undisturbed};
 
-/// Plays with an abort after commit `n`; whether there were that many.
+/// Plays with an abort after commit `n`. Returns true if the abort came.
 async fn abort_after(n: usize, undisturbed: &BTreeMap<String, Vec<u8>>) -> bool {
     let what = format!("abort after commit {n}");
     let mut server = stage(Some(n));

@@ -1,4 +1,4 @@
-//! The scripted model as a client sees it.
+//! The scripted model, as its clients see it.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
