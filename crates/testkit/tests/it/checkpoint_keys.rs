@@ -1,5 +1,5 @@
-//! The key that signs checkpoints, over the real binary: lost, replaced, restored, and damaged. Old
-//! signatures stay valid. Each new key is in the journal before it signs. A key that others may have read is not used.
+//! The key that signs checkpoints, over the real binary: lost, replaced, restored, and damaged. Old signatures stay
+//! valid. Each new key is in the journal before it signs. A key that others may have read is not used.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -117,7 +117,7 @@ async fn a_failed_run_says_what_it_spent() {
     }
 }
 
-/// A blank summary does not end a run. Of two ends in one reply none takes effect, so that the second summary is not
+/// A blank summary does not end a run. If a reply has two ends, none takes effect, so that the second summary is not
 /// lost.
 #[tokio::test]
 async fn a_blank_end_and_two_ends_are_none() {
@@ -205,8 +205,8 @@ async fn what_was_left_undone_is_seen() {
     assert!(first.contains("\u{1b}[33mcompleted, in part"), "in the colour of a warning: {shown}");
 }
 
-/// Of two calls in one reply the second waits for the first, even if it was approved earlier. An edit of a file that
-/// the first call creates is inspected once the file exists.
+/// The second call of a reply waits for the first, even if it was approved earlier. An edit of a file that the first
+/// call creates is inspected once the file exists.
 #[tokio::test]
 async fn calls_of_one_reply_run_in_their_order() {
     let edit = ("edit_file", json!({"path": "a.txt", "old": "one", "new": "two"}));

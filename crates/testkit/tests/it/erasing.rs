@@ -285,7 +285,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert!(said.contains("erased") && said.contains("by operator"), "{said}");
     let (_, said) = called(&["inbox", "--all"]);
     assert!(said.contains(&question) && said.contains("\n    (erased)\n"), "{said}");
-    // Events after the end of a run are listed, but following the run ends before them.
+    // `events` also lists what came after the end of the run; `events --follow` ends with the run.
     let (code, said) = called(&["events", &run]);
     let at = |kind: &str| said.find(kind).unwrap_or_else(|| panic!("no {kind}: {said}"));
     assert_eq!(code, Some(0));

@@ -15,7 +15,8 @@ models:
     price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: USD}
 ";
 
-/// Starts a server whose model replies in this order. A script would choose by the turns of a request, which a summary reduces.
+/// Starts a server whose model replies in this order. A script would choose by the turns of a request, which a summary
+/// reduces.
 async fn told(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for step in steps {

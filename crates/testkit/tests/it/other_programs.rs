@@ -25,14 +25,15 @@ const LOG: &str = "holdshort.db-wal";
 const INDEX: &str = "holdshort.db-shm";
 const PIN: &str = "holdshort.head";
 
-/// Longest time that `/readyz` may take to tell a failure.
+/// Longest time until `/readyz` must report a failure.
 const NOTICE: Duration = Duration::from_secs(3);
 
-/// POSIX locks that the server holds on its database and on the index of its log, as `/proc/locks` lists them.
+/// Returns the POSIX locks that the server holds on its database and on the index of its log, as `/proc/locks` lists
+/// them.
 ///
-/// Locks on the index change with every read; only the one that says that a process uses the index is listed.
-/// The table is read several times: Linux hands it out page by page, and may pass a lock over while other processes
-/// lock and unlock. A lock that the server has lost is in none of them.
+/// Locks on the index change with every read; only the lock that marks the index as used is listed.
+/// The table is read several times: Linux returns it page by page, and may skip a lock while other processes
+/// lock and unlock. A lock that the server has lost is in no reading.
 fn locks(server: &TestServer) -> BTreeSet<String> {
     /// Byte of the index that every process with an open connection locks.
     const IN_USE: &str = "128";
@@ -56,7 +57,7 @@ fn locks(server: &TestServer) -> BTreeSet<String> {
     listed.lines().filter_map(lock).collect()
 }
 
-/// Opens the database, reads, and closes it: a process of its own.
+/// Opens the database in a process of its own, reads, and closes it.
 fn foreign_reader(data: &Path) -> Output {
     let read = "import sqlite3, sys\n\
                 database = sqlite3.connect(sys.argv[1])\n\
@@ -93,7 +94,7 @@ async fn events(server: &TestServer) -> u64 {
     server.get("/v1/audit/head").await.ok()["events"].as_u64().unwrap()
 }
 
-/// Asks until `/readyz` answers with this status.
+/// Waits until `/readyz` answers with this status.
 async fn wait_ready(server: &TestServer, status: u16) -> Answer {
     let asked = Instant::now();
     let answer = eventually(&format!("/readyz says {status}"), async || {
@@ -124,12 +125,12 @@ async fn an_audit_beside_a_foreign_reader_loses_nothing_that_was_acknowledged() 
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Every path that can be read, with the ids of what is there.
+/// Returns every path with a `GET`, with `interrupt` in place of each id.
 async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
     let document = server.get("/v1/openapi.json").await.ok();
     let paths = document["paths"].as_object().unwrap().iter();
     let read = paths.filter(|(_, methods)| methods.get("get").is_some()).map(|(path, _)| path.clone());
-    // Streams do not end, and `/readyz` is read all along.
+    // Streams do not end, and `/readyz` is polled anyway.
     read.filter(|path| !path.ends_with("/stream") && !path.ends_with("/events") && path != "/v1/ws")
         .map(|path| {
             let mut filled = String::new();
@@ -142,7 +143,7 @@ async fn readable_routes(server: &TestServer, interrupt: &str) -> Vec<String> {
         .collect()
 }
 
-/// Verbs that open the journal of the data folder, or ask its server. `{n}` is a number that is new each time.
+/// Returns the verbs that open the journal or ask its server. `{n}` is a new number for each verb.
 fn verbs(server: &TestServer, interrupt: &str) -> Vec<Vec<String>> {
     let within = |name: &str| server.workspace().join(name).display().to_string();
     let verbs = [
@@ -186,7 +187,7 @@ async fn no_route_and_no_verb_drops_a_lock_of_the_database() {
     }
 }
 
-/// Deletes or replaces one of the server's files.
+/// Function that deletes or replaces a file of the server.
 type Displacement = fn(&Path);
 
 #[tokio::test]
@@ -210,7 +211,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         let why = detail(&refused).to_owned();
         assert!(why.contains(name) && why.contains("not known"), "{why}");
 
-        // Reads go on, and `/readyz` names the copy.
+        // Reads still work, and `/readyz` names the copy.
         assert_kept(&server, &acknowledged).await;
         let rescued = server.data().join("holdshort.rescued-1");
         let ready = eventually("the copy is named", async || {
@@ -224,7 +225,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
         assert!(report["intact"] == false && report.to_string().contains(name), "{report:#}");
         server.wait_for_log("holdshort.rescued-1").await;
 
-        // The copy has everything that was acknowledged.
+        // The copy holds all acknowledged work.
         server.kill();
         let mut saved = TestServer::setup().without_model().data(&rescued).stopped();
         saved.start().await;
@@ -234,7 +235,7 @@ async fn a_server_whose_files_were_replaced_acknowledges_nothing_and_saves_what_
     }
 }
 
-/// The server makes the copy also while no request comes.
+/// The server also makes the copy while it receives no requests.
 #[tokio::test]
 async fn an_idle_server_notices_that_its_log_was_deleted() {
     let server = TestServer::setup().without_model().start().await;
@@ -251,7 +252,7 @@ async fn a_copy_that_another_program_deleted_is_made_again() {
     fs::remove_file(server.data().join(LOG)).unwrap();
     let copy = server.data().join("holdshort.rescued-1");
     eventually("the copy is made", async || copy.join(DATABASE).exists().then_some(())).await;
-    // The server tells of a copy once it is whole.
+    // The server reports a copy only once it is complete.
     eventually("the copy is named", async || {
         detail(&server.get("/readyz").await).contains("holdshort.rescued-1").then_some(())
     })
@@ -269,7 +270,7 @@ async fn ready_is_refused_while_another_process_holds_the_write_lock() {
     wait_ready(&server, 200).await;
     let other = Connection::open(server.data().join(DATABASE)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // A write of the last second is proof.
+    // A write within the last second already proves that the server can write.
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let asked = Instant::now();
     let refused = server.get("/readyz").await;
@@ -291,14 +292,14 @@ async fn an_idle_server_writes_only_when_it_is_asked_whether_it_is_ready() {
     server.get("/readyz").await.ok();
     let probed = log();
     assert!(probed > before, "a probe writes");
-    // Not again within the second.
+    // A second probe within one second writes nothing.
     for _ in 0..5 {
         server.get("/readyz").await.ok();
     }
     assert_eq!((log(), events(&server).await), (probed, events_before));
 }
 
-/// A library for `LD_PRELOAD` whose `fsync` and `fdatasync` fail while a file is there.
+/// Builds a library for `LD_PRELOAD` whose `fsync` and `fdatasync` fail while a file exists. Returns the paths of both.
 fn failing_fsync(folder: &Path) -> (PathBuf, PathBuf) {
     let (source, library, switch) =
         (folder.join("fsync.c"), folder.join("fsync.so"), folder.join("fsync-fails"));
@@ -338,12 +339,13 @@ async fn ready_is_refused_while_fsync_fails() {
     ask(&server, json!({})).await;
 }
 
-/// The refusal names what would be lost, the start needs the exact number, and every later audit tells it.
+/// The refusal counts the events that would be lost. The start needs this exact number, and every later audit reports
+/// it.
 #[tokio::test]
 async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence() {
     let mut server = TestServer::setup().without_model().start().await;
     acknowledge(&server, 2).await;
-    // The database as another program would leave it: without the log.
+    // Another program left the database without its log.
     server.kill();
     let written: Value = pinned(&server.data()).into();
     fs::remove_file(server.data().join(LOG)).unwrap();
@@ -354,7 +356,7 @@ async fn acknowledged_work_is_given_up_only_by_its_number_and_never_in_silence()
     assert!(said.contains(&format!("{written} were written")) && lost > 0, "{said}");
     assert!(!said.contains("remove "), "{said}");
 
-    // Another number is refused.
+    // Any other number is refused.
     server.change(|setup| setup.argument("--accept-loss").argument(&(lost + 1).to_string()));
     assert_eq!(server.try_start().await.unwrap_err().code(), Some(2));
     server.change(|_| {
@@ -388,8 +390,8 @@ async fn a_start_without_the_pin_of_a_killed_server_is_told_by_every_audit() {
     }
 }
 
-/// Every verb and every route beside programs that open and close the database all the time; after each the server is
-/// killed, started, and compared with what was acknowledged. Takes minutes.
+/// Runs every verb and every route while other programs constantly open and close the database. After each, the server
+/// is killed and restarted, and its data compared with the acknowledged work. Takes minutes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
@@ -412,7 +414,7 @@ async fn campaign_of_verbs_and_routes_beside_foreign_readers_and_kills() {
     let mut acknowledged = acknowledge(&server, 2).await;
     let interrupt = acknowledged[1].0.clone();
     let (routes, verbs) = (readable_routes(&server, &interrupt).await, verbs(&server, &interrupt));
-    // The ids of `{n}` are the places of the verbs: each runs once.
+    // `{n}` is the index of the verb: each runs once.
     for n in 0..routes.len().max(verbs.len()) {
         if let Some(path) = routes.get(n) {
             let request = server.request(Method::GET, path).header("accept", "application/json");

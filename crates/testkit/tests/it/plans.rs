@@ -1,4 +1,4 @@
-//! Plans over HTTP with the real binary: proposed, decided on, carried out, edited on the way (cases 01 to 08, 29).
+//! Plans over HTTP with the real binary: proposed, decided on, carried out, edited while they run (cases 01 to 08, 29).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{Answer, TestServer, eventually};
@@ -32,7 +32,7 @@ fn proposes(subtasks: &[Value]) -> Scripted {
     Scripted::text(format!("This is what I would do: {}", plan(subtasks)))
 }
 
-/// The plan of these subtasks is before a person.
+/// Starts a run whose planner proposes these plans.
 async fn proposed(workflow: &str, plans: &[Scripted]) -> (ScriptedModel, TestServer, String) {
     let model = ScriptedModel::start().await;
     model.script("planner", plans);
@@ -85,7 +85,7 @@ async fn a_plan_is_revised_approved_and_carried_out() {
         "{told:#?}"
     );
 
-    // What each model was sent can be read again, word for word.
+    // Each request to a model can be read back exactly.
     for n in 1..=6 {
         let request = server.get(&format!("/v1/runs/{run}/model-requests/{n}")).await.ok();
         let texts: Vec<&str> =
@@ -96,7 +96,7 @@ async fn a_plan_is_revised_approved_and_carried_out() {
     let session = ended["session"].as_str().unwrap();
     let plans = server.get(&format!("/v1/sessions/{session}/plans")).await.ok();
     assert_eq!(plans["items"][0]["versions"].as_array().map(Vec::len), Some(2));
-    // A second run of the session: a page each, the newest first.
+    // With a second run in the session, each page has one plan, the newest first.
     model.script("planner", [Scripted::hang()]);
     let config = json!({ "workspace": server.workspace() });
     let body =
@@ -162,7 +162,7 @@ async fn a_failure_skips_what_depends_on_it_and_the_run_says_so() {
     assert_eq!(tries, [json!(1), json!(0), json!(1)], "what was never begun was not tried: {work}");
 }
 
-/// Nothing is at work in a run that has ended (lesson 12).
+/// No subtask is active in a run that has ended (lesson 12).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
     let workflow = PLANNED.replace("agent: engineer}", "agent: engineer, gates: {before_step: ask}}");
@@ -180,7 +180,7 @@ async fn a_run_that_is_cancelled_leaves_no_subtask_at_work() {
     assert_eq!(statuses(&server, &run).await, "a cancelled, b not_run");
 }
 
-/// The server is killed in the middle; the plan goes on where it was, also one that is written anew by then.
+/// A plan continues after its server was killed. A new version that was submitted before the kill takes effect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_written_anew_across_a_restart() {
     let gated = format!("{PLANNED}  after_step: ask\n");
@@ -223,8 +223,8 @@ async fn a_plan_is_written_anew_across_a_restart() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A subtask that is held at `before_step` has not started: the plan may have it otherwise, and what is held then is told
-/// as it is by now, also after a kill on each side of it.
+/// A subtask held at `before_step` has not started, so a new plan may change it. Its new card shows the changed
+/// subtask, even if the server is killed in between.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
     let gated = format!("{PLANNED}  before_step: ask\n");
@@ -256,7 +256,7 @@ async fn a_plan_is_edited_where_a_subtask_is_held_before_it_begins() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// With what and for how long is decided is a matter of the phase that asks.
+/// Each phase sets its own options and its own expiry.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_phase_has_its_own_options_and_its_own_time() {
     let workflow = "
@@ -282,7 +282,7 @@ gates:
     };
     assert_eq!(ids(&asked), "approve reject");
     server.choose(&asked, "approve").await;
-    // Nobody decides about the step; its time alone passes, and its option applies.
+    // The interrupt of the step expires without a decision, and its `on_expiry` option applies.
     let asked = eventually("the release is asked about", || async {
         server.open(&run).await.into_iter().find(|each| each["position"] == "phase")
     })
@@ -298,7 +298,7 @@ gates:
     assert_eq!(asked["options"][0]["label"], "Approve");
 }
 
-/// The shipped workflow from its question to its report, on its own sample, without a model.
+/// The shipped workflow `research` runs from its question to its report, on its own sample, without a model.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn research_plays_on_its_sample() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/research");
@@ -328,7 +328,7 @@ async fn research_plays_on_its_sample() {
     }
 }
 
-/// The shipped workflows with a model of their own: what they plan is approved, and done over real files.
+/// The shipped workflows run with a scripted model: their plans are approved and carried out on real files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_ships_plays_with_a_model() {
     let finish = || one(("finish", json!({ "summary": "Done." })));
@@ -347,7 +347,7 @@ async fn what_ships_plays_with_a_model() {
     let server = TestServer::setup().model(&model).start().await;
     for (workflow, worker) in [("research", "engineer"), ("codelab", "coder")] {
         let run = server.start_run(workflow, "What is the sum?").await;
-        // The script is asked about. That running it changes nothing is seen, and asks nobody.
+        // Writing the script asks. Running it asks nobody, as its trial shows no change.
         for kind in ["plan_approval", "tool_approval"] {
             let asked = server.wait_one(&run).await;
             assert_eq!(asked["kind"], kind, "{workflow}");

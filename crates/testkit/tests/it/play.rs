@@ -1,10 +1,10 @@
-//! What the cases have in common: one agent with every tool, and the words for its calls.
+//! Shared parts of the cases: a workflow with one agent and every tool, and shorthands for its calls.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// Reading and asking are free, the rest asks.
+/// Reads and questions are allowed; other calls ask.
 pub(crate) const SOLO: &str = "
 name: solo
 agents:
@@ -18,12 +18,12 @@ gates:
     - {tools: [read_file, ask_human], do: allow}
 ";
 
-/// A server with `SOLO` whose agent says these, by position.
+/// Starts a server with `SOLO`. Its agent replies with these steps, by position.
 pub(crate) async fn solo(steps: impl Into<Vec<Scripted>>) -> (ScriptedModel, TestServer) {
     play(SOLO, steps).await
 }
 
-/// The same with a workflow that is like it.
+/// Starts a server with a variant of `SOLO`. Its agent replies with these steps, by position.
 pub(crate) async fn play(workflow: &str, steps: impl Into<Vec<Scripted>>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("solo", steps);
@@ -35,7 +35,7 @@ pub(crate) fn command(command: &str) -> (&'static str, Value) {
     ("run_command", json!({ "command": command }))
 }
 
-/// A command that leaves a line behind each time it runs.
+/// Returns a command that appends a line to `count.txt` each time it runs.
 pub(crate) fn count(what: &str) -> (&'static str, Value) {
     command(&format!("echo {what} >> count.txt"))
 }
@@ -60,7 +60,7 @@ pub(crate) fn done() -> Scripted {
     Scripted::text("Done.")
 }
 
-/// The texts of the model's last request.
+/// Returns the texts of the model's last request.
 pub(crate) fn last_told(model: &ScriptedModel) -> String {
     model.requests().last().unwrap().texts().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Python for the examples: one that has the package `websockets`, on a fresh machine Debian's.
+//! Python for the examples, with the package `websockets`. On a fresh machine this is Debian's Python.
 
 use std::process::{Command, Stdio};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, ask, done, one, play, read, solo};
 
-/// An answer of 1 MB, and one of nothing, are refused; the question stays open.
+/// An answer of 1 MB and a blank answer are refused; the question stays open.
 #[tokio::test]
 async fn an_answer_that_is_too_long_or_empty_is_refused() {
     let (model, server) = solo([one(ask("Which?")), done()]).await;
@@ -31,7 +31,7 @@ async fn an_answer_that_is_too_long_or_empty_is_refused() {
     assert_eq!(model.requests()[1].texts().last().map(String::len), Some(64 * 1024));
 }
 
-/// The agent reads an answer as it was typed, whatever its script; a terminal is shown its control characters as text.
+/// The agent receives an answer unchanged, in any script. A terminal shows its control characters escaped.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_in_another_script_arrives_as_it_is() {
     const ANSWER: &str =
@@ -51,7 +51,7 @@ async fn an_answer_in_another_script_arrives_as_it_is() {
     }
 }
 
-/// One of two answers at the same instant counts, the other one is told so, and the agent hears one.
+/// If two answers arrive at once, one is refused and the agent receives the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_answers_at_the_same_instant_one_counts() {
     let (model, server) = solo([one(ask("Which?")), done()]).await;
@@ -87,7 +87,8 @@ fn typed(schema: &Value) -> Scripted {
     one(("ask_human", json!({ "question": "Which?", "response_schema": schema })))
 }
 
-/// A schema that leads nowhere, or that nothing fits, goes back to its agent; one that leads back to itself through data is taken.
+/// A schema that refers only to itself, or that no value matches, is returned to the agent. A schema that recurses
+/// through data is accepted.
 #[tokio::test]
 async fn a_schema_in_circles() {
     let around = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
@@ -151,7 +152,7 @@ phases:
   - {id: d, kind: one_shot, agent: d, needs: []}
 ";
 
-/// What waits waits on, what worked is asked again, and nothing else is.
+/// After a restart the open questions are unchanged, and only the agent that was working calls its model again.
 #[tokio::test]
 async fn a_restart_while_three_agents_wait_and_one_works() {
     for deliver in ["at_once", "per_stage"] {
@@ -188,7 +189,7 @@ async fn a_restart_while_three_agents_wait_and_one_works() {
     }
 }
 
-/// The result of a run that was cancelled lists also what was asked and not shown yet.
+/// The result of a cancelled run also lists the questions that were never shown.
 #[tokio::test]
 async fn a_question_that_is_kept_back_outlives_its_cancelled_run() {
     let workflow = format!("{FOUR}asking: {{deliver: per_stage}}\n");
@@ -241,7 +242,7 @@ gates:
   rules: [{tools: [read_file], do: allow}]
 ";
 
-/// The strict form: what a colleague wants to do begins once the question is answered (contract E28).
+/// In strict mode other agents start their calls only after the question is answered (contract E28).
 #[tokio::test]
 async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
     let model = ScriptedModel::start().await;
@@ -266,7 +267,7 @@ async fn an_open_question_holds_the_others_where_the_workflow_says_so() {
     assert_eq!(model.requests_of("b")[1].texts().last().map(String::as_str), Some("alpha"));
 }
 
-/// Nobody answers in time, or a person lets the agent assume: it reads so, says what it assumes, and the result lists both.
+/// If a question expires or a person skips it, the agent learns it and records its assumption. The result lists both.
 #[tokio::test]
 async fn a_question_without_an_answer_becomes_an_assumption() {
     for (timeout, skips, told, outcome) in [
@@ -299,7 +300,7 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ";
 
-/// Three names, one kind of question, which waits as long as it takes (contract E24, C5, C8).
+/// Three names of the tool ask one kind of question, which never expires by default (contract E24, C5, C8).
 #[tokio::test]
 async fn each_name_of_the_tool_asks_the_same_question() {
     let common = json!({ "question": "Which?", "kind": "observation", "context": "Two fit." });

@@ -1,5 +1,5 @@
-//! What waits in the outbox while nobody sends, with the real binary: it is sent afterwards, each once, and few at a time; and
-//! two nodes that are killed while they send it lose nothing and tell nothing else.
+//! Deliveries that wait while sending is stopped, with the real binary. Afterwards each is sent once, a few at a time.
+//! Two nodes that are killed while sending lose none and send none with other content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::cluster::database;
 use crate::telling::{ask, told, wait_state};
 
-/// Of one channel at a time (`engine/src/outbox/limits.rs`).
+/// Deliveries sent at once in one channel (`engine/src/outbox/limits.rs`).
 const SENT_AT_ONCE: usize = 4;
 
 /// Most deliveries that can be listed before the receiver's answer is overdue.
 const LISTED_IN_TIME: usize = 1_000;
 
-/// How many deliveries some process has claimed, of all there are.
+/// Returns the number of waiting deliveries that a process has claimed.
 async fn claimed(server: &TestServer) -> usize {
     let (mut claimed, mut cursor) = (0, String::new());
     loop {
@@ -30,7 +30,7 @@ async fn claimed(server: &TestServer) -> usize {
     }
 }
 
-/// So many are asked while nothing is sent, and the server is killed before anything is.
+/// Opens `many` interrupts while nothing is sent, and restarts the server before it sends.
 async fn all_are_sent_afterwards(many: usize) {
     let sink = WebhookSink::start().await;
     let mut server = told(&sink, "").start().await;
@@ -40,7 +40,7 @@ async fn all_are_sent_afterwards(many: usize) {
     assert_eq!((asked.len(), sink.count()), (many, 0));
     server.restart().await;
 
-    // However many wait, it holds as many as it is sending.
+    // The server claims only as many deliveries as it sends at once.
     sink.hold();
     server.post("/v1/system/unfreeze", &json!({})).await.ok();
     sink.wait_for(SENT_AT_ONCE).await;
@@ -81,7 +81,7 @@ async fn campaign_of_a_hundred_thousand_that_waited() {
     all_are_sent_afterwards(100_000).await;
 }
 
-/// SIGKILL while it sends, in turns: each is told at most once more for each time, under its id.
+/// Two nodes are killed in turn while they send. Each delivery arrives at most once more per kill, under its own id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_nodes_that_are_killed_while_they_send_lose_nothing() {
     const ROUNDS: usize = 6;
@@ -106,7 +106,7 @@ async fn two_nodes_that_are_killed_while_they_send_lose_nothing() {
     let mut told: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
     for each in &received {
         let mut body = each.json();
-        // Each node names its own address here, and another one after each start.
+        // Nodes put their own address into links, a new one after each start.
         body["data"]["url"].take();
         told.entry(each.header("webhook-id")).or_default().push(body);
     }

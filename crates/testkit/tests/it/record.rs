@@ -1,5 +1,5 @@
-//! What the record of an interrupt holds beside its events and their proof: what channels were told, and how long whoever
-//! decided looked at its card.
+//! Parts of an interrupt's record outside its events and proof: the deliveries of its channels, and how long the
+//! approver saw its card.
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::server::TestServer;
@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use crate::mails::person;
 use crate::telling::{SECRET, ask, resolve, told, wait_state};
 
-/// For people.
+/// Returns the receipt as a page for people.
 async fn page(server: &TestServer, interrupt: &str) -> String {
     let request = server.request(Method::GET, &format!("/v1/receipts/{interrupt}/page"));
     request.send().await.unwrap().text().await.unwrap()
 }
 
-/// It is what the client says: recorded with the vote, at most a day, and no reason to decide anew.
+/// The viewing time is the client's claim. It is recorded with the vote, capped at one day, and does not make a
+/// repeated decision a new one.
 #[tokio::test(flavor = "multi_thread")]
 async fn how_long_a_card_was_shown_is_told_with_the_decision() {
     let server = TestServer::setup().start().await;
@@ -44,7 +45,7 @@ async fn how_long_a_card_was_shown_is_told_with_the_decision() {
             None => assert!(!page.contains("with the card on screen"), "{page}"),
         }
     }
-    // With the votes that stand, too.
+    // Votes that have not resolved the interrupt also record it.
     person(&server, "anna", json!({})).await;
     let two = json!({"assignment": {"approvers": ["anna", "operator"], "quorum": {"required": 2}}});
     let interrupt = server.interrupt(&ask(&server, two).await).await;
@@ -54,7 +55,8 @@ async fn how_long_a_card_was_shown_is_told_with_the_decision() {
     assert_eq!((&open["status"], &open["votes"][0]["viewed_ms"]), (&json!("open"), &json!(900)), "{open:#}");
 }
 
-/// Beside what is proved, and said not to be: whoever was told over which channel, and the digest of what was sent there.
+/// The receipt lists the deliveries of an interrupt, with their channel and the digest of their content, and marks them
+/// as not covered by the proof.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     let sink = WebhookSink::start().await;
@@ -88,7 +90,7 @@ async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     assert_eq!(receipt["not_covered"]["deliveries"].as_array().unwrap().len(), 1, "{receipt:#}");
 }
 
-/// Of more deliveries than a record holds it has the newest, and says that there are others.
+/// A receipt holds the newest deliveries up to its limit, and notes that older ones exist.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_record_of_many_deliveries_holds_the_newest() {
     let sink = WebhookSink::start().await;

@@ -72,7 +72,7 @@ async fn the_questions_of_a_stage_are_asked_together_and_only_the_askers_run_aga
         ]
     );
 
-    // A restart between answers repeats nothing.
+    // A restart between two answers repeats no question.
     answer(&server, &open, "How do you sleep?", "Badly.").await;
     server.wait_open(&run, 2).await;
     server.restart().await;

@@ -1,4 +1,5 @@
-//! Thousands of decisions on one interrupt at once: one wins, every other gets its resolution, and nothing hangs.
+//! Thousands of decisions on one interrupt at once: one wins, every other receives the resolution, and no request
+//! hangs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,12 +12,12 @@ use serde_json::{Value, json};
 
 use crate::play::{SOLO, count, done, one};
 
-/// Connections at once; on each one request after the other.
+/// Connections at once. Each sends one request after the other.
 const CONNECTIONS: usize = 200;
-/// Far beyond what it takes, on a machine that does other things too.
+/// Far more time than needed, also on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Every one another decision: who says the same again would be told that it stands.
+/// Returns the nth decision. All differ, as a repeated decision would be answered with 200.
 fn decision(n: usize) -> Value {
     match n % 4 {
         0 => json!({"option": "approve", "text": format!("yes {n}")}),
@@ -38,7 +39,7 @@ async fn campaign_of_ten_thousand_decisions_at_once() {
 }
 
 async fn one_wins(decisions: usize) {
-    // All of them are of one person, who may decide as often as this.
+    // One person sends all decisions, so their rate limit is raised.
     let model = ScriptedModel::start().await;
     model.script("solo", [one(count("one")), done()]);
     let setup = TestServer::setup().workflow("solo", SOLO).model(&model).decision_rate(1_000_000);
@@ -63,7 +64,7 @@ async fn one_wins(decisions: usize) {
             })
         })
         .collect();
-    // Somebody else's work goes on meanwhile.
+    // Decisions on another interrupt still work.
     let meanwhile = tokio::time::timeout(PATIENCE, server.choose(&other_shown, "reject")).await;
     assert_eq!(meanwhile.expect("it is answered")["resolution"]["outcome"], "rejected");
 
@@ -84,7 +85,7 @@ async fn one_wins(decisions: usize) {
     assert_eq!(told, BTreeMap::from(wanted));
     let (n, resolution) = won.pop().unwrap();
     assert_eq!((&resolution["option"], &resolution["text"]), (&decision(n)["option"], &decision(n)["text"]));
-    // Whoever came too late was told by whom and how it was decided.
+    // Each refused decision was answered with the resolution.
     assert!(standing.iter().all(|told| *told == resolution), "{resolution:#}");
 
     server.wait_status(&run, &["completed"]).await;

@@ -1,5 +1,5 @@
-//! Builds and tests of tiny projects, twice in one run: the second one asks nobody either, and finds what the first one
-//! left in the layer of the run. The workspace gets nothing. All of it is offline.
+//! Builds and tests of tiny projects, twice in one run, all offline. Neither build asks, the second finds the first
+//! one's output in the layer of the run, and the workspace stays unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,13 +26,13 @@ gates:
     - {tools: [run_command], changes: ignored, do: allow}
 ";
 
-/// A project whose output git ignores.
+/// A project whose output is ignored by git.
 struct Project {
     files: &'static [(&'static str, &'static str)],
     line: &'static str,
-    /// Text in the result of each of the two runs.
+    /// Text in the result of each of the two builds.
     says: &'static str,
-    /// Paths that the layer has afterwards.
+    /// Paths in the layer after the builds.
     leaves: &'static [&'static str],
 }
 
@@ -68,7 +68,8 @@ impl Project {
     }
 }
 
-/// `PATH` with the toolchain that runs the tests first: its wrapper would look for it in the home folder of the server.
+/// Returns a `PATH` that begins with the toolchain of these tests. The wrapper of the toolchain would search the
+/// server's home folder.
 fn path() -> String {
     let toolchain = Path::new(env!("CARGO")).parent().unwrap().display().to_string();
     format!("{toolchain}:{}", std::env::var("PATH").unwrap())
@@ -162,7 +163,7 @@ async fn a_second_make_asks_nobody() {
             "all: build/out\n\t@echo made $$(cat build/log)\nbuild/out: main.txt\n\t@mkdir -p build\n\t@cp main.txt build/out\n\t@echo once >> build/log\n",
         ),
     ];
-    // The second one finds the output of the first, and builds nothing.
+    // The second `make` finds the output of the first and builds nothing.
     Project { files, line: "make", says: "made once\n", leaves: &["build/out", "build/log"] }
         .run_twice()
         .await;

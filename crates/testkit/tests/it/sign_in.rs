@@ -1,5 +1,5 @@
-//! Signing in at a certified provider, over the real binary: browsers by a code, terminals by the device flow, and whoever
-//! comes with somebody else's answer.
+//! Signing in at a certified provider, over the real binary: browsers by a code, terminals by the device flow, and
+//! attempts with another browser's answer.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -22,12 +22,12 @@ fn people() -> Value {
     })
 }
 
-/// A server at which people of this provider sign in.
+/// Starts a server at which people sign in through this provider.
 async fn believing(provider: &Provider) -> TestServer {
     started(TestServer::setup(), provider).await
 }
 
-/// The same of any setup.
+/// Starts a server with this setup, at which people sign in through this provider.
 pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     let mut server = setup.env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
     let config = format!(
@@ -48,14 +48,14 @@ pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     server
 }
 
-/// What a browser is signed in with: the cookie, and the secret.
+/// Credentials of a browser that is signed in: the cookie and the secret.
 struct Login {
     cookie: String,
     secret: String,
     answer: Value,
 }
 
-/// Sends a browser to the provider: the address there.
+/// Begins a sign-in, and returns the address at the provider.
 async fn begun(server: &TestServer, visitor: &mut Visitor) -> String {
     let page = visitor.get(&format!("{}/login/oidc?to=/inbox/int_1", server.base())).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -64,7 +64,7 @@ async fn begun(server: &TestServer, visitor: &mut Visitor) -> String {
     page.location.expect("an address").into()
 }
 
-/// Lets the browser sign in there: the address that it is sent back to.
+/// Signs in at the provider, and returns the address to which the browser is sent back.
 async fn there(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
     let callback = format!("{}/login/oidc/callback", server.base());
     match visitor.signs_in(address, &callback).await {
@@ -73,13 +73,13 @@ async fn there(server: &TestServer, visitor: &mut Visitor, address: &str) -> Str
     }
 }
 
-/// Shows the code as the page of the app does, with the cookies of its browser.
+/// Redeems a code as the page of the app does, with the cookies of the browser.
 async fn redeem(server: &TestServer, visitor: &Visitor, code: &str) -> reqwest::Response {
     let request = server.request(Method::POST, "/v1/login").json(&json!({"code": code}));
     request.header("cookie", visitor.cookie_line()).send().await.expect("an answer")
 }
 
-/// Redeems what the browser comes back with.
+/// Follows the address with which the browser returns, and redeems its code.
 async fn redeemed(server: &TestServer, visitor: &mut Visitor, back: &str) -> Login {
     let page = visitor.get(back).await;
     assert_eq!(page.status, 303, "{}", page.text);
@@ -107,7 +107,7 @@ async fn ask(server: &TestServer, login: &Login, method: Method, path: &str) -> 
     (answer.status().as_u16(), answer.json().await.unwrap_or_default())
 }
 
-/// The stream of all that happens, open in a browser.
+/// Opens the stream of all events in a browser.
 async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
     let client = holdshort_http::plain().no_proxy().build().expect("a client");
     let request = client.request(Method::GET, format!("{}/v1/events", server.base()));
@@ -118,12 +118,12 @@ async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
     stream
 }
 
-/// Whom the people are.
+/// Returns 200 if a person is known to the server, else 404.
 async fn known(server: &TestServer, id: &str) -> u16 {
     server.get(&format!("/v1/people/{id}")).await.status
 }
 
-/// What a page says that signs nobody in.
+/// Returns the status, code and text of a page that refuses a sign-in.
 async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     let page = visitor.get(url).await;
     assert_eq!(page.location, None, "{url}");
@@ -133,7 +133,7 @@ async fn refused(visitor: &mut Visitor, url: &str) -> (u16, String) {
     (page.status, format!("{}: {}", code.unwrap_or("-"), said.unwrap_or("-")))
 }
 
-/// With another value of a parameter, or without it.
+/// Returns the URL with another value of a parameter, or without the parameter.
 fn with(url: &str, name: &str, value: Option<&str>) -> String {
     let mut url: reqwest::Url = url.parse().expect("a URL");
     let pairs: Vec<(String, String)> = url.query_pairs().into_owned().filter(|(it, _)| it != name).collect();
@@ -161,7 +161,7 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     );
     assert_eq!(known(&server, "ada").await, 200, "they are among the people");
 
-    // A second browser; a socket and a stream of the first.
+    // A second browser signs in; the first one has a socket and a stream open.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
     let of_ben = ask(&server, &login, Method::DELETE, "/v1/people/ben/logins").await;
     assert_eq!((of_ben.0, &of_ben.1["code"]), (403, &json!("forbidden_role")), "of others an admin says it");
@@ -193,11 +193,11 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
     for login in [&login, &other] {
         assert_eq!(ask(&server, login, Method::GET, "/v1/login").await.0, 401);
     }
-    // They come in again.
+    // The person can sign in again.
     let again = signed_in(&server, &mut Visitor::new("ada")).await;
     assert_eq!(ask(&server, &again, Method::GET, "/v1/login").await.0, 200);
 
-    // At the provider they sign out, too.
+    // Signing out also ends the session at the provider.
     let out = visitor.get(&format!("{}/login/oidc/out", server.base())).await;
     let place = out.location.expect("an address").to_string();
     assert!(place.starts_with(&format!("{}/session/end", provider.issuer())), "{place}");
@@ -215,7 +215,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let failed = |why: &str| (403, format!("sign_in_failed: {why}"));
     let ended = failed("this browser has begun no sign-in, or it has come to its end already");
 
-    // Replayed: by the same browser, and by one that kept its cookie.
+    // A replayed answer is refused: from this browser, and from a copy of it that kept its cookie.
     let address = begun(&server, &mut visitor).await;
     let back = there(&server, &mut visitor, &address).await;
     let mut keeping = visitor.clone();
@@ -223,7 +223,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     assert_eq!(refused(&mut visitor, &back).await, failed("it has come to its end already"));
     assert_eq!(refused(&mut keeping, &back).await, failed("it has come to its end already"));
 
-    // Another browser, which may have begun one of its own.
+    // Another browser is refused, even if it has begun a sign-in of its own.
     let address = begun(&server, &mut visitor).await;
     let back = there(&server, &mut visitor, &address).await;
     let mut other = Visitor::new("ada");
@@ -231,21 +231,21 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     begun(&server, &mut other).await;
     let of_another = failed("the answer is of another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
-    // The address that the first one is sent to signs nobody else in, and nobody after that.
+    // The code in the first browser's address works only in that browser, and only once.
     let to = visitor.get(&back).await.location.expect("an address");
     let code = to.fragment().expect("a code").to_owned();
     assert_eq!(redeem(&server, &other, &code).await.status().as_u16(), 403);
     assert_eq!(redeem(&server, &visitor, &code).await.status().as_u16(), 403);
     let address = begun(&server, &mut visitor).await;
     let back = there(&server, &mut visitor, &address).await;
-    // A cookie that nobody sealed here.
+    // A cookie that this server has not sealed.
     let mut forged = visitor.clone();
     for value in forged.cookies.values_mut() {
         value.insert(4, 'A');
     }
     assert_eq!(refused(&mut forged, &back).await, ended);
 
-    // Two tabs of one browser, in whatever order they come back; an answer of neither ends neither.
+    // Two tabs of one browser may return in any order. An answer with another `state`, or without one, ends neither.
     let mut tabs = Visitor::new("ada");
     let (first, second) = (begun(&server, &mut tabs).await, begun(&server, &mut tabs).await);
     let (first, second) = (there(&server, &mut tabs, &first).await, there(&server, &mut tabs, &second).await);
@@ -255,7 +255,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     drop(redeemed(&server, &mut tabs, &second).await);
     drop(redeemed(&server, &mut tabs, &first).await);
 
-    // What is wrong with the answer; the sign-in comes to its end with it.
+    // A faulty answer ends its sign-in.
     let table: [(&str, Option<&str>, (u16, String)); 4] = [
         ("iss", Some("https://evil.example"), failed("the answer comes from another issuer")),
         ("iss", None, failed("the answer comes from another issuer")),
@@ -271,7 +271,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         assert_eq!(refused(&mut visitor, &back).await, ended, "{name} {value:?}");
     }
 
-    // What was asked there is not what was begun here.
+    // The request at the provider differs from the sign-in that was begun here.
     for (name, value, why) in [
         ("nonce", "another", "its token is of another sign-in (`nonce`)"),
         (
@@ -285,7 +285,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
         assert_eq!(refused(&mut visitor, &back).await, failed(why), "{name}");
     }
 
-    // The person said no.
+    // The person refused at the provider.
     let address = begun(&server, &mut visitor).await;
     let state = address.split("state=").nth(1).and_then(|rest| rest.split('&').next()).expect("a state");
     let iss: String = reqwest::Url::parse_with_params("http://x", [("iss", provider.issuer())])
@@ -310,7 +310,7 @@ async fn who_may_do_nothing_here_does_not_get_in() {
         let (status, said) = refused(&mut visitor, &back).await;
         assert_eq!((status, said.split(':').next()), (403, Some(code)), "{person}: {said}");
     }
-    // Removed while they were at the provider, and after they came back.
+    // A person is removed while they are at the provider: their login ends, and their return is refused.
     let mut visitor = Visitor::new("ada");
     let first = signed_in(&server, &mut visitor).await;
     let address = begun(&server, &mut visitor).await;
@@ -321,7 +321,7 @@ async fn who_may_do_nothing_here_does_not_get_in() {
     let (status, said) = refused(&mut visitor, &back).await;
     assert_eq!((status, said.split(':').next()), (401, Some("unauthenticated")), "{said}");
 
-    // Whom the provider gives no role any more leaves with the next sign-in; with one they are there again.
+    // A person whom the provider gives no role is signed out at their next sign-in.
     provider.says("ben", &json!({"roles": ["deciders"]})).await;
     let mut ben = Visitor::new("ben");
     let login = signed_in(&server, &mut ben).await;
@@ -349,7 +349,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
         async move { (asking.get(&url).await.status == 303).then_some(()) }
     })
     .await;
-    // It goes away while somebody is there.
+    // The provider goes down while the person signs in there.
     let address = begun(&server, &mut visitor).await;
     let back = there(&server, &mut visitor, &address).await;
     provider.stop();
@@ -357,7 +357,7 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     assert_eq!((status, said.split(':').next()), (503, Some("identity_unavailable")), "{said}");
 }
 
-/// The program of a person on another machine: with a folder of its own.
+/// Returns the command line of a person on another machine, with its own data folder.
 fn terminal(server: &TestServer, folder: &std::path::Path) -> Command {
     let mut command = server.client_command();
     command.env("HOLDSHORT_DATA", folder).env("HOLDSHORT_SERVER", server.base());
@@ -405,7 +405,7 @@ async fn a_terminal_signs_in_by_the_device_flow() {
     assert_eq!(status, Some(0), "{said}");
     let (status, said) = run(&server, &folder, &["--json", "sessions"]);
     assert_eq!(status, Some(0), "{said}");
-    // It is theirs, and no browser's.
+    // The token is valid as a bearer token, and not as the secret of a browser.
     let text: Value = serde_json::from_str(&std::fs::read_to_string(&kept).expect("text")).expect("JSON");
     let token = text[server.base()]["token"].as_str().expect("a token").to_owned();
     let of_browser = Login { cookie: String::new(), secret: token, answer: Value::Null };
@@ -420,7 +420,7 @@ async fn a_terminal_signs_in_by_the_device_flow() {
     assert_ne!(run(&server, &folder, &["inbox"]).0, Some(0));
 }
 
-/// Bad answers about a terminal's sign-in.
+/// Progress of a terminal's sign-in is refused for any handle that this server has not issued.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_asks_about_a_sign_in_that_was_not_begun_here() {
     let provider = Provider::start(&people());
@@ -444,7 +444,7 @@ async fn nobody_asks_about_a_sign_in_that_was_not_begun_here() {
     assert_eq!(asked.refusal(), (404, "not_found"));
 }
 
-/// A terminal that did not hear that it is signed in asks once more: its provider gives a token once.
+/// A terminal that missed the answer to its sign-in can ask again, although the provider issues the token only once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_terminal_that_missed_the_answer_asks_again() {
     let provider = Provider::start(&people());
@@ -460,7 +460,7 @@ async fn a_terminal_that_missed_the_answer_asks_again() {
     assert_eq!(ask().await["login"], login);
 }
 
-/// Whoever signs out at the provider is signed out here: that session's logins, and what is open with one.
+/// Signing out at the provider ends the logins of that session here, with their open connections.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_signs_out_at_the_provider_is_signed_out_here() {
     let provider = Provider::start(&people());
@@ -468,7 +468,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     provider.notifies(&[server.base()]).await;
     let mut visitor = Visitor::new("ada");
     let login = signed_in(&server, &mut visitor).await;
-    // In another session there: it goes on.
+    // A login of another session at the provider stays valid.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
     let url = server.base().replacen("http", "ws", 1) + "/v1/ws";
     let mut request = tokio_tungstenite::tungstenite::client::IntoClientRequest::into_client_request(&*url)
@@ -495,7 +495,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     }
     assert!(last.contains("access_ended"), "{last}");
 
-    // The same notice again changes nothing; what is none is refused.
+    // A repeated notice changes nothing; an invalid notice is refused.
     let [notice] = &provider.notices().await[..] else { panic!("one notice") };
     let notify = async |token: &str| {
         let request = server.request(Method::POST, "/v1/login/backchannel");
@@ -514,7 +514,7 @@ async fn who_signs_out_at_the_provider_is_signed_out_here() {
     // A digest may hold these letters within a longer word.
     let text = events.to_string();
     assert!(text.split(|c: char| !c.is_alphanumeric()).all(|word| word != "ada"), "{text}");
-    // Whoever signs in again is signed in.
+    // The person can sign in again.
     let again = signed_in(&server, &mut Visitor::new("ada")).await;
     assert_eq!(ask(&server, &again, Method::GET, "/v1/login").await.0, 200);
 }

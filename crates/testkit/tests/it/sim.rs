@@ -12,7 +12,7 @@ const SEEDS: usize = 20;
 /// Seeds of the range with channels: enough for each event of `MET_BY_CHANNELS`.
 const WITH_OUTBOX: usize = 40;
 
-/// Those of one node are passed over. `cargo xtask sim --postgres N` plays more.
+/// Seeds played against PostgreSQL; seeds with one node are skipped. `cargo xtask sim --postgres N` plays more.
 const BESIDE_POSTGRES: u64 = 4;
 
 /// Events that channels must meet at least once.
@@ -68,7 +68,7 @@ fn fixed_seeds() {
     }
 }
 
-/// Calls this with each item: they are most of what these tests take, and none knows of another.
+/// Calls `each` with each item, on all processors. The items are independent and take most of the time of these tests.
 fn on_all_processors<T: Copy + Sync>(items: &[T], each: impl Fn(T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -101,7 +101,7 @@ fn postgresql_gives_the_answers_of_the_journal_in_memory() {
     }
 }
 
-/// The seed of each is kept in `witnesses.txt`.
+/// Hint for a mutant that no seed shows. `witnesses.txt` holds the seed of each.
 const SEARCH: &str = "`cargo xtask sim --mutants` searches seeds that show it, and keeps them";
 
 #[test]
@@ -116,8 +116,7 @@ fn every_mutant_is_noticed() {
     assert_eq!(lived.into_inner().unwrap(), [], "broken on purpose, and nobody noticed: {SEARCH}");
 }
 
-/// Seed in which a session is suspended in the middle of a start: without the guard on the session's stream the start
-/// slips by.
+/// Seed that suspends a session in the middle of a start. Without the guard on the session's stream the start succeeds.
 const SLIPS_BY: u64 = sim::SESSIONS_FROM + 13;
 
 #[test]
@@ -130,7 +129,7 @@ fn a_start_that_slips_by_a_suspension_is_noticed() {
     );
 }
 
-/// People, quorums, stages, delegates, reminders and escalations: enough that each of them happens many times.
+/// Seeds with people, quorums, stages, delegates, reminders and escalations, so many that each happens often.
 const ASKED: u64 = 1_500;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Deciding in Slack, with the real binary: what is posted and checked by Slack's own SDK, who may press what, and that nothing
-//! is decided by anything that Slack has not signed (leaders 22, 23).
+//! Decisions in Slack, with the real binary: Slack's own SDK checks the messages and signs the requests, only approvers
+//! may decide, and unsigned requests decide nothing (leaders 22, 23).
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -36,7 +36,7 @@ fn app(slack: &Slack, more: &str) -> Setup {
         .env("SLACK_SIGNING", SIGNING)
 }
 
-/// What Slack's own SDK says of this.
+/// Calls Slack's own SDK, and returns its answer.
 fn sdk(given: &Value) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/webhooks");
     let installed = std::path::Path::new(folder).join("node_modules/.python/slack_sdk");
@@ -57,12 +57,12 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// What Slack sends, signed with this secret at this time.
+/// Sends an interaction as Slack does, signed with this secret at this time.
 async fn interact(server: &TestServer, payload: &Value, secret: &str, at: u64) -> (u16, Value) {
     sent(server, payload, (secret, at), 0).await
 }
 
-/// The same, sent again for the so many-th time.
+/// Sends an interaction as Slack's retry number `again`; 0 is the first attempt.
 async fn sent(server: &TestServer, payload: &Value, (secret, at): (&str, u64), again: u32) -> (u16, Value) {
     let form = Url::parse_with_params("http://x", [("payload", payload.to_string())]).unwrap();
     let body = form.query().unwrap().to_owned();
@@ -95,18 +95,18 @@ fn send(user: &str, view: &Value, words: &str) -> Value {
     }})
 }
 
-/// Somebody of Slack.
+/// Returns a person's address in Slack.
 fn in_slack(id: &str) -> Value {
     json!({"addresses": {"slack": id}})
 }
 
-/// Who was shown what is asked, as the journal has it.
+/// Returns the events that record a view of an interrupt.
 async fn looks(server: &TestServer, id: &str) -> Vec<Value> {
     let run = server.interrupt(id).await["run"].clone();
     server.events_of(run.as_str().unwrap(), "interrupt_viewed").await
 }
 
-/// The buttons of a message, by their words.
+/// Returns the value of the button with this label.
 fn button(posted: &Value, words: &str) -> Value {
     let elements = posted["blocks"].as_array().unwrap().iter().filter(|block| block["type"] == "actions");
     let mut buttons = elements.flat_map(|block| block["elements"].as_array().unwrap());
@@ -125,11 +125,11 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert_eq!(posted.body["channel"], "C0123456789");
     let drawn = sdk(&json!({"blocks": {"message": posted.body["blocks"]}}));
     assert_eq!(drawn["message"], posted.body["blocks"], "as Slack's SDK reads it");
-    // Whoever reads the channel reads no content.
+    // The message in the channel shows no content.
     assert!(!posted.body.to_string().contains("Roe"), "{:#}", posted.body);
     wait_state(&server, "delivered", 1).await;
 
-    // A button outlives the process.
+    // A button still works after a restart.
     server.restart().await;
     let value = button(&posted.body, "Approve");
     assert_eq!(interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await.0, 200);
@@ -139,7 +139,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     let text = view.to_string();
     assert!(text.contains("Send it to Mrs Roe?") && text.contains("DE02 1203 0000"), "{view:#}");
     assert_eq!(server.interrupt(&id).await["status"], "open", "a button decides nothing");
-    // That she was shown it is in the record, once.
+    // The record holds her view, once.
     interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await;
     slack.wait_for(OPEN, 2).await;
     let [look] = &looks(&server, &id).await[..] else { panic!("one look") };
@@ -148,7 +148,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
 
     let sent = send("U111", view, "  she is a customer ");
     for _ in 0..2 {
-        // Slack sends it again where it heard nothing.
+        // Slack repeats a request whose answer it has not received.
         let answer = interact(&server, &sent, SIGNING, now()).await;
         assert_eq!(answer, (200, json!({"response_action": "clear"})));
     }
@@ -163,7 +163,7 @@ async fn a_button_opens_a_form_and_the_form_decides() {
         events["items"].as_array().unwrap().iter().filter(|event| event["type"] == "decision_made").collect();
     assert_eq!((made.len(), &made[0]["actor"]["via"]), (1, &json!("slack")));
 
-    // The message says who and when, and has no button any more.
+    // The updated message names the approver and the time, and has no buttons.
     let updated = slack.wait_for(UPDATE, 1).await.remove(0);
     assert_eq!(updated.body["channel"], "C0123456789");
     assert!(updated.body["ts"].as_str().unwrap().starts_with("1700000000."), "{:#}", updated.body);
@@ -171,13 +171,13 @@ async fn a_button_opens_a_form_and_the_form_decides() {
     assert!(text.contains("Approved: review in external") && text.contains("By: anna"), "{text}");
     assert!(text.contains("At: 20") && !text.contains("decide-"), "{text}");
     assert_eq!(slack.called(POST).len(), 1, "no second message");
-    // The button that somebody still sees tells how it stands.
+    // An old button reports the resolution.
     interact(&server, &press(&slack, "U111", &value), SIGNING, now()).await;
     let told = slack.wait_for(WHISPERED, 1).await.remove(0);
     assert!(told.body["text"].as_str().unwrap().contains("Approved by anna"), "{:#}", told.body);
 }
 
-/// What an agent calls its options is content: whoever is asked reads it in the form.
+/// Option labels of an agent are content: they appear in the form for approvers, not on buttons.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_word_of_an_agent_is_on_a_button() {
     let slack = Slack::start().await;
@@ -221,7 +221,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
         let text = told.body["text"].as_str().unwrap();
         assert_eq!(told.body["response_type"], "ephemeral");
         assert!(text.contains(why) && !text.is_empty() && !text.contains("Roe"), "{text}");
-        // Nor by a form that somebody else was shown.
+        // A form that another person was shown decides nothing either.
         let form = json!({"private_metadata": value});
         let (status, answer) = interact(&server, &send(user, &form, "no"), SIGNING, now()).await;
         assert_eq!((status, &answer["response_action"]), (200, &json!("update")), "{answer:#}");
@@ -232,7 +232,7 @@ async fn whoever_may_not_decide_is_told_so_and_nobody_else_is() {
     assert!(looks(&server, &id).await.is_empty(), "nobody was shown anything");
 }
 
-/// Between the message and the button, or the button and the form.
+/// A person removed between the message and the button, or between the button and the form, decides nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_has_left_since_decides_nothing() {
     let slack = Slack::start().await;
@@ -274,7 +274,7 @@ async fn what_slack_has_not_signed_in_the_last_minutes_is_not_heard() {
     assert_eq!(server.interrupt(&id).await["status"], "resolved");
 }
 
-/// What was not answered in time Slack sends again, also while the first is under way, or after what it decided was taken back.
+/// A repeat by Slack takes effect once, also during the first request, or after its vote was withdrawn.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_slack_sends_again_counts_once() {
     let slack = Slack::start().await;
@@ -300,7 +300,7 @@ async fn what_slack_sends_again_counts_once() {
         if n == 1 {
             break;
         }
-        // Taken back it is not cast again by the form that cast it, however often that is sent.
+        // A withdrawn vote is not cast again by repeats of its form.
         let anna = sign_in(&server, "anna").await;
         let path = format!("/v1/interrupts/{id}/decisions");
         assert_eq!(as_person(&server, &anna, Method::DELETE, &path, None).await.0, 200);
@@ -309,7 +309,7 @@ async fn what_slack_sends_again_counts_once() {
             assert_eq!(answer, (200, json!({"response_action": "clear"})));
         }
         assert!(server.interrupt(&id).await["votes"].is_null(), "no vote stands");
-        // By a form that she opens anew, it is.
+        // A newly opened form casts a new vote.
         let mut anew = submitted;
         anew["view"]["id"] = json!("V2");
         let (_, answer) = sent(&server, &anew, (SIGNING, at), 0).await;

@@ -1,4 +1,4 @@
-//! What keeps a server from starting: said in one place, with nothing started.
+//! Faults that keep a server from starting: one message, and no part of the server runs.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -28,13 +28,13 @@ async fn a_second_server_on_one_data_folder_refuses() {
     let status = second.try_start().await.unwrap_err();
     assert!(!status.success());
     assert!(second.stderr().contains("another server uses this data folder"), "{}", second.stderr());
-    // The first one has noticed nothing.
+    // The first server is not affected.
     server.choose(&shown, "approve").await;
     server.wait_status(&run, &["completed"]).await;
     assert_eq!(server.lines("count.txt"), 1);
 }
 
-/// What it costs to have one made anew differs, so each says what helps; and that helps.
+/// An unusable file of secrets stops the start. The message names the remedy for that file, and the remedy works.
 #[tokio::test]
 async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
     let mut server = TestServer::setup().start().await;
