@@ -1,4 +1,4 @@
-//! SIGTERM on a busy server: nothing new begins, what is under way has its time, and nothing is left in doubt.
+//! SIGTERM on a busy server: no new work starts, running work may finish, and no outcome is left unknown.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use holdshort_testkit::server::{TestServer, eventually};
 
 use crate::play::{command, done, one, play};
 
-/// Commands run without a question.
+/// A workflow whose commands run without a question.
 const FREE: &str = "
 name: solo
 agents:
@@ -27,7 +27,7 @@ async fn after_sigterm_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(|server| server.signal("TERM")).await;
 }
 
-/// The terminal tells the server and what it has started: a command is none of that group.
+/// The terminal signals the server and its process group; a command is not in that group.
 #[tokio::test]
 async fn after_ctrl_c_a_command_ends_and_no_model_is_asked() {
     a_command_ends_and_no_model_is_asked(TestServer::press_ctrl_c).await;
@@ -41,12 +41,12 @@ async fn a_command_ends_and_no_model_is_asked(stop: fn(&TestServer)) {
     let setup = TestServer::setup().workflow("solo", FREE).model(&model).in_a_terminal();
     let mut server = setup.start().await;
     let run = server.start_run("solo", "count").await;
-    // No rule lets a loop through.
+    // No rule can release a loop: the command asks.
     server.choose(&server.wait_one(&run).await, "approve").await;
     eventually("the command runs", async || (server.lines("count.txt") == 1).then_some(())).await;
     let base = server.base().to_owned();
     stop(&server);
-    // The signal was taken: nobody is let in any more.
+    // The server has taken the signal: it accepts no more connections.
     let client = holdshort_http::plain().no_proxy().build().unwrap();
     let gone = async || client.get(format!("{base}/healthz")).send().await.is_err().then_some(());
     eventually("the server stops", gone).await;
@@ -82,7 +82,7 @@ async fn a_busy_server_restarts_without_a_doubt() {
     }
     let written = |server: &TestServer| -> usize { runs.iter().map(|(_, file)| server.lines(file)).sum() };
     for restart in 0..RESTARTS {
-        // In the middle of whatever is under way, after some work was done in this life.
+        // Stops in the middle of running work, after some work of this process is done.
         let before = written(&server);
         eventually("work is done", async || (written(&server) > before + RUNS).then_some(())).await;
         tokio::time::sleep(Duration::from_millis(mix(restart) % 200)).await;

@@ -1,4 +1,4 @@
-//! A copilot of several agents that hand over to one another within a round, over the real binary.
+//! A copilot of several agents that hand off to each other within a round, over the real binary.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -12,7 +12,7 @@ fn over(to: &'static str, message: &str) -> Scripted {
     one((tool, json!({"message": message})))
 }
 
-/// Nobody routes: the phase's own agent begins.
+/// Returns the workflow without a router: the phase's own agent begins.
 fn swarm() -> String {
     WORKFLOW.replace("routing: balanced, router: router, team: [writer], ", "")
 }
@@ -30,7 +30,8 @@ async fn play(
     (model, server, run)
 }
 
-/// The number of replies in a request picks the answer, whoever gave them.
+/// Fills the positions of other agents' replies: the number of replies in a request picks the answer, whichever agent
+/// gave them.
 fn unused() -> Scripted {
     Scripted::status(400)
 }
@@ -51,7 +52,7 @@ async fn one_hands_over_to_another_within_a_round_and_back() {
     assert_eq!(server.lines("count.txt"), 1);
     let agents: Vec<String> = model.requests().into_iter().map(|request| request.agent).collect();
     assert_eq!(agents, ["pair", "writer", "writer", "pair"]);
-    // One conversation: the other one knows what was said, and each hears what it was handed with.
+    // Both agents share one conversation: the second sees it so far, and each receives the message of its handoff.
     let writer = &model.requests_of("writer")[0];
     let texts = writer.texts().join("\n");
     for part in ["Write.", "Write the list.", "Write one line."] {
@@ -60,7 +61,7 @@ async fn one_hands_over_to_another_within_a_round_and_back() {
     assert!(writer.tools().contains(&"handoff_to_pair".to_owned()), "{:?}", writer.tools());
     assert!(!writer.tools().contains(&"read_file".to_owned()), "its own tools, not those of the other");
     assert!(model.requests_of("pair")[1].texts().join("\n").contains("It is written."));
-    // The next round begins with the phase's own agent, and remembers all of it.
+    // The next round begins with the phase's own agent, which sees the whole conversation.
     server.decide(&asked, &json!({"option": "submit", "text": "Another?"})).await.ok();
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["payload"]["round"], &asked["payload"]["output"]), (&json!(2), &json!("Two lines.")));

@@ -1,8 +1,8 @@
-//! What somebody does to the store of a server that is down, and who finds it: `audit verify` by itself, or only against a
-//! checkpoint that was kept elsewhere. `docs/security.md` has the same table.
+//! Changes to the store of a stopped server, and who detects them: `audit verify` alone, or only against a checkpoint
+//! that was kept elsewhere. `docs/security.md` has the same table.
 //!
-//! `docs/journal.md` has a longer one, of single heads and of both stores, which the engine's tests play; here the store is
-//! one that the real binary wrote, and the verbs are those that a person has.
+//! `docs/journal.md` has a longer table, of single heads and of both stores, which the engine's tests cover. Here the
+//! real binary wrote the store, and the verbs are those that people use.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +32,7 @@ enum Found {
 use Found::{AgainstCheckpoint, Alone, No};
 
 impl Found {
-    /// The cells of the table: without, and with a checkpoint.
+    /// Returns the table's cells: the result without and with a checkpoint.
     fn cells(self) -> &'static str {
         match self {
             Alone => "found | found",
@@ -42,22 +42,22 @@ impl Found {
     }
 }
 
-/// What somebody does who knows how it is done, and what they do behind it so that it is not seen.
+/// A change to the store by an expert, and their way to hide it.
 struct Tampering {
     what: &'static str,
     change: fn(&Files<'_>),
     hides: Hides,
     found: Found,
-    /// What the one that finds it says.
+    /// Message of the audit that detects it.
     said: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hides {
     Nothing,
-    /// Places, hashes, the chain over all events and the pin are computed, and the lists made anew.
+    /// Computes positions, hashes, the chain over all events and the pin, and rebuilds the lists.
     Everything,
-    /// And the journal signed with a key of their own.
+    /// Does the same, and signs the journal with another key.
     EverythingAndSigns,
 }
 use Hides::{Everything, EverythingAndSigns, Nothing};
@@ -200,16 +200,17 @@ const TABLE: [Tampering; 17] = [
 const LAST_TWO: &str =
     "DELETE FROM events WHERE stream = ?1 AND seq > (SELECT max(seq) - 2 FROM events WHERE stream = ?1)";
 
-/// What happened before: three data folders with one history up to different points, and what was kept elsewhere.
+/// The history before the changes: three data folders with one history up to different points, and the items that were
+/// kept elsewhere.
 struct Story {
     folders: TempDir,
-    /// Writes and reads folders by the verbs of the binary; its own does not run.
+    /// Runs the verbs that write and read folders. Its own folder is not in use.
     server: TestServer,
-    /// A run whose content was erased, and one that somebody decided.
+    /// A run whose content was erased, and a run that was decided.
     erased: String,
     decided: String,
     key: String,
-    /// How many events the checkpoint covers.
+    /// Number of events that the checkpoint covers.
     size: u64,
 }
 
@@ -255,7 +256,7 @@ async fn completed(server: &TestServer, task: &str) -> String {
     run
 }
 
-/// Stops the server, and keeps its folder as it is then.
+/// Stops the server, and keeps a copy of its folder.
 async fn leave(server: &mut TestServer, copy: &Path) {
     assert!(server.stop().await.success());
     copy_files(&server.data(), copy);
@@ -270,7 +271,7 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Streams are packed; their events name them in full.
+/// Returns the packed id of a run's stream; the events hold the full name.
 fn stream(file: &Connection, run: &str) -> Vec<u8> {
     let named = format!("\"stream\":\"{run}\"").into_bytes();
     let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
@@ -307,14 +308,14 @@ impl<'s> Files<'s> {
         assert!(changed > 0, "{sql}");
     }
 
-    /// A statement about the run that somebody decided.
+    /// Runs a statement on the decided run.
     fn of_decided(&self, sql: &str) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
         assert!(by_hand::change_events(&file, sql, &[&stream]) > 0, "{sql}");
     }
 
-    /// Somebody else has done what the operator did.
+    /// Replaces the operator as the author of an action.
     fn change_author(&self) {
         self.of_decided(
             "UPDATE events SET head = CAST(replace(CAST(head AS TEXT), '\"id\":\"operator\"', '\"id\":\"somebody\"') AS BLOB)
@@ -329,7 +330,7 @@ impl<'s> Files<'s> {
         assert_eq!(by_hand::change_events(&file, sql, &[&stream, &salt, &content]), 1);
     }
 
-    /// The hashes of the events of one stream, and nothing else.
+    /// Computes the hashes of the events of one stream, and no others.
     fn hash_stream(&self) {
         let file = self.database();
         let stream = stream(&file, &self.story.decided);
@@ -347,7 +348,7 @@ impl<'s> Files<'s> {
         });
     }
 
-    /// Places without a gap, hashes, the chain over all events, the pin, and the lists.
+    /// Computes positions without a gap, hashes, the chain over all events and the pin, and rebuilds the lists.
     fn compute_anew(&self) {
         let head = by_hand::with_events(&self.database(), |file| {
             let mut statement =
@@ -376,7 +377,7 @@ impl<'s> Files<'s> {
         }
     }
 
-    /// Another key signs how the journal stands now, into the file of those that were kept.
+    /// Signs the changed journal with another key, into the file of kept checkpoints.
     async fn sign_with_another_key(&self, kept: &Path) {
         fs::remove_file(self.path(KEY)).unwrap();
         let mut server = TestServer::setup().data(self.folder.path()).start().await;
@@ -386,13 +387,13 @@ impl<'s> Files<'s> {
         assert!(server.stop().await.success());
     }
 
-    /// A verb of the binary on this folder.
+    /// Runs a verb of the binary on this folder.
     fn ran(&self, arguments: &[&str]) -> Output {
         let mut command = self.story.server.client_command();
         command.args(arguments).env("HOLDSHORT_DATA", self.folder.path()).output().unwrap()
     }
 
-    /// Whether the audit is content, and everything that it said.
+    /// Returns true if the audit succeeds, and its whole output.
     fn verify(&self, against: &[&str]) -> (bool, String) {
         let ran = self.ran(&[&["audit", "verify"], against].concat());
         assert!(matches!(ran.status.code(), Some(0..=2)), "{ran:?}");

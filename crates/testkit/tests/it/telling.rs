@@ -1,5 +1,5 @@
-//! Telling people over channels, with the real binary: what is sent, when it is tried again, and that nothing is lost or told
-//! for nothing (contract D4, D7, E19; cases 40 and 45).
+//! Notifications over channels, with the real binary: their content, their retries, and that none is lost or sent
+//! without need (contract D4, D7, E19; cases 40 and 45).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::cluster::database;
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEXT_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-/// A channel of the sink, and what else is said of it.
+/// Returns a channel of the sink, with more keys.
 fn channel(sink: &WebhookSink, more: &str) -> String {
     let url = sink.url("/hook");
     format!(
@@ -29,7 +29,7 @@ pub(crate) fn told(sink: &WebhookSink, more: &str) -> Setup {
     TestServer::setup().channels(&channel(sink, more)).env("HOOK_SECRET", SECRET)
 }
 
-/// An agent that runs elsewhere asks.
+/// Opens an interrupt of an agent that runs elsewhere. Returns its id.
 pub(crate) async fn ask(server: &TestServer, more: Value) -> String {
     let mut body =
         json!({"kind": "review", "title": "Send it to Mrs Roe?", "payload": {"iban": "DE02 1203 0000"}});
@@ -83,7 +83,7 @@ async fn case_40_a_webhook_is_tried_until_it_is_there() {
     assert_eq!((&body["type"], &body["data"]["interrupt"]), (&json!("interrupt.opened"), &json!(id)));
     let link = format!("{}/inbox/{id}", server.base());
     assert_eq!(body["data"]["url"], link);
-    // Nothing of what is asked, here or in what is kept of it.
+    // Neither the message nor its record holds the content of the question.
     let shown = server.get(&format!("/v1/deliveries/{}", delivery["id"].as_str().unwrap())).await.ok();
     for text in [String::from_utf8(received[0].body.clone()).unwrap(), shown.to_string(), server.stderr()] {
         assert!(!text.contains("Roe") && !text.contains("DE02"), "{text}");
@@ -143,7 +143,7 @@ async fn a_server_that_is_killed_while_it_sends_sends_once_more_under_the_same_i
     assert_eq!(sink.received().len(), 3, "nothing else is sent");
 }
 
-/// Killed at any moment, with many asks under way: each is told, and none that was not asked.
+/// A server that is killed at any moment, with many open questions, notifies about each question and about no other.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_however_often_it_is_killed() {
     const ASKS: usize = 24;
@@ -214,7 +214,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     let channels = server.client_command().args(["channels"]).output().unwrap();
     let channels = String::from_utf8(channels.stdout).unwrap();
     assert!(channels.contains("hook  webhook  failing for the first time"), "{channels}");
-    // 410 ends the channel: what comes after it waits.
+    // Status 410 disables the channel: later deliveries wait.
     resolve(&server, &first).await;
     wait_state(&server, "failed", 2).await;
     let [channel] = &server.get("/v1/channels").await.ok()["items"].as_array().unwrap().clone()[..] else {
@@ -242,7 +242,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     assert!(channels.contains("hook  webhook  works"), "{channels}");
     let unknown = server.post("/v1/deliveries/dlv_01k6f0000000000000000000dd/retry", &json!({})).await;
     assert_eq!(unknown.refusal(), (404, "not_found"));
-    // It is there: nobody is told twice.
+    // A delivered message is not sent again.
     let told = sink.received().len();
     let twice = server.client_command().args(["deliveries", "retry", id]).output().unwrap();
     let said = String::from_utf8(twice.stderr).unwrap();
@@ -256,7 +256,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     assert!(shown.contains("hook  opened"), "{shown}");
 }
 
-/// Whoever looks after the server is asked to look at it, once: in the inbox, and over the channels that work.
+/// Operators are asked once about a disabled channel: in the inbox, and over the working channels.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_channel_that_is_disabled_is_asked_about() {
     let (dead, good) = (WebhookSink::start().await, WebhookSink::start().await);
@@ -314,7 +314,7 @@ async fn a_freeze_holds_what_is_told_and_a_removed_channel_keeps_what_waits() {
     ask(&server, json!({})).await;
     assert_eq!(deliveries(&server, "&state=waiting").await.len(), 1);
     server.restart().await;
-    // Without the channel it waits, and with it it is sent.
+    // The delivery waits while its channel is not configured, and is sent once it is again.
     let without = "channels: {}\n";
     server.change(|setup| setup.channels(without));
     server.restart().await;
@@ -367,7 +367,7 @@ async fn a_copy_tells_nobody() {
     assert_eq!(sink.received().len(), 2, "what is new is told, what was there is not");
 }
 
-/// With the libraries that receivers use, of `PyPI` and `npm`.
+/// Libraries that receivers use, from `PyPI` and `npm`, verify a webhook and reject a changed body.
 #[tokio::test(flavor = "multi_thread")]
 async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     let sink = WebhookSink::start().await;
@@ -383,7 +383,7 @@ async fn receivers_verify_it_with_the_libraries_of_standard_webhooks() {
     }
 }
 
-/// The vectors of the documents are what these libraries sign (lesson 58).
+/// These libraries also produce the signatures of the vectors in the documents (lesson 58).
 #[test]
 fn the_vectors_of_the_documents_are_those_of_the_libraries() {
     let vectors = crate::docs::json_of("docs/reference/webhooks.md", "## Vectors");
@@ -395,7 +395,7 @@ fn the_vectors_of_the_documents_are_those_of_the_libraries() {
     }
 }
 
-/// Receivers change over when they like: each secret that is named verifies, and one that is left out does no more.
+/// Each configured secret verifies, so that receivers can change over at any time. A removed secret verifies no more.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_secrets_rotate_each_of_them_verifies() {
     let (sink, folder) = (WebhookSink::start().await, tempfile::tempdir().unwrap());
@@ -433,7 +433,7 @@ async fn while_secrets_rotate_each_of_them_verifies() {
     }
 }
 
-/// What a receiver asks a library with.
+/// Returns the input of a receiver's library.
 fn given(received: &Received, secret: &str) -> Value {
     json!({
         "secret": secret,
@@ -446,7 +446,7 @@ fn given(received: &Received, secret: &str) -> Value {
     })
 }
 
-/// Programs, and the scripts that ask a library.
+/// Programs and scripts that call a library.
 const LIBRARIES: [(&str, &str); 2] = [("python3", "verify.py"), ("node", "verify.js")];
 
 fn said_by((program, script): (&str, &str), given: &Value) -> String {

@@ -1,5 +1,5 @@
-//! Trials over the real binary: what changes nothing asks nobody, what changes something is released as it was seen, and
-//! after a crash the workspace is wholly before or wholly after.
+//! Trials over the real binary. A command without changes asks nobody, and a change is released as it was shown. After
+//! a crash the workspace is wholly before or wholly after the change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::play::{command, done, last_told, one, play, write};
 
-/// Commands that change nothing, or only caches, ask nobody.
+/// A workflow whose commands ask nobody if they change nothing, or only caches.
 const TRYING: &str = "
 name: solo
 agents:
@@ -108,8 +108,7 @@ async fn what_a_command_would_do_to_the_persons_own_tools_is_on_the_card() {
     assert_eq!(fs::read(workspace.join(".git/config")).unwrap(), before);
 }
 
-/// Killed at some moments of the whole way: what is there afterwards is all of the change or nothing, and nobody is asked
-/// about a doubt.
+/// A server that is killed at several moments applies a change wholly or not at all, and asks about no unknown outcome.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
     let line = "for i in $(seq 40); do echo new > file$i.txt; done";
@@ -133,7 +132,8 @@ async fn a_server_that_is_killed_leaves_no_half_of_a_change() {
     assert_eq!(written.count(), 40);
 }
 
-/// By the list over HTTP, and by the form of a decision page, which a browser without scripts sends.
+/// A person keeps some of a command's changes: over HTTP by a list, and in a browser by the form of the page without
+/// scripts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_what_a_command_did_a_person_keeps_some() {
     let lines = [
@@ -190,7 +190,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
         let response = request.send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     };
-    // What was taken from the list and is released all the same is no decision.
+    // `approve` releases every path, so a list of paths to keep is refused with it.
     for keep in ["c.txt", ""] {
         let (status, page) = send(&[("option", "approve"), ("keep", keep), ("confirm", "yes")]).await;
         assert!(status == 422 && page.contains("this option takes every path"), "{page}");
@@ -208,7 +208,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     assert!(workspace.join("c.txt").exists() && !workspace.join("d d.txt ").exists());
 }
 
-/// A commit of git is kept or dropped as a whole, beside the files.
+/// A commit of git is kept or dropped as a whole, independently of the files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_is_one_part_of_what_is_kept() {
     let git = "git -c user.name=one -c user.email=one@example.invalid";
@@ -235,13 +235,13 @@ async fn a_repository_is_one_part_of_what_is_kept() {
     assert!(whole.unwrap().status.success());
 }
 
-/// What a card says of one path.
+/// Returns the change of one path on a card.
 fn change<'a>(interrupt: &'a Value, path: &str) -> &'a Value {
     let changes = interrupt["payload"]["trial"]["changes"].as_array().unwrap();
     changes.iter().find(|change| change["path"] == path).unwrap_or_else(|| panic!("{path}: {changes:#?}"))
 }
 
-/// A file that the task does not name is marked wherever a person decides; it asks and is released as any.
+/// A file that the task does not name is marked wherever a person decides. It asks, and is released like any other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_task_does_not_name_is_marked() {
     let line = "mkdir -p lib && echo 1 > lib/a.rs && echo 2 > lib2.rs && echo 3 > b.txt";
@@ -275,7 +275,7 @@ async fn what_the_task_does_not_name_is_marked() {
     assert!(workspace.join("c.rs").exists() && workspace.join("b.txt").exists());
 }
 
-/// The decision page of an interrupt, which a browser without scripts opens.
+/// Returns the decision page of an interrupt, which a browser without scripts opens.
 async fn page(server: &TestServer, interrupt: &Value) -> String {
     let path = format!("/v1/interrupts/{}/links", interrupt["id"].as_str().unwrap());
     let link = server.post(&path, &json!({})).await.ok();
@@ -283,8 +283,8 @@ async fn page(server: &TestServer, interrupt: &Value) -> String {
     server.request(Method::GET, &link).send().await.unwrap().text().await.unwrap().replace("&#x2f;", "/")
 }
 
-/// A rule lets changes below `src` go; what has another name elsewhere asks all the same, and is replaced, not written
-/// through.
+/// A rule allows changes below `src`. A file there with another hard link asks nevertheless, and is replaced, not
+/// written through.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
     let lines = ["echo new > src/free.rs", "echo new >> src/linked.rs"];
@@ -311,7 +311,8 @@ async fn a_file_with_another_name_asks_whatever_the_rules_allow() {
     assert_eq!(contents, ("precious\nnew\n".to_owned(), "precious\n".to_owned()));
 }
 
-/// A workspace over which the kernel refuses an overlay, since it is the second of two already.
+/// A wrapper that starts the server on a workspace over which the kernel refuses an overlay, as two are stacked
+/// already.
 const REFUSED: &str = r#"#!/bin/sh
 if [ "$1" != serve ]; then exec "$REAL" "$@"; fi
 exec unshare --mount sh -ec '
@@ -321,8 +322,8 @@ exec unshare --mount sh -ec '
   exec "$REAL" "$@"' sh "$@"
 "#;
 
-/// Where the kernel refuses the overlay the command is tried over a copy, and where there is no room for one it is not
-/// tried: the card says either. Needs root, as the tests of the sandbox do.
+/// If the kernel refuses the overlay, the command is tried on a copy. Without room for a copy it is not tried. The card
+/// says which. Needs root, as the tests of the sandbox do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -356,7 +357,7 @@ async fn where_an_overlay_is_refused_a_copy_is_tried_or_the_card_says_why_not() 
     }
 }
 
-/// Of a file that is larger than what is kept nothing is committed, and why has a code.
+/// If a command writes a file larger than the limit, no change is committed, and the reason has a code.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_too_large_to_keep_changes_nothing_and_is_told() {
     let line = format!("echo small > small.txt; truncate -s {} large", (128 << 20) + 1);

@@ -1,4 +1,4 @@
-//! Undo over the real binary: what a run changed is shown, released and taken back, but for what somebody changed since.
+//! Undo over the real binary: the changes of a run are shown, released and reverted, except where a file changed since.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::play::{command, done, one, write};
 
 type Tree = BTreeMap<String, String>;
 
-/// A run that has made a file in a folder, edited a file, and run a command with forty changes.
+/// A run that made a file in a folder, edited a file, and ran a command with forty changes.
 struct Played {
     server: TestServer,
     _model: ScriptedModel,
@@ -47,7 +47,7 @@ impl Played {
         tree(&self.server.workspace())
     }
 
-    /// Begins an undo of a run: the run that does it, and what it asks.
+    /// Begins an undo of a run. Returns the run of the undo and its interrupt.
     async fn undo(&self, run: &str, body: &Value) -> (String, Value) {
         let begun = self.server.post(&format!("/v1/runs/{run}/undo"), body).await.ok();
         let id = begun["id"].as_str().unwrap().to_owned();
@@ -164,7 +164,7 @@ async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
     let begun = server.send(keyed()).await.ok();
     assert_eq!(server.send(keyed()).await.ok()["id"], begun["id"]);
 
-    // Refused, it leaves everything; and so does one that has nothing left to do.
+    // A rejected undo changes nothing, and so does an undo without anything left to revert.
     let undo = begun["id"].as_str().unwrap();
     let asked = server.wait_one(undo).await;
     server.choose(&asked, "reject").await;
@@ -175,7 +175,7 @@ async fn what_can_not_be_undone_is_refused_and_a_key_begins_one_undo() {
     let second_id = second.0.clone();
     played.release(first).await;
     server.choose(&second.1, "approve").await;
-    // It was asked for before the first one was released: nothing is left for it, and nothing went wrong.
+    // It began before the first undo was released: now there is nothing left to revert, which is no error.
     let ended = server.wait_status(&second_id, &["completed"]).await;
     assert!(ended["result"]["text"].as_str().unwrap().starts_with("Nothing of what"), "{ended:#}");
     assert_eq!(played.tree(), played.before);
@@ -189,7 +189,7 @@ async fn what_was_taken_back_already_is_refused_and_begins_no_run() {
     let decision = json!({ "option": "keep_some", "edit": ["kept2", "gone/1"] });
     played.server.decide(&some.1, &decision).await.ok();
     played.server.wait_status(&some.0, &["completed"]).await;
-    // The rest is there still.
+    // The remaining changes can still be undone.
     let rest = played.undo(&played.run, &json!({})).await;
     let rest = played.release(rest).await;
     assert_eq!(played.tree(), played.before);
@@ -200,11 +200,11 @@ async fn what_was_taken_back_already_is_refused_and_begins_no_run() {
     assert_eq!(refused.refusal(), (409, "nothing_to_undo"));
     assert!(refused.body["detail"].as_str().unwrap().contains("taken back already"), "{:#}", refused.body);
     assert_eq!(runs(played.server.get("/v1/runs?limit=200").await.ok()), before, "no run was made");
-    // The journal knows it, and no process.
+    // The undo is known from the journal, not from memory.
     played.server.restart().await;
     assert_eq!(played.server.post(&path, &json!({})).await.refusal(), (409, "nothing_to_undo"));
 
-    // An undo that was undone stands no more.
+    // An undo that was undone itself no longer blocks another undo.
     let again = played.undo(&rest, &json!({})).await;
     played.release(again).await;
     let undo = played.undo(&played.run, &json!({})).await;
@@ -233,7 +233,7 @@ async fn an_undo_that_an_abort_cuts_off_is_carried_on() {
     }
 }
 
-/// As when nobody needed the bytes of any file for a month.
+/// Deletes the bytes of all files, as happens after a month without use.
 async fn forget_bodies(server: &mut TestServer) {
     server.stop().await;
     let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
@@ -248,7 +248,8 @@ async fn what_the_journal_has_no_more_is_left_and_told() {
     forget_bodies(&mut played.server).await;
     let undo = played.undo(&played.run, &json!({})).await;
     let left = undo.1["payload"]["trial"]["left"].as_array().unwrap();
-    // 12 files were changed and 4 removed; what was made goes, and a mode comes back, without any bytes.
+    // 12 files were changed and 4 removed: their bytes are gone. New files can be removed and a mode restored without
+    // bytes.
     let not_kept = left.iter().filter(|each| each["why"] == "not_kept").count();
     assert_eq!((left.len(), not_kept), (12 + 4, 12 + 4), "{left:#?}");
     played.release(undo).await;
@@ -297,7 +298,7 @@ async fn what_was_done_in_a_closed_session_is_undone_in_another() {
     assert_eq!(played.tree(), played.before);
 }
 
-/// The decision page of an undo, which a browser without scripts opens and sends.
+/// The decision page without scripts shows the changes of an undo and the files that it leaves, and takes the decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     let played = played().await;
@@ -366,7 +367,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     assert_eq!(played.tree(), expected);
 }
 
-/// Who asks for an undo may be in a trace already: the run that does it is a part of it.
+/// If the client that asks for an undo sends a trace, the run of the undo becomes a part of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_undo_joins_the_trace_of_who_asked_for_it() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,4 +1,4 @@
-//! The verbs of the terminal that show and decide, each a process of its own against a server that works.
+//! The verbs of the terminal that show and decide, each in a process of its own, against a running server.
 
 use std::fs;
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::play::{command, done, one, solo};
 
-/// Exit code, and what it printed and said in one line.
+/// Runs a verb. Returns its exit code, and its output in one line.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     (output.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The words of the effect that the machine enforces, for each of the effects that a card of a command can have.
+/// `show` describes each effect that a command can have, as the sandbox enforces it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_says_what_a_command_may_do() {
     let table = [
@@ -101,7 +101,8 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     );
 }
 
-/// Those who are left are too few for stages of different people: the card says that one of them may agree in both.
+/// If removed approvers leave too few people for stages of different people, the card says that one person may agree in
+/// several.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_one_is_left_for_two_stages_the_card_says_so() {
     let server = TestServer::setup().without_model().start().await;

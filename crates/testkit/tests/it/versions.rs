@@ -1,8 +1,8 @@
-//! What an earlier version of the binary left opens in this one and goes on: a data folder, and a database.
+//! A data folder and a database of an earlier version open in this version, and their runs continue.
 //!
-//! A folder of `tests/versions` holds what one version wrote with either store, and what its API told of it. A folder
-//! is never written again. `record` makes the next one, by hand, with the binary of the version that is to be kept,
-//! which is the last one before a schema changes:
+//! A folder of `tests/versions` holds the data of one version in either store, and the answers of its API. A folder is
+//! never written again. `record` makes the next one, by hand, with the binary of the version to keep: the last version
+//! before a schema changes.
 //! `cargo test -p holdshort-testkit --test it versions::record -- --ignored`.
 
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::codelab::ide::{Ide, post, the};
 use crate::codelab::{self, plans, result, subtask, user};
 use crate::play::{SOLO, ask, done, one};
 
-/// The version that `record` writes.
+/// Version that `record` writes.
 const NEXT: &str = "3";
 
-/// The data folder without the tokens, which are no part of the journal, and the lock.
+/// Files of the data folder, without the lock and the tokens, which are not part of the journal.
 const FILES: [&str; 2] = ["holdshort.db", "holdshort.head"];
 
 fn folder(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions").join(version)
 }
 
-/// The folders of `tests/versions`.
+/// Returns the folders of `tests/versions`.
 fn versions() -> Vec<String> {
     let found = std::fs::read_dir(folder("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut versions: Vec<String> = found.map(|name| name.into_string().unwrap()).collect();
@@ -36,14 +36,14 @@ fn versions() -> Vec<String> {
     versions
 }
 
-/// Nothing expires between the recording and the day on which it is opened.
+/// Returns a setup in which no deadline passes between the recording and a later test.
 fn setup(model: &ScriptedModel) -> Setup {
     let lasting = codelab::WORKFLOW.replace(", expires_in: 300s, on_expiry: reject", "");
     assert!(!lasting.contains("expires_in"));
     TestServer::setup().workflow("solo", SOLO).workflow("codelab_ide", &lasting).model(model)
 }
 
-/// The fields of a list that no version may tell otherwise.
+/// Returns the fields of a list that every version must return alike.
 async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
     let page = server.get(path).await.ok();
     let of = |item: &Value| -> Value {
@@ -52,7 +52,7 @@ async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
     page["items"].as_array().unwrap().iter().map(of).collect()
 }
 
-/// What the API tells of everything that was recorded.
+/// Returns the API's answers about all recorded data.
 async fn tell(server: &TestServer) -> Value {
     let mut told = json!({
         "runs": list(server, "/v1/runs?limit=200", &["id", "workflow", "status", "session", "task"]).await,
@@ -71,7 +71,8 @@ async fn tell(server: &TestServer) -> Value {
     told
 }
 
-/// The frames that a client of `CodeLab`'s wire hears that comes back to a place, without what is about now.
+/// Returns the frames that a client of `CodeLab`'s wire receives when it reconnects at a place, without the last one,
+/// which is about the present.
 async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
     let mut ide = Ide::come_back(server, session, since).await;
     let mut frames = ide.until("done").await;
@@ -79,9 +80,9 @@ async fn frames(server: &TestServer, session: &str, since: &str) -> Vec<Value> {
     frames
 }
 
-/// Everything that may stand still at an upgrade, and something of what has ended.
+/// Creates everything that may be pending at an upgrade, and some work that has ended.
 async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
-    // Ended, with a grant; waiting; waiting in a session that is suspended.
+    // A run that ended, with a grant; a waiting run; a waiting run in a suspended session.
     let calls = Scripted::calls([("write_file", json!({ "path": "a.txt", "content": "a" })), ask("Which?")]);
     model.script("solo", [calls, done()]);
     let run = server.start_run("solo", "end").await;
@@ -100,7 +101,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     let session = server.run(&suspended).await["session"].as_str().unwrap().to_owned();
     server.post(&format!("/v1/sessions/{session}/suspend"), &json!({})).await.ok();
 
-    // Asked from elsewhere: one is open, one decided.
+    // Two questions of an agent elsewhere: one open, one decided.
     for title in ["Which runway?", "Which gate?"] {
         let body = json!({ "kind": "question", "title": title, "message": "", "payload": {} });
         let asked = server.send(server.agent_request(Method::POST, "/v1/interrupts").json(&body)).await.ok();
@@ -109,7 +110,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
         }
     }
 
-    // A conversation over three runs, of which the last one asks; a call that the client has; a plan.
+    // A conversation of three runs, the last of which asks; a call at the client; a plan.
     model.push("orchestrator", Scripted::text("Hello."));
     model.push("orchestrator", Scripted::text("Two files."));
     model.push("orchestrator", Scripted::call("ask_human", json!({ "question": "Light or dark?" })));
@@ -131,8 +132,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     told
 }
 
-/// What no version may tell otherwise of frames, whatever else the clients of their wire read: what they are, their ids,
-/// what agents say and what is to be run.
+/// Returns the fields of frames that every version must send alike: types, ids, texts of agents, and calls to run.
 fn lasting(frames: &Value) -> Vec<Value> {
     let of = |frame: &Value| {
         let is_said = frame["type"] == "assistant_message";
@@ -149,7 +149,7 @@ fn lasting(frames: &Value) -> Vec<Value> {
     frames.as_array().unwrap().iter().map(of).collect()
 }
 
-/// What was recorded is told as it was told, is intact, and goes on.
+/// Checks that the recorded data is reported as before, is intact, and that its runs continue.
 async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
     let now = tell(server).await;
     for part in ["runs", "sessions", "interrupts", "grants"] {
@@ -192,7 +192,7 @@ async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
     let dark = json!({ "option": "answer", "text": "dark" });
     server.decide(open("Light or dark?"), &dark).await.ok();
     server.wait_status(run, &["completed"]).await;
-    // The next word begins a run that knows what was said in all of those.
+    // The next message begins a run that knows the whole conversation.
     model.push("orchestrator", Scripted::text("A page."));
     let heard = post(server, "talk", &user("What did I ask for?")).await;
     assert_eq!(the(&heard, "assistant_message")["content"], "A page.");
@@ -201,7 +201,7 @@ async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
         assert!(known.contains(said), "{said} in {known}");
     }
 
-    // The call is handed to who comes, and taken from them.
+    // The client that connects receives the call, and its result is accepted.
     let mut ide = Ide::connect(server, "hand").await;
     let call = ide.find("tool_call").await;
     model.push("coder", Scripted::text("It says so."));
@@ -253,7 +253,8 @@ pub(crate) async fn psql(arguments: &[&str]) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// Lines of a dump that another version of PostgreSQL may not know, and that only guard the dump itself.
+/// Returns false for lines of a dump that another version of PostgreSQL may not know, and that only guard the dump
+/// itself.
 fn is_plain(line: &str) -> bool {
     !line.starts_with("\\restrict")
         && !line.starts_with("\\unrestrict")
