@@ -1,4 +1,4 @@
-//! What is kept of where agents are told: where it can not be used, and what nothing is told of any more.
+//! The stored callbacks of agents: files that can not be used, and the removal of files that are no longer needed.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
         assert!(each["error"].as_str().unwrap().contains("can not be used"), "{each}");
     }
     for (wrong, id) in [("chmod 600", exposed), ("does not hold what it should", malformed)] {
-        // Nobody has what the file held: a word of deleting it would lose it.
+        // The log does not advise to delete the file, as only the file holds the callback.
         eventually("the log says what to do", async || {
             let said = server.stderr();
             let mut lines = said.lines().filter(|line| line.contains(wrong) && line.contains(id.as_str()));
@@ -47,7 +47,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     let said = server.stderr();
     assert!(!said.contains("can not be written down"), "{said}");
 
-    // Who mends the file tells it by hand.
+    // After the file is repaired, the delivery is retried by hand.
     fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o600)).unwrap();
     let of_exposed = dropped.iter().find(|each| each["interrupt"] == json!(exposed)).unwrap();
     let retry = format!("/v1/deliveries/{}/retry", of_exposed["id"].as_str().unwrap());
@@ -55,7 +55,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     wait_state(&server, "delivered", 2).await;
     assert_eq!(sink.count(), 2);
 
-    // An erasure is done, whatever becomes of the file.
+    // An erasure succeeds even if the file can not be removed.
     fs::remove_file(kept(&server, malformed)).unwrap();
     fs::create_dir(kept(&server, malformed)).unwrap();
     let run = server.interrupt(malformed).await["run"].clone();
@@ -63,7 +63,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     assert_eq!(erased["erased"], json!([run]));
 }
 
-/// What was decided can not be read: that is an attempt that failed, and the next one waits for its time.
+/// A decision that can not be read from a damaged run is a failed attempt, and the next attempt waits for its time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     let sink = WebhookSink::start().await;
@@ -94,7 +94,7 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     assert!(!said.contains("can not be written down"), "{said}");
 }
 
-/// Each by itself, at the start of the server and now and then.
+/// Leftover files are removed one by one, at the start of the server and at intervals.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_behind_is_swept() {
     let sink = WebhookSink::start().await;
@@ -118,11 +118,11 @@ async fn what_a_crash_left_behind_is_swept() {
         fs::write(kept(&server, id), value.to_string()).unwrap();
         fs::set_permissions(kept(&server, id), Permissions::from_mode(0o600)).unwrap();
     };
-    // Of one that was told, of one that was never asked, and of one that is just being asked.
+    // Files of a callback that was sent, of an interrupt that never opened, and of an interrupt that is being opened.
     put(told, &stored["at"]);
     put(past, &json!(stored["at"].as_i64().unwrap() - 2 * 3_600_000));
     put(recent, &stored["at"]);
-    // One that can not be removed.
+    // A file that can not be removed.
     fs::create_dir(kept(&server, stuck)).unwrap();
     let (half, fresh) = (kept(&server, past), kept(&server, recent));
     let (half, fresh) = (half.with_extension("json.new"), fresh.with_extension("json.new"));
@@ -130,7 +130,7 @@ async fn what_a_crash_left_behind_is_swept() {
         fs::write(path, SECRET).unwrap();
     }
     File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    // One that can not be removed keeps none of the others.
+    // A file that can not be removed does not prevent the removal of others.
     let obstacle = half.with_file_name("a.json.new");
     fs::create_dir(&obstacle).unwrap();
     File::open(&obstacle).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

@@ -1,5 +1,5 @@
-//! One server whose wall clock is set back, while it runs and while it is down: whatever has ended stays ended. An
-//! approval, a decision link, a login link, a sign-in and a key.
+//! A server whose wall clock is set back, while it runs and while it is down. Expired items stay expired: an approval,
+//! a decision link, a login link, a sign-in and a key.
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::server::{TestServer, eventually};
@@ -46,7 +46,7 @@ impl Ends {
         let login: Value = entered.json().await.expect("a login");
         Self {
             approval,
-            // The port is another one after a restart.
+            // The port changes with a restart.
             link: text(&link["url"]).trim_start_matches(server.base()).to_owned(),
             key: text(&key["secret"]).to_owned(),
             login_link: code().await,
@@ -56,7 +56,7 @@ impl Ends {
         }
     }
 
-    /// Status of each use.
+    /// Returns the status of each use.
     async fn used(&self, office: &Office) -> Vec<(&'static str, u16)> {
         let url = |path: &str| format!("{}{path}", office.server.base());
         let digest = json!({"digest": Digest::of_json(&self.approval["payload"]).to_string()});
@@ -113,11 +113,11 @@ async fn what_has_ended_stays_ended_when_the_clock_is_set_back() {
     office.server.kill();
     office.server.start().await;
     assert_eq!(ends.used(&office).await, ENDED, "set back while it is down");
-    // Time does not stand still until the wall clock has caught up.
+    // Time continues before the wall clock has caught up.
     let next = office.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
     office.settled(&next).await;
 
-    // The file is gone, as after a restore: the journal tells how far the time has come.
+    // Without the file, as after a restore, the journal gives the latest time.
     office.server.kill();
     std::fs::remove_file(&mark).expect("it is there");
     office.server.start().await;

@@ -1,5 +1,4 @@
-//! What counts until a time that passes while the server is down: who stands in for somebody who is out of the office, who
-//! decides on one interrupt in somebody's place, and a key.
+//! Deadlines that pass while the server is down: a delegation while away, a delegation of one interrupt, and a key.
 
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Office, path, text};
 
 const HOUR: u64 = 3_600_000;
-/// An hour after the server was started.
+/// One hour after the start of the server.
 const UNTIL: &str = "2026-06-01T13:00:00Z";
 
 const PEOPLE: &str = "
@@ -25,7 +24,7 @@ async fn asked_of(office: &Office, approver: &str) -> Value {
     office.ask(&body).await
 }
 
-/// Whether somebody may decide on it, and in whose place; or why they do not even see it.
+/// Returns true if a person may decide, and the person in whose place; or the refusal to show the interrupt.
 async fn may_decide(office: &Office, who: &str, asked: &Value) -> Value {
     let shown = office.said(who, Method::GET, &path(asked, ""), &Value::Null).await;
     if shown.status != 200 {
@@ -48,11 +47,11 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
     let key = office.server.post("/v1/keys", &bot).await.ok();
     let of_bot = asked_of(&office, "bot").await;
 
-    // A restart before that time ends nothing.
+    // A restart before the deadline ends none of them.
     for (time, counts) in [("12:58", true), ("13:02", false)] {
         office.back_at(&format!("2026-06-01T{time}:00Z")).await;
         for (asked, who) in [(&of_anna, "anna"), (&of_ben, "ben")] {
-            // Nobody sees what is for others.
+            // A person sees no interrupts of others.
             let expected = if counts { json!([true, who]) } else { json!([403, "forbidden_role"]) };
             assert_eq!(may_decide(&office, "cleo", asked).await, expected, "{who} at {time}");
         }
@@ -60,7 +59,7 @@ async fn what_counts_until_a_time_ends_while_the_server_is_down() {
         let expected = if counts { (200, "") } else { (401, "credential_expired") };
         assert_eq!(shown.refusal(), expected, "{time}");
     }
-    // Nobody is asked any more who decides with a key that has expired, and what waited for it goes to somebody.
+    // An interrupt for the bearer of an expired key goes to admins and operators.
     eventually("it is handed to admins and operators", async || {
         let handed = office.server.events_of(text(&of_bot["run"]), "interrupt_reassigned").await;
         (handed.len() == 1).then_some(())

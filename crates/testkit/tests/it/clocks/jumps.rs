@@ -1,5 +1,5 @@
-//! One server on SQLite whose clock jumps five minutes forward and back while it is down: nothing is done twice,
-//! nothing is lost, and nothing waits for what has happened already.
+//! A server on SQLite whose clock jumps five minutes forward and back while it is down. No action is repeated or lost,
+//! and none waits for a time that has already passed.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{TestServer, eventually};
@@ -19,25 +19,25 @@ people:
   cleo: {roles: [reviewer]}
 ";
 
-/// When the server comes back, and what has happened by then. Asked at 12:00; the reminder is due at 12:04, the next step
-/// at 12:06, the end at 12:30.
+/// Time of each restart, and the events up to then. The interrupt opens at 12:00. Its reminder is due at 12:04, its
+/// escalation at 12:06, its expiry at 12:30.
 const JUMPS: [(&str, &[&str]); 9] = [
     ("12:05:00", &["12:05 reminds anna"]),
-    // Back before the reminder: it has been.
+    // The clock is back before the reminder, which was already sent.
     ("12:00:10", &[]),
     ("12:05:30", &[]),
-    // The step was counted from when it was asked, and no jump has moved it. Whoever is asked now is reminded after
-    // four minutes: at 12:10.
+    // The escalation counts from the opening, and no jump has moved it. Its approvers are reminded after four minutes:
+    // at 12:10.
     ("12:06:30", &["12:06 asks anna cleo"]),
     ("12:01:30", &[]),
     ("12:16:00", &["12:16 reminds anna cleo"]),
     ("12:11:00", &[]),
-    // The next reminder was due at 12:26: of what has expired nobody is reminded.
+    // The next reminder was due at 12:26: an expired interrupt sends none.
     ("12:31:00", &["12:31 ends expired"]),
     ("12:26:00", &[]),
 ];
 
-/// With the same key each time: it is one question.
+/// Asks with one idempotency key, so that repeats return the first interrupt.
 async fn ask(server: &TestServer) -> Value {
     let body = json!({
         "kind": "review", "title": "May it go?", "assignment": {"approvers": ["anna"]},
@@ -75,18 +75,18 @@ async fn a_clock_that_jumps_forward_and_back_does_nothing_twice() {
         assert!(events.starts_with(&before), "{time}: {before:#?} is not the beginning of {events:#?}");
         before = events;
         if time == "12:00:10" {
-            // Decided on after the clock was ahead, and is back.
+            // Decides after the clock was ahead and was set back.
             office.server.choose(&held, "approve").await;
             office.server.wait_status(&run, &["completed"]).await;
         }
-        // A server that is killed while it sends would send once more.
+        // A server that is killed while it sends would send again.
         let told = async || deliveries(&office.server, "&state=waiting").await.is_empty().then_some(());
         eventually("what has happened is told", told).await;
     }
     assert_eq!(office.server.wait_status(&run, &["completed"]).await["id"], run);
     assert_eq!(office.server.lines("count.txt"), 1);
     assert_eq!(office.server.events_of(&run, "tool_started").await.len(), 1);
-    // By its clock there are four minutes left.
+    // By its clock the interrupt would be open for four more minutes.
     assert_eq!(office.now(&asked).await["resolution"]["outcome"], "expired");
     let told: Vec<String> =
         sink.received().iter().map(|each| text(&each.json()["type"]).replace("interrupt.", "")).collect();

@@ -1,5 +1,5 @@
-//! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary: its clock is
-//! that of libfaketime, which a test moves by hand while it runs. Time that passes is not touched.
+//! Wall clocks that are wrong, that jump, and that are set forward and back, over the real binary. Its wall clock is
+//! that of libfaketime, which a test sets while the server runs. The monotonic clock is real.
 
 mod back;
 mod ends;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::issued;
 
-/// Where Debian keeps libfaketime: beneath the folder of the machine's architecture.
+/// Path of libfaketime on Debian, below the folder of the machine's architecture.
 const LIBRARY: &str = "faketime/libfaketimeMT.so.1";
 
 fn library() -> PathBuf {
@@ -28,21 +28,21 @@ fn library() -> PathBuf {
     found.expect("no libfaketime to test with: apt-get install libfaketime")
 }
 
-/// The wall clock of one server, as a file that says how far it is from the machine's.
+/// The wall clock of one server, stored in a file as its offset from the machine's clock.
 struct WallClock {
     folder: TempDir,
     ahead_ms: i64,
 }
 
 impl WallClock {
-    /// It shows this.
+    /// Creates a clock that shows this time.
     fn at(now: &str) -> Self {
         let mut clock = Self::ahead(0);
         clock.set(now);
         clock
     }
 
-    /// So many seconds ahead of the machine's.
+    /// Creates a clock this many seconds ahead of the machine's.
     fn ahead(seconds: i64) -> Self {
         let mut clock = Self { folder: tempfile::tempdir().expect("a temporary folder"), ahead_ms: 0 };
         clock.put(seconds);
@@ -56,7 +56,7 @@ impl WallClock {
 
     fn put(&mut self, seconds: i64) {
         self.ahead_ms = seconds * 1_000;
-        // Half a file would be another time.
+        // A half-written file would be another time, so the new one is renamed into place.
         let next = self.folder.path().join("next");
         std::fs::write(&next, format!("{seconds:+}s\n")).expect("written");
         std::fs::rename(&next, self.file()).expect("renamed");
@@ -70,7 +70,7 @@ impl WallClock {
         self.folder.path().join("clock")
     }
 
-    /// A server that goes by it.
+    /// Makes a server use this clock.
     fn of(&self, setup: Setup) -> Setup {
         let (library, file) = (library(), self.file());
         setup
@@ -85,7 +85,7 @@ fn at(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// One server with one data folder, that is killed and comes back when its clock shows another time.
+/// A server with one data folder that is killed and restarted at another time of its clock.
 struct Office {
     clock: WallClock,
     server: TestServer,
@@ -100,12 +100,12 @@ impl Office {
         Self { clock, server }
     }
 
-    /// It is down until its clock shows this, whatever it showed before; and has done what is due then.
+    /// Kills the server, sets its clock, starts it again, and waits until it has handled all deadlines.
     async fn back_at(&mut self, now: &str) {
         self.server.kill();
         self.clock.set(now);
         self.server.start().await;
-        // What is due is done together, the latest last.
+        // Deadlines are handled together, the latest last.
         let last = self.ask(&json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 300})).await;
         self.settled(&last).await;
     }
@@ -123,12 +123,12 @@ impl Office {
         eventually("it is no longer open", look).await;
     }
 
-    /// Somebody puts it off.
+    /// Snoozes an interrupt for a person.
     async fn snooze(&self, who: &str, asked: &Value, until: &str) {
         self.said(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
 
-    /// Somebody says it, with a token of the issuer.
+    /// Sends a request of a person, with a token of the issuer.
     async fn said(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let token = issued::token(who, &[], now);
@@ -141,12 +141,12 @@ impl Office {
         self.server.send(request.json(body)).await
     }
 
-    /// What happened to it while nobody decided: when, as far as a minute, and what.
+    /// Returns the events of an interrupt that were not decisions, each with its time to the minute.
     async fn happened(&self, asked: &Value) -> Vec<String> {
         happened(&self.server, asked).await.iter().map(|(at, what)| format!("{} {what}", &at[..16])).collect()
     }
 
-    /// The journal is what was written, as the verb on the data folder finds it.
+    /// Asserts that `audit verify` on the data folder finds an intact journal.
     fn assert_verified(&self) {
         let mut command = self.server.client_command();
         let output = command.args(["audit", "verify"]).output().expect("it runs");
@@ -164,7 +164,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What was told of it, and how it ended; with the time of each.
+/// Returns the reminders, escalations and the end of an interrupt, each with its time.
 async fn happened(server: &TestServer, asked: &Value) -> Vec<(String, String)> {
     let told = |event: &Value| {
         let data = &event["data"];

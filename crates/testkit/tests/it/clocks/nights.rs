@@ -1,7 +1,7 @@
-//! The hour that does not exist and the one that exists twice: the working hours of groups in Berlin, and a channel
-//! that is quiet by night, with a server that is down while the clocks change.
+//! The hour that is skipped and the hour that occurs twice, with working hours of groups in Berlin and a channel with
+//! quiet hours. The server is down while the clocks change.
 //!
-//! Two groups are asked: `legal`, at work from 02:30 to 05:00, and `finance`, from 00:00 to 02:30, every day.
+//! Two groups are asked: `legal` works from 02:30 to 05:00, and `finance` from 00:00 to 02:30, every day.
 
 use holdshort_testkit::server::{TestServer, eventually};
 use holdshort_testkit::sink::WebhookSink;
@@ -22,29 +22,29 @@ groups:
   finance: {time_zone: Europe/Berlin, week: {mon-sun: 00:00-02:30}}
 ";
 
-/// A night in which clocks change. All times are of UTC.
+/// A night in which clocks change. All times are in UTC.
 struct Night {
-    /// At 23:30 in Berlin: nobody is at work.
+    /// 23:30 in Berlin, outside all working hours.
     asked: &'static str,
-    /// After one hour of work of `legal`, after two, and after four.
+    /// After one, two and four working hours of `legal`.
     remind: &'static str,
     escalate: &'static str,
     expire: &'static str,
-    /// After three hours of work of `finance`.
+    /// After three working hours of `finance`.
     expire_finance: &'static str,
-    /// The channel is quiet from 22:00 to 02:30.
+    /// End of the channel's quiet hours, which last from 22:00 to 02:30.
     quiet_until: &'static str,
     snooze_until: &'static str,
     looks: &'static [Look],
 }
 
-/// The server comes back.
+/// A restart of the server.
 struct Look {
     at: &'static str,
-    /// What has happened since it was there last: to what `legal` is asked, to what `finance` is asked.
+    /// Events since the last restart: of the interrupt for `legal`, and of the one for `finance`.
     legal: &'static [&'static str],
     finance: &'static [&'static str],
-    /// How many messages the channel has sent by then.
+    /// Number of messages that the channel has sent by then.
     sent: usize,
 }
 
@@ -70,7 +70,7 @@ async fn assert_right(night: &Night) {
             "working_time": true, "expires_in_ms": 3 * HOUR,
         }))
         .await;
-    // What the card says, before anything is due.
+    // The card shows these deadlines before any is due.
     let due = |value: &Value| text(value).trim_end_matches(".000Z").to_owned();
     let found = [
         due(&legal["remind_at"]),
@@ -87,13 +87,13 @@ async fn assert_right(night: &Night) {
     let (mut of_legal, mut of_finance) = (Vec::new(), Vec::new());
     for look in night.looks {
         office.back_at(look.at).await;
-        // Each at the minute when the server came back: not earlier, and not once more.
+        // Each event has the minute of the restart, and occurs once.
         let came = |what: &&str| format!("{} {what}", &look.at[..16]);
         of_legal.extend(look.legal.iter().map(came));
         of_finance.extend(look.finance.iter().map(came));
         let found = (office.happened(&legal).await, office.happened(&finance).await);
         assert_eq!(found, (of_legal.clone(), of_finance.clone()), "back at {}", look.at);
-        // And its outcome written down: what is killed before that is sent once more.
+        // The outcome must also be recorded: a message whose server is killed before that is sent again.
         let sent =
             async || (deliveries(&office.server, "&state=delivered").await.len() >= look.sent).then_some(());
         eventually("what was held back is sent", sent).await;
@@ -102,26 +102,26 @@ async fn assert_right(night: &Night) {
     office.assert_verified();
 }
 
-/// On 29 March 2026 the clocks of Berlin go from 02:00 to 03:00, at 01:00 UTC. Before that Berlin is one hour ahead
-/// of UTC, and then two.
+/// On 29 March 2026 the clocks of Berlin go from 02:00 to 03:00, at 01:00 UTC. Berlin is one hour ahead of UTC before,
+/// and two hours after.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hour_that_does_not_exist_counts_nothing() {
     let night = Night {
         asked: "2026-03-28T22:30:00Z",
-        // There is no 02:30: work begins at 03:00 (01:00 UTC) and ends at 05:00 (03:00 UTC), after two hours.
+        // 02:30 does not exist: work begins at 03:00 (01:00 UTC) and ends at 05:00 (03:00 UTC), after two hours.
         remind: "2026-03-29T02:00:00Z",
         escalate: "2026-03-29T03:00:00Z",
-        // The other two of the four are those of the next day, from 02:30 (00:30 UTC) on.
+        // The last two of the four hours are on the next day, from 02:30 (00:30 UTC).
         expire: "2026-03-30T02:30:00Z",
-        // From 00:00 (23:00 UTC) to the jump are two hours. The third is that from 00:00 (22:00 UTC) of the next day.
+        // From 00:00 (23:00 UTC) to the change are two hours. The third begins at 00:00 (22:00 UTC) of the next day.
         expire_finance: "2026-03-29T23:00:00Z",
         quiet_until: "2026-03-29T01:00:00Z",
         snooze_until: "2026-03-29T01:15:00Z",
         looks: &[
-            // Would the missing half hour count, the reminder were due at 01:30.
+            // If the skipped half hour counted, the reminder would be due at 01:30.
             Look { at: "2026-03-29T01:45:00Z", legal: &["wakes anna"], finance: &[], sent: 1 },
             Look { at: "2026-03-29T02:30:00Z", legal: &["reminds anna"], finance: &[], sent: 1 },
-            // After work: those who are asked now are reminded after an hour of the next day, at 01:30.
+            // After working hours: the new approvers are reminded after one hour of the next day, at 01:30.
             Look { at: "2026-03-29T03:30:00Z", legal: &["asks anna cleo"], finance: &[], sent: 1 },
             Look { at: "2026-03-29T22:30:00Z", legal: &[], finance: &[], sent: 1 },
             Look {
@@ -136,25 +136,26 @@ async fn the_hour_that_does_not_exist_counts_nothing() {
     assert_right(&night).await;
 }
 
-/// On 25 October 2026 they go from 03:00 back to 02:00, at 01:00 UTC. Before that Berlin is two hours ahead of UTC, and
-/// then one: 02:30 is at 00:30 UTC, and at 01:30 UTC once more.
+/// On 25 October 2026 the clocks of Berlin go from 03:00 to 02:00, at 01:00 UTC. Berlin is two hours ahead of UTC
+/// before, and one hour after: 02:30 is at 00:30 UTC, and again at 01:30 UTC.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hour_that_exists_twice_counts_twice() {
     let night = Night {
         asked: "2026-10-24T21:30:00Z",
-        // Work begins at the first 02:30 (00:30 UTC). An hour later it is 02:30 again.
+        // Work begins at the first 02:30 (00:30 UTC). One hour later it is 02:30 again.
         remind: "2026-10-25T01:30:00Z",
         escalate: "2026-10-25T02:30:00Z",
-        // At 05:00 (04:00 UTC) three hours and a half are over. The last half is that from 02:30 (01:30 UTC) of the next day.
+        // At 05:00 (04:00 UTC) three and a half hours have passed. The last half hour begins at 02:30 (01:30 UTC) of
+        // the next day.
         expire: "2026-10-26T02:00:00Z",
-        // From 00:00 (22:00 UTC) to the second 02:30 would be three hours and a half: the third is over at the change.
+        // From 00:00 (22:00 UTC) to the second 02:30 would be three and a half hours: the third ends at the change.
         expire_finance: "2026-10-25T01:00:00Z",
         quiet_until: "2026-10-25T01:30:00Z",
         snooze_until: "2026-10-25T00:45:00Z",
         looks: &[
             Look { at: "2026-10-25T01:15:00Z", legal: &["wakes anna"], finance: &["ends expired"], sent: 0 },
             Look { at: "2026-10-25T01:45:00Z", legal: &["reminds anna"], finance: &[], sent: 1 },
-            // An hour of work later, still on that day, those who are asked now are reminded.
+            // After one more working hour, still on that day, the new approvers are reminded.
             Look { at: "2026-10-25T02:45:00Z", legal: &["asks anna cleo"], finance: &[], sent: 1 },
             Look { at: "2026-10-26T01:45:00Z", legal: &["reminds anna cleo"], finance: &[], sent: 1 },
             Look { at: "2026-10-26T02:15:00Z", legal: &["ends expired"], finance: &[], sent: 1 },

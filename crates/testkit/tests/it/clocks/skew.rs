@@ -1,5 +1,5 @@
-//! Two nodes on one PostgreSQL, the clock of one five minutes ahead: what is due is done once, by whichever of them finds
-//! it due first, a decision counts once, and no node takes over from one that lives.
+//! Two nodes on one PostgreSQL, the clock of one five minutes ahead. The first node that finds a deadline due handles
+//! it, once. One decision wins, and no node takes over from a live one.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::play::{command, count, done, one};
 
 const SKEW_MS: u64 = 300_000;
 const SKEW_S: i64 = 300;
-/// Far below what the clocks differ by, and long enough that a slow machine loses none.
+/// Lease far below the difference of the clocks, and long enough for a slow machine to keep.
 const LEASE: Duration = Duration::from_secs(8);
 
-/// `a` has the clock of the machine, and `b` is ahead of it; and their clocks.
+/// Starts `a` with the clock of the machine and `b` ahead of it. Returns the nodes and their clocks.
 async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     let model = ScriptedModel::start().await;
     model.script("solo", steps);
@@ -32,7 +32,7 @@ async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     (Cluster { model, nodes }, clocks)
 }
 
-/// What it is told and how it ends, without the times.
+/// Returns the reminders, escalations and the end of an interrupt, without times.
 async fn story(node: &TestServer, asked: &Value) -> Vec<String> {
     happened(node, asked)
         .await
@@ -45,7 +45,7 @@ async fn wait_story(node: &TestServer, asked: &Value, expected: &[&str]) {
     eventually(&format!("{expected:?}"), async || (story(node, asked).await == expected).then_some(())).await;
 }
 
-/// Both decide at once, one for it and one against it.
+/// Both nodes decide at once, one to approve and one to reject. One decision wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
     let (cluster, _clocks) = apart([one(count("one")), done()]).await;
@@ -62,7 +62,7 @@ async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
         other.wait_status(&run, &["completed", "failed"]).await;
         assert_eq!(a.events_of(&run, "decision_made").await.len(), 1);
         assert_eq!(starts.lines("count.txt") - before, usize::from(yes.status == 200));
-        // Also that no event is earlier than the one before it.
+        // Also checks that no event is earlier than the one before.
         cluster.assert_one_story(&run).await;
     }
 }
@@ -71,13 +71,13 @@ async fn of_two_decisions_on_nodes_whose_clocks_differ_one_counts() {
 async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     let (cluster, mut clocks) = apart([done()]).await;
     let [a, b] = &cluster.nodes[..] else { panic!() };
-    // By the clock of `b` these are due in a few seconds where `a` is asked.
+    // By the clock of `b`, interrupts opened at `a` have these deadlines within seconds.
     let far = json!({
         "kind": "tool_approval", "title": "May I?", "reminders": {"after_ms": SKEW_MS + 1_000},
         "escalation": [{"after_ms": SKEW_MS + 2_000, "approvers": ["anna"]}], "expires_in_ms": SKEW_MS + 15_000,
     });
-    // This one is due by the clock of whoever was asked: for `b` at once where it was `a`, for `a` in five minutes
-    // where it was `b`.
+    // Due by the clock of the node that opens the interrupt. If `a` opens it, `b` finds it due at once; if `b` opens
+    // it, `a` finds it due in five minutes.
     let near = json!({
         "kind": "tool_approval", "title": "May I?", "reminders": {"after_ms": 1_000}, "expires_in_ms": 2 * SKEW_MS,
     });
@@ -87,14 +87,14 @@ async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     let there = b.post("/v1/interrupts", &near).await.ok();
     wait_story(a, &there, &["reminds"]).await;
     wait_story(a, &here, &["reminds", "asks", "ends"]).await;
-    // It was open by the clock of `a` for minutes more; what is over is over.
+    // By the clock of `a` it was open for minutes more, but it has expired.
     let late = a.decide(&here, &json!({"option": "approve"})).await;
     assert_eq!(late.refusal(), (410, "expired"));
-    // Decided by a clock that is behind what has happened to it already.
+    // The deciding clock is behind the time of the interrupt's last event.
     assert_eq!(a.choose(&there, "approve").await["status"], "resolved");
     let open = a.post("/v1/interrupts", &near).await.ok();
     wait_story(b, &open, &["reminds"]).await;
-    // Both nodes count from the later of their clocks. Now that of `a` is ahead of the deadline.
+    // Both nodes use the later of their clocks. Now the clock of `a` is past the deadline.
     clocks[0].put(4 * SKEW_S);
     wait_story(b, &open, &["reminds", "ends"]).await;
     let last = json!({"kind": "question", "title": "Is it time?", "expires_in_ms": 1_000});
@@ -107,7 +107,8 @@ async fn what_is_due_is_done_once_whichever_clock_is_ahead() {
     }
 }
 
-/// How long a lease counts is what the database says, and no clock of a node.
+/// The database decides how long a lease lasts, not the clock of a node. No node takes over from a live one because its
+/// clock is ahead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_node_takes_over_from_one_that_lives_because_its_clock_is_ahead() {
     let slow = "echo one >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
@@ -133,8 +134,8 @@ async fn no_node_takes_over_from_one_that_lives_because_its_clock_is_ahead() {
     }
 }
 
-/// `a` drives, `b` writes down what is five minutes ahead of that, and then the model fails: by the clock of `a` the next
-/// attempt is in five minutes. `b` makes it.
+/// `a` drives the run, `b` records an event five minutes ahead, and then the model fails. By the clock of `a` the next
+/// attempt is due in five minutes; `b` makes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_goes_on_where_the_next_attempt_is_due_by_one_clock_alone() {
     let slow = "echo two >> count.txt; while [ ! -e go ]; do sleep 0.1; done";
@@ -150,7 +151,7 @@ async fn a_run_goes_on_where_the_next_attempt_is_due_by_one_clock_alone() {
     std::fs::write(a.workspace().join("go"), "").unwrap();
     let failed = async || (!a.events_of(&run, "model_failed").await.is_empty()).then_some(());
     eventually("the model fails", failed).await;
-    // From now on it answers.
+    // From now on the model answers.
     cluster.model.script("solo", [done(), done()]);
     a.wait_status(&run, &["completed"]).await;
     assert_eq!(a.lines("count.txt"), 2);

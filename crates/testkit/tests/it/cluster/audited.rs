@@ -1,4 +1,4 @@
-//! An audit of a database that no server answers for: it reads, and leaves nothing behind.
+//! An audit of a database without a server: it reads, and changes nothing.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::{Cluster, database, setup, sql};
 use crate::play::{count, done, one};
 
-/// Everything in the database, as the database itself writes it down.
+/// Returns a dump of the whole database.
 async fn dump(url: &str) -> String {
     let url = url.to_owned();
     let dump = move || holdshort_testpg::shared().run("pg_dump", &[&url]);
     let whole = tokio::task::spawn_blocking(dump).await.unwrap().unwrap();
-    // These lines hold a key that is drawn for each dump.
+    // These lines hold a random key of each dump.
     whole.lines().filter(|line| !line.contains("restrict")).collect::<Vec<_>>().join("\n")
 }
 
@@ -26,7 +26,7 @@ async fn at_rest(url: &str) {
     while sql(url, hidden).await != "0" {}
 }
 
-/// A verb of the binary on the database: its exit code, what it printed, and what it said.
+/// Runs a verb of the binary on the database. Returns its exit code, its output and its errors.
 fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String, String) {
     let output = server.client_command().args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -42,7 +42,7 @@ async fn an_audit_without_a_server_changes_nothing_in_the_database() {
     let run = server.start_run("solo", "count").await;
     server.wait_one(&run).await;
     let noted = server.get("/v1/audit/head").await.ok()["head"].as_str().unwrap().to_owned();
-    // A kill leaves the node and its leases behind, and events that nobody has sealed yet.
+    // A killed server leaves its node and its leases, and events that are not sealed yet.
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
     server.kill();
     at_rest(&url).await;
@@ -61,7 +61,7 @@ async fn an_audit_without_a_server_changes_nothing_in_the_database() {
     assert_eq!((code, head.trim_end()), (0, report["head"].as_str().unwrap()), "{said}");
     assert_eq!(dump(&url).await, before);
 
-    // A database of an earlier version stays one, and the words say what to do.
+    // A database of an earlier version is not upgraded, and the message says what to do.
     sql(&url, "UPDATE meta SET value = 2 WHERE name = 'version'").await;
     let older = dump(&url).await;
     for verb_of in ["verify", "head"] {
@@ -89,7 +89,7 @@ async fn an_audit_beside_servers_elsewhere_is_no_node_of_theirs() {
     let nodes =
         "SELECT last_value, (SELECT string_agg(node::text, ',' ORDER BY node) FROM nodes) FROM epochs";
     let before = sql(&url, nodes).await;
-    // On another machine, with a data folder of its own, which is not made.
+    // On another machine, whose data folder is not created.
     let elsewhere = setup(&cluster.model).stopped();
     let (code, printed, said) = verb(&elsewhere, &["audit", "verify", "--store", &url]);
     assert_eq!((code, printed.contains("every one as it was written")), (0, true), "{printed}{said}");

@@ -1,4 +1,4 @@
-//! A database that holds what it should not: a start is refused, and says what to do there, not in the data folder.
+//! A database with invalid content: the start is refused, with advice for the database, not for the data folder.
 
 use holdshort_testkit::model::ScriptedModel;
 

@@ -1,4 +1,4 @@
-//! A dump of a database that servers use, restored into another one: whole, and frozen until a person has looked.
+//! A dump of a database in use, restored into another one: it is complete, and frozen until a person lifts the freeze.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::play::{count, one};
 
 const AGENTS: usize = 8;
 
-/// Agents that ask one thing after the other until they are told to stop.
+/// Agents that ask one question after the other until they are stopped.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -66,7 +66,7 @@ async fn program(name: &'static str, arguments: Vec<String>) {
     tokio::task::spawn_blocking(run).await.unwrap().unwrap();
 }
 
-/// A verb beside no server, on this database.
+/// Runs a verb without a server, on this database.
 fn verb(server: &TestServer, url: &str, arguments: &[&str]) -> Value {
     let mut command = server.client_command();
     let output = command.arg("--json").args(arguments).env("HOLDSHORT_STORE", url).output().unwrap();
@@ -78,7 +78,7 @@ fn verb(server: &TestServer, url: &str, arguments: &[&str]) -> Value {
 async fn a_dump_under_load_is_whole_and_starts_frozen() {
     let model = ScriptedModel::start().await;
     let url = database().await;
-    // An agent is about to run a command when the dump is made, and another waits for its model.
+    // When the dump is made, one agent is about to run a command and another waits for its model.
     model.script("solo", [Scripted::Hang(Box::new(one(count("once"))))]);
     let server = setup(&model).database(&url, "served").start().await;
     let at_work = server.start_run("solo", "count").await;
@@ -105,7 +105,7 @@ async fn a_dump_under_load_is_whole_and_starts_frozen() {
         "{before} {there} {after} {all}"
     );
 
-    // Nothing begins in it before a person has looked, also where several servers are started.
+    // No run starts in the restored database before a person has lifted the freeze, even if several servers start.
     let asked = model.requests().len();
     let mut restored = restored;
     restored.start().await;
@@ -126,7 +126,7 @@ async fn a_dump_under_load_is_whole_and_starts_frozen() {
     assert_eq!(model.requests().len(), asked, "no model is asked");
     assert_eq!(server.get("/v1/system").await.ok()["frozen"], false, "the old one goes on");
 
-    // Lifted once, it stays so: the journal is one of this database now.
+    // Once lifted, the freeze does not return: the journal now belongs to this database.
     second.post("/v1/system/unfreeze", &json!({})).await.ok();
     restored.stop().await;
     restored.start().await;
@@ -134,7 +134,7 @@ async fn a_dump_under_load_is_whole_and_starts_frozen() {
     model.release();
 }
 
-/// A database that was frozen when it was dumped stays so for its own reason.
+/// A database that was frozen when it was dumped stays frozen for its own reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dump_of_what_was_frozen_starts_too() {
     let model = ScriptedModel::start().await;

@@ -1,4 +1,4 @@
-//! Agents that ask and people that decide, on whichever node answers: each repeats what was not answered.
+//! Agents that ask and people that decide, on any node that answers. Each repeats requests without an answer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use tokio::sync::watch;
 
 use super::Cluster;
 
-/// How long a client waits before it tries the next node.
+/// Pause of a client before it tries the next node.
 const AGAIN: Duration = Duration::from_millis(100);
-/// An answer that takes longer is none.
+/// A request that takes longer has failed.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a client has done.
+/// Record of a client.
 #[derive(Default)]
 pub(crate) struct Played {
     pub(crate) runs: Vec<String>,
-    /// Requests that were not answered, or with a failure of the server.
+    /// Number of requests without an answer, or with a server error.
     pub(crate) repeats: usize,
 }
 
-/// Asks again and again, each through to its decision, until told to stop. Requests go around the nodes.
+/// Asks and decides again and again, until told to stop. Requests go around the nodes.
 pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Receiver<bool>) -> Played {
     let mut played = Played::default();
     while !*stop.borrow() {
@@ -34,7 +34,7 @@ pub(crate) async fn play(cluster: Arc<Cluster>, client: usize, stop: watch::Rece
     played
 }
 
-/// One ask and its decision; its run.
+/// Asks once and decides. Returns the run.
 pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mut Played) -> String {
     let n = played.runs.len();
     let node = client + n;
@@ -56,7 +56,7 @@ pub(crate) async fn ask_and_decide(cluster: &Cluster, client: usize, played: &mu
     asked["run"].as_str().unwrap().to_owned()
 }
 
-/// Sends it again and again, to one node after the other, until one answers. A refusal ends the test.
+/// Repeats a request, at one node after the other, until one answers. A refusal fails the test.
 async fn until_answered(
     cluster: &Cluster,
     mut node: usize,
@@ -77,8 +77,8 @@ async fn until_answered(
     }
 }
 
-/// Follows all events of the journal on one node, page by page, until the end of the last run that it is told of
-/// later. Returns what it saw, as `stream/seq`.
+/// Follows all events of the journal on one node, page by page, until the end of the run that `last` names later.
+/// Returns the events, as `stream/seq`.
 pub(crate) async fn follow(
     cluster: Arc<Cluster>,
     node: usize,
@@ -87,7 +87,7 @@ pub(crate) async fn follow(
     let node = &cluster.nodes[node];
     let (mut seen, mut ended, mut cursor) = (Vec::new(), BTreeSet::new(), String::new());
     let mut deadline = Instant::now() + PATIENCE;
-    // Positions are in the order of commits: whoever saw the end of the last run saw all.
+    // Positions are in commit order: a follower that saw the end of the last run saw everything.
     while last.borrow().as_ref().is_none_or(|last| !ended.contains(last)) {
         assert!(Instant::now() < deadline, "nothing came to follow; seen so far: {}", seen.len());
         let path = format!("/v1/events?limit=200{cursor}");
@@ -112,7 +112,7 @@ fn name(event: &Value) -> String {
     format!("{}/{}", event["stream"], event["seq"])
 }
 
-/// Nothing twice, and nothing missing of what the runs' own streams hold.
+/// Asserts that a follower saw each event of the runs, and none twice.
 pub(crate) async fn assert_followed(node: &TestServer, runs: &[String], seen: &[String]) {
     let unique: BTreeSet<&String> = seen.iter().collect();
     assert_eq!(unique.len(), seen.len(), "a follower saw something twice");

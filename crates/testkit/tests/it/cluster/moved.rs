@@ -1,4 +1,4 @@
-//! A journal that moves: from SQLite to PostgreSQL and back, with every hash as it was.
+//! A journal that moves from SQLite to PostgreSQL and back, with unchanged hashes.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{database, setup};
 use crate::play::{count, done, one};
 
-/// A verb of the binary beside no server: its JSON, or its exit code and what it said.
+/// Runs a verb of the binary without a server. Returns its JSON, or its exit code and output.
 fn verb(server: &TestServer, arguments: &[&str]) -> Result<Value, (i32, String)> {
     let output: Output = server.client_command().arg("--json").args(arguments).output().unwrap();
     if output.status.success() {
@@ -54,7 +54,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert_eq!((&exported["keys"], &exported["blobs"]), (&json!(1), &json!(2)));
     assert!(verb(&old, &["export", text(&file)]).is_err(), "the file is there already");
 
-    // What was changed or cut off is found before anything is written.
+    // A changed or truncated file is refused before anything is written.
     let whole = std::fs::read_to_string(&file).unwrap();
     let url = database().await;
     let broken = old.workspace().join("broken.jsonl");
@@ -69,7 +69,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert_eq!(imported, json!({"into": database, "moved": exported}));
     let again = verb(&old, &["import", text(&file), "--store", &url]).unwrap();
     assert_eq!(again["moved"], json!({"streams": 0, "events": 0, "keys": 0, "blobs": 0}));
-    // What differs from what is there by now is told, and nothing is to be repeated.
+    // Content that differs from existing content is reported, without the advice to repeat the import.
     let other = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         if line.get("key").is_some() {
@@ -83,7 +83,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     let mut new = setup(&model).database(&url, "new").start().await;
     assert_eq!((new.events(&ended).await, new.events(&waiting).await), told);
     assert_eq!(new.get("/v1/audit/verify").await.ok()["intact"], true);
-    // The key is known, and what waited goes on where it stands now.
+    // The idempotency key is known, and the waiting run continues in the new store.
     assert_eq!(new.send(asked(&new)).await.ok()["id"], question);
     new.choose(&shown, "approve").await;
     new.wait_status(&waiting, &["completed"]).await;
@@ -91,7 +91,7 @@ async fn a_journal_moves_to_postgres_and_back() {
     assert!(verb(&new, &["export", text(&broken), "--store", &url]).is_err(), "a server uses it");
     new.stop().await;
 
-    // Back, one run alone.
+    // Moves one run back.
     let part = new.workspace().join("part.jsonl");
     let exported = verb(&new, &["export", text(&part), "--run", &waiting, "--store", &url]).unwrap();
     assert_eq!(exported["from"], database);

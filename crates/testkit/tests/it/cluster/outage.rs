@@ -1,4 +1,4 @@
-//! PostgreSQL goes away under load, and nodes come and go: whoever asks again gets what was promised.
+//! PostgreSQL fails under load, and nodes come and go: clients that retry get what was promised.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::play::done;
 
 const CLIENTS: usize = 6;
 
-/// Clients and followers are at work until the trouble is over. Returns how many requests had to be repeated.
+/// Runs clients and followers until the trouble is over. Returns the number of repeated requests.
 async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usize {
     let cluster = Arc::new(cluster);
     let (stop, stopped) = watch::channel(false);
@@ -41,7 +41,7 @@ async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usiz
     all.repeats
 }
 
-/// PostgreSQL is told by a shell that answers when it is done: that is waited for beside the clients.
+/// Controls PostgreSQL by a command that blocks until it is done, in a thread apart from the clients.
 async fn tell(postgres: &Arc<Server>, order: impl FnOnce(&Server) + Send + 'static) {
     let postgres = Arc::clone(postgres);
     tokio::task::spawn_blocking(move || order(&postgres)).await.unwrap();
@@ -58,7 +58,7 @@ async fn postgres_restarts_under_load() {
         tokio::time::sleep(Duration::from_millis(500)).await;
         tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // As a power cut of the database's machine.
+        // Simulates a power cut of the database's machine.
         tell(&postgres, |postgres| postgres.crash().unwrap()).await;
         tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;

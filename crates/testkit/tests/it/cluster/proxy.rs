@@ -1,4 +1,4 @@
-//! A cable between a node and its database, to be cut: bytes that are sent no longer arrive, and nobody is told.
+//! A cable between a node and its database that can be cut: sent bytes no longer arrive, and neither end is notified.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy)]
 struct Cable {
     whole: bool,
-    /// How often it was cut. A connection that is older than the last cut is dead.
+    /// Number of cuts. A connection older than the last cut is dead.
     cuts: u64,
 }
 
 impl Proxy {
-    /// In front of the server of this URL.
+    /// Starts a proxy in front of the server of this URL.
     pub(crate) async fn start(url: &str) -> Self {
         let (before, rest) = url.split_once('@').unwrap();
         let (address, database) = rest.split_once('/').unwrap();
@@ -42,20 +42,20 @@ impl Proxy {
         format!("{before}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Connections that are there are dead from now on: nothing comes through, and neither end is told.
+    /// Cuts the cable: existing connections transfer nothing more, and neither end is notified.
     pub(crate) fn cut(&self) {
         self.cable.send_modify(|cable| *cable = Cable { whole: false, cuts: cable.cuts + 1 });
     }
 
-    /// Connections that were there stay dead; new ones work.
+    /// Mends the cable: cut connections stay dead, and new ones work.
     pub(crate) fn mend(&self) {
         self.cable.send_modify(|cable| cable.whole = true);
     }
 }
 
-/// Carries bytes both ways until an end closes, or the cable is cut: then it keeps both ends open for ever.
+/// Carries bytes both ways until an end closes. If the cable is cut, both ends stay open without traffic.
 async fn carry(mut near: TcpStream, address: String, mut cable: watch::Receiver<Cable>) {
-    // Whoever connects meanwhile is connected once the cable is whole: the kernel tries again and again.
+    // A new connection waits until the cable is whole: the kernel retries it.
     let Ok(began) = cable.wait_for(|cable| cable.whole).await.map(|cable| cable.cuts) else { return };
     let Ok(mut far) = TcpStream::connect(&address).await else { return };
     tokio::select! {

@@ -1,5 +1,5 @@
-//! Nodes of several versions over one database: what an update looks like while it is under way, and what an older node does
-//! when it meets what a newer one wrote. Newer binaries are played by one that knows a later version of the schema.
+//! Nodes of several versions over one database: an update in progress, and an older node that meets data of a newer
+//! one. A build that knows a later schema plays the newer binary.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{database, setup, sql};
 use crate::play::{ask, done, one};
 
-/// The version of this binary, and the next one.
+/// Schema version of this binary, and the next one.
 const THIS: &str = "13";
 const NEXT: &str = "14";
 const BREAKS: &str = "14 breaks";
@@ -25,7 +25,7 @@ fn node(model: &ScriptedModel, url: &str, name: &str) -> Setup {
     setup(model).database(url, name).lease(Duration::from_secs(2))
 }
 
-/// A node of another version.
+/// Returns a node of another version.
 fn plays(model: &ScriptedModel, url: &str, name: &str, schema: &str) -> Setup {
     node(model, url, name).program(other_version()).env("HOLDSHORT_PLAYS_SCHEMA", schema)
 }
@@ -56,7 +56,7 @@ async fn an_older_node_goes_on_beside_a_newer_one() {
     let newer = plays(&model, &url, "newer", NEXT).start().await;
     assert_eq!(version(&url).await, NEXT);
 
-    // Both serve, and the older one is started again where it must be: that is how an update is taken back.
+    // Both nodes serve, and the older one can be restarted. An update is undone like this.
     answer(&newer, &run).await;
     for _ in 0..2 {
         let (one, other) = (older.start_run("solo", "ask").await, newer.start_run("solo", "ask").await);
@@ -90,13 +90,13 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     newer.start().await;
     assert_eq!(version(&url).await, NEXT);
     answer(&newer, &run).await;
-    // There is no way back from here but a backup.
+    // The only way back from here is a backup.
     older.try_start().await.unwrap_err();
     let said = older.stderr();
     assert!(said.contains("schema version 14; this binary knows 13: update it"), "{said}");
 }
 
-/// They would drop what this one has a channel told.
+/// This version waits until older nodes have stopped, as they would drop data about its channels.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn this_version_waits_for_those_before_it_to_stop() {
     let (model, url) = (asking().await, database().await);
@@ -112,7 +112,7 @@ async fn this_version_waits_for_those_before_it_to_stop() {
     older.try_start().await.unwrap_err();
 }
 
-/// It was taken for gone while the database was changed.
+/// A node that was presumed gone while the database was upgraded ends when it wakes up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_node_that_wakes_up_too_late_ends() {
     let (model, url) = (asking().await, database().await);
@@ -121,7 +121,7 @@ async fn an_older_node_that_wakes_up_too_late_ends() {
     older.wait_one(&run).await;
     older.signal("STOP");
     let mut newer = plays(&model, &url, "newer", BREAKS).stopped();
-    // It is refused until the lease of the silent one ends.
+    // The newer node is refused until the lease of the stopped one ends.
     let mut tries = 0;
     while newer.try_start().await.is_err() {
         tries += 1;
@@ -136,7 +136,7 @@ async fn an_older_node_that_wakes_up_too_late_ends() {
     assert_eq!(newer.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// What a newer node appends to a run: an event of a type that is not there yet.
+/// Appends an event of an unknown type to a run, as a newer node would.
 async fn append_unknown(newer: &Postgres, run: &RunId) {
     let stream = StreamId::Run(run.clone());
     let chain = newer.chain(&stream).await.unwrap();
@@ -172,7 +172,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let id: RunId = run.parse().unwrap();
     append_unknown(&newer, &id).await;
     assert_eq!(older.get("/readyz").await.status, 200, "it has met nothing of it yet");
-    // The newer one stops, and the older one takes the run over as it would any other.
+    // The newer node stops, and the older one takes over the run.
     newer.close().await.unwrap();
     eventually("it meets what it can not read", async || {
         (older.get("/readyz").await.refusal() == (503, "outdated")).then_some(())
@@ -183,7 +183,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let said = older.stderr();
     assert!(said.contains("a run can not go on") && said.contains("run_teleported"), "{said}");
 
-    // It has written nothing, holds nothing, and does not take it again; it serves whatever it can read.
+    // The older node wrote nothing, holds no lease, and does not take the run again. It serves everything else.
     let lease = format!("SELECT node IS NULL FROM leases WHERE run = '{run}'");
     assert_eq!(sql(&url, &lease).await, "t");
     let another = older.start_run("solo", "ask").await;

@@ -1,4 +1,4 @@
-//! Nodes that are well: whichever of them a client speaks to, it is one journal.
+//! Healthy nodes: any node shows clients one common journal.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     assert_eq!((a.token(), a.agent_token()), (c.token(), c.agent_token()));
     let run = a.start_run("solo", "count").await;
     let shown = b.wait_one(&run).await;
-    // Nobody drives what waits for a person.
+    // No node drives a run that waits for a person.
     assert_eq!(cluster.driver(2, &run).await, None);
     let (followed, ()) = tokio::join!(c.stream(&run, None, 200), async {
         b.choose(&shown, "approve").await;
@@ -26,7 +26,7 @@ async fn a_run_is_started_decided_and_followed_on_three_nodes() {
     let seqs: Vec<u64> = followed.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(seqs, (1..=told.len() as u64).collect::<Vec<_>>());
     assert_eq!(a.lines("count.txt"), 1);
-    // The same decision again, elsewhere; and another one, too late.
+    // The decision is repeated at another node; a different decision is too late.
     assert_eq!(c.choose(&shown, "approve").await["status"], "resolved");
     let late = c.decide(&shown, &json!({"option": "reject"})).await;
     assert_eq!(late.refusal(), (409, "already_resolved"));
@@ -41,11 +41,11 @@ async fn the_node_that_drives_hears_of_a_decision_taken_elsewhere() {
     let [a, b, c] = &cluster.nodes[..] else { panic!() };
     let run = a.start_run("solo", "count").await;
     let open = b.wait_open(&run, 2).await;
-    // The long one begins at the node that takes the decision, which drives the run from now on.
+    // The long command starts at the node that takes the decision. This node now drives the run.
     b.choose(&open[0], "approve").await;
     wait_lines(a, "count.txt", 1).await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
-    // One command at a time: the other one begins when `b`, which has to hear of it, is done with the first.
+    // Commands run one at a time: `b` must learn of the decision, and starts the second command after the first.
     c.choose(&open[1], "approve").await;
     assert_eq!(cluster.driver(0, &run).await.as_deref(), Some("b"));
     assert_eq!(a.events_of(&run, "tool_started").await.len(), 1);
@@ -67,7 +67,7 @@ async fn a_freeze_and_a_grant_hold_on_every_node() {
     assert_eq!(c.get("/v1/system").await.ok()["frozen"], true);
     let decision = json!({"option": "approve_session", "also": [open[1]["id"]]});
     a.decide(&open[0], &decision).await.ok();
-    // The grant releases the other one, which was kept; nothing starts.
+    // The grant releases the other call, which the person kept. The freeze prevents its start.
     assert_eq!(c.open(&run).await.len(), 0);
     assert_eq!(c.events_of(&run, "tool_started").await, Vec::<Value>::new());
     c.post("/v1/system/unfreeze", &json!({})).await.ok();

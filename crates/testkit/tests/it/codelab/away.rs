@@ -1,4 +1,4 @@
-//! A client that was away hears what followed, once and in order, also after a restart (B12, lessons 4, 27).
+//! A client that was away receives all missed frames once and in order, also after a restart (B12, lessons 4, 27).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::ide::{Ide, kinds, post, post_body, post_refused, the};
 use super::{on_plan, plans, result, served, subtask, user};
 
-/// Everything that a session has told, as one who comes back to its beginning hears it; without `done`, which is
-/// about now.
+/// Returns all frames of a session since a place, without `done`, which is about the present.
 async fn story(server: &TestServer, since: &str) -> Vec<(String, Value)> {
     let mut ide = Ide::come_back(server, "s", since).await;
     let mut frames = Vec::new();
@@ -57,7 +56,7 @@ async fn what_followed_is_told_from_any_frame_on() {
             "done",
         ]
     );
-    // The session goes on in another run, which is heard by whoever comes back to the first one.
+    // The session continues in another run, whose frames a client also receives when it comes back to the first run.
     model.push("orchestrator", Scripted::text("Two files."));
     ide.say(&user("What is there now?")).await;
     let answer = ide.find("assistant_message").await;
@@ -74,7 +73,7 @@ async fn what_followed_is_told_from_any_frame_on() {
     }
     assert_eq!(all[before].1["type"], "subtask_started");
 
-    // The same over HTTP, with a message or without one.
+    // HTTP returns equal frames, with a message or without one.
     let frames = post_body(&server, &json!({ "session_id": "s", "since": place })).await;
     let ids: Vec<&str> = frames.iter().skip(1).filter_map(|frame| frame["id"].as_str()).collect();
     let expected: Vec<&str> = all[before + 1..].iter().map(|(at, _)| at.as_str()).collect();
@@ -98,14 +97,14 @@ async fn a_place_that_is_none_of_the_session_is_refused() {
         let mut ide = Ide::come_back(&server, "s", wrong).await;
         let error = ide.next().await;
         assert_eq!((&error["type"], &error["errors"][0]["pointer"]), (&json!("error"), &json!("/since")));
-        // The connection goes on from now.
+        // The connection continues from now.
         ide.say(&user("Hi.")).await;
         assert_eq!(ide.find("assistant_message").await["content"], "Hello.");
         let body = json!({ "session_id": "s", "since": wrong, "message": user("Hi.") });
         let refused = post_refused(&server, &body).await;
         assert_eq!(refused["errors"][0]["pointer"], "/since", "{refused}");
     }
-    // Of the session, and no frame's: of its first run, which others follow, and of its last.
+    // Places within the session that are not a frame's: in its first run, which others follow, and in its last.
     let mut ide = Ide::come_back(&server, "s", "start").await;
     let mut places = Vec::new();
     while ide.next().await["type"] != "done" {
@@ -128,7 +127,7 @@ async fn a_place_that_is_none_of_the_session_is_refused() {
     }
 }
 
-/// What a client missed costs what it was long: the run is not read anew for each of its calls.
+/// The cost of missed frames grows with their number: the run is not read again for each of its calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_calls_are_told_from_few_reads() {
     const REPLIES: usize = 4;
@@ -154,7 +153,7 @@ async fn many_calls_are_told_from_few_reads() {
     let appends = format!("SELECT count(*) FROM appends WHERE stream = '{run}'");
     let appends: u64 = crate::cluster::sql(&url, &appends).await.parse().unwrap();
 
-    // What its connections have read is told once they are gone.
+    // PostgreSQL reports the reads of connections once they are closed.
     let read = async || {
         let others = "SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
@@ -175,7 +174,7 @@ async fn many_calls_are_told_from_few_reads() {
     assert!(rows < 15 * appends, "{rows} rows were read to tell {appends} appends");
 }
 
-/// A connection that can not be told what stands says so, and does not look as if it listened.
+/// If the server can not read the open work, it sends an error and closes the connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_not_be_read_ends_the_connection() {
     let postgres = tokio::task::spawn_blocking(Postgres::start).await.unwrap().unwrap();
@@ -201,7 +200,7 @@ async fn what_can_not_be_read_ends_the_connection() {
     tokio::task::spawn_blocking(move || postgres.start_again()).await.unwrap().unwrap();
 }
 
-/// What was handed out and has no result is told again, also where the client comes back to a later place.
+/// A call that was handed out and has no result is sent again, also if the client comes back to a later place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_without_a_result_is_handed_out_again() {
     let (model, server) = served().await;
@@ -215,7 +214,7 @@ async fn a_call_without_a_result_is_handed_out_again() {
     drop(ide);
     for since in ["start", &after] {
         let mut ide = Ide::come_back(&server, "s", since).await;
-        // With the rest, or as soon as the connection before is seen to be gone.
+        // Either with the missed frames, or once the earlier connection is known to be closed.
         let again = ide.find("tool_call").await;
         assert_eq!(
             (&again["call_id"], &again["metadata"]),
@@ -226,13 +225,13 @@ async fn a_call_without_a_result_is_handed_out_again() {
     ide.say(&result(&call, "text")).await;
     assert_eq!(ide.find("assistant_message").await["content"], "Read.");
     drop(ide);
-    // Now it is over, and nobody is to run it.
+    // The call is finished, so it is not sent again.
     let mut ide = Ide::come_back(&server, "s", "start").await;
     let frames = ide.until("done").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
-/// What a person has not decided yet is told again, behind the frames that were missed, under the same ids.
+/// Open calls are sent again after the missed frames, under their old ids.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_still_waits_is_told_again_after_what_was_missed() {
     let (model, server) = served().await;
@@ -252,7 +251,7 @@ async fn what_still_waits_is_told_again_after_what_was_missed() {
             .map(|frame| frame["call_id"].clone())
             .collect()
     };
-    // The second is what was missed, the first waits still; later both wait, and nothing was missed.
+    // First the second call was missed and the first is still open. Later both are open, and none was missed.
     for (since, expected) in [(&after_first, [&second, &first]), (&after_second, [&first, &second])] {
         let mut ide = Ide::come_back(&server, "s", since).await;
         let frames = ide.until("done").await;

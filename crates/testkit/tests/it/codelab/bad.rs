@@ -1,4 +1,4 @@
-//! Messages that are wrong change nothing, and say so (case 28).
+//! Invalid messages change nothing and return an error (case 28).
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -48,7 +48,7 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(ide.next().await["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // The same posted is an answer with the same words.
+    // A posted message returns an error with an equal code.
     for (message, code) in &table {
         let refused = post_refused(&server, &json!({ "session_id": "s", "message": message })).await;
         assert_eq!(refused["code"], *code, "{message}");
@@ -62,7 +62,7 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     assert_eq!(the(&broken, "error")["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
-    // And the plan is still there to be decided on.
+    // The plan can still be decided.
     ide.say(&on_plan(&plan, "approve")).await;
     assert_eq!(ide.find("plan_completed").await["completed"], 1);
 }
@@ -99,7 +99,7 @@ async fn who_is_not_the_operator_does_not_get_in() {
     assert_eq!(the(&post(&server, "s", &user("Hi")).await, "assistant_message")["content"], "Hello.");
 }
 
-/// However many speak at once, a session has one run at a time.
+/// A session has one run at a time, however many clients send messages at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_never_has_two_runs() {
     let (model, server) = served().await;
@@ -112,7 +112,7 @@ async fn a_session_never_has_two_runs() {
         ide.say(&user(&format!("word {n}"))).await;
     }
     model.wait_for_requests(1).await;
-    // All were heard: one began the run, the others are told to it.
+    // All messages arrived: one began the run, and the others were added to it.
     let run = holdshort_testkit::server::eventually("five words", async || {
         let runs = server.get("/v1/runs").await.ok()["items"].as_array().cloned()?;
         assert_eq!(runs.len(), 1, "{runs:#?}");

@@ -15,7 +15,7 @@ fn read(path: &str) -> (&'static str, Value) {
     ("read_file", json!({ "path": path }))
 }
 
-/// The coder is in front and says these, and then that it is done.
+/// Starts a session with the coder in front, who replies with these steps and then that it is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer, Ide) {
     let (model, server) = served().await;
     let steps: Vec<Scripted> = steps.into_iter().chain([Scripted::text("Done.")]).collect();
@@ -114,7 +114,7 @@ async fn a_call_can_be_edited_or_refused() {
     assert_paired(&model);
 }
 
-/// A result is its person's approval where nobody has decided (E33); late, repeated and foreign ones change nothing.
+/// A result without a decision approves its call (E33). Late, repeated and foreign results change nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn results_come_early_twice_and_for_nothing() {
     let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -139,7 +139,7 @@ async fn results_come_early_twice_and_for_nothing() {
         (&json!(1), &json!("approve"), &json!(true))
     );
 
-    // The run is over: the same result again and another one are both too late to count.
+    // The run has ended: a repeat of the result and a different result are both too late.
     let events = server.events(&run).await.len();
     ide.refused(&result(&call, "something else")).await;
     assert_eq!(server.events(&run).await.len(), events);
@@ -165,7 +165,7 @@ async fn a_repeat_is_harmless_and_a_contradiction_is_not_taken() {
     assert!(told[3]["content"].as_str().unwrap().contains("no such file"), "{told:#?}");
 }
 
-/// The IDE is started again while a call waits (case 32).
+/// An open call is sent again after the IDE was restarted (case 32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_open_call_is_found_again() {
     let (_model, mut server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -185,7 +185,7 @@ async fn an_open_call_is_found_again() {
     assert_eq!(ide.next().await, call);
     ide.say(&on_call(&call, "approve")).await;
     ide.until("done").await;
-    // Between the approval and the result: whoever comes back is told to run it.
+    // Between approval and result, a client that reconnects is asked to run the call.
     drop(ide);
     let mut ide = Ide::connect(&server, "s").await;
     let again = ide.next().await;
@@ -196,7 +196,7 @@ async fn an_open_call_is_found_again() {
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
 }
 
-/// Decided elsewhere, a call is handed out to the IDE.
+/// A call that was approved elsewhere is handed out to the IDE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -209,7 +209,7 @@ async fn a_call_that_is_approved_elsewhere_is_handed_out() {
     assert_eq!((&handed_out["call_id"], &handed_out["requires_approval"]), (&call["call_id"], &json!(false)));
 }
 
-/// What an edit makes of a call is voted on once more: nothing is handed out before that.
+/// An edited call passes the gates again before it is handed out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     let (model, server) = served().await;
@@ -242,7 +242,7 @@ async fn an_edited_call_is_handed_out_as_it_is_allowed() {
     assert_eq!(ide.find("done").await["status"], "completed");
 }
 
-/// Paused, an approved call is not handed out; when it goes on, it is.
+/// A call approved during a pause is handed out when the run resumes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     let (_model, server, mut ide) =
@@ -260,7 +260,8 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert_eq!(the(&frames, "tool_call")["requires_approval"], false);
     ide.say(&result(&call, "written")).await;
 
-    // An IDE that runs what it approved, and says so at once: its result counts, and nobody is told to run it again.
+    // An IDE runs the call that it approved, and sends the result at once: the result is accepted, and the call is not
+    // handed out again.
     let call = ide.find("tool_call").await;
     ide.next().await;
     server.post(&format!("/v1/runs/{run}/pause"), &json!({})).await.ok();
@@ -275,7 +276,7 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
 }
 
-/// Two windows on one session decide at once: one decision counts, and both see it.
+/// Two windows on one session decide at once: one decision wins, and both see it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_clients_decide_at_once() {
     let (model, server, mut first) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -297,7 +298,7 @@ async fn two_clients_decide_at_once() {
     assert_paired(&model);
 }
 
-/// What an agent may not do is refused to it, and the person hears nothing (B13).
+/// A call beyond an agent's rights is refused to the agent, without a question to the person (B13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_keep_to_what_they_may_do() {
     let (model, server) = served().await;
@@ -323,7 +324,7 @@ async fn agents_keep_to_what_they_may_do() {
     assert_paired(&model);
 }
 
-/// The same once more changes nothing, also when the run is over or another one has begun (lesson 9).
+/// A repeated message changes nothing, also after the run has ended or another has begun (lesson 9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_harmless_whenever_it_comes() {
     let (model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
@@ -351,7 +352,7 @@ async fn a_repeat_is_harmless_whenever_it_comes() {
     repeated().await;
 }
 
-/// Two windows on two nodes both say what came of a call, where it is all that the run waits for.
+/// Two windows on two nodes send the result of the last open call at once. It is recorded once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_result_at_once_is_taken_once() {
     let model = ScriptedModel::start().await;
@@ -369,7 +370,7 @@ async fn the_same_result_at_once_is_taken_once() {
         let brought = result(&call, "written");
         tokio::join!(first.say(&brought), second.say(&brought));
         for ide in [&mut first, &mut second] {
-            // The first error is that of what was said after the result.
+            // The first error answers the message after the result.
             ide.say(&json!({ "type": "shout" })).await;
             let error = ide.find("error").await;
             assert_eq!(error["errors"][0]["pointer"], "/type", "{error}");
@@ -377,7 +378,7 @@ async fn the_same_result_at_once_is_taken_once() {
     }
 }
 
-/// What a tool brought is JSON of any kind, and is told as it was written.
+/// The result of a tool is any JSON, and reaches the agent exactly as it was written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_keeps_its_digits() {
     let (model, _server, mut ide) = coding(vec![Scripted::calls([read("a"), read("b")])]).await;
@@ -394,7 +395,7 @@ async fn a_result_keeps_its_digits() {
     assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!(results[0]), &json!(results[1])));
 }
 
-/// A call is decided on by its own id, or by that of what asks; what is handed out waits for no decision.
+/// A decision names a call by its own id, or by that of its interrupt. A call that was handed out takes no decision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_decided_on_by_the_request() {
     let calls = [read("a"), write("b"), write("c"), write("d")];
@@ -417,7 +418,7 @@ async fn a_call_is_decided_on_by_the_request() {
         }
         decision
     };
-    // Both, of two calls: nobody can know which one is meant.
+    // With two ids of different calls the decision is ambiguous.
     for (call, request) in [(b, c), (c, b)] {
         let refused = ide.refused(&decision(&call["call_id"], &request["request_id"])).await;
         assert_eq!(refused["errors"][0]["pointer"], "/request_id", "{refused}");
@@ -443,8 +444,8 @@ async fn a_call_is_decided_on_by_the_request() {
     assert_eq!(info["pending_approvals"], 0, "{info}");
 }
 
-/// Calls of this wire run in the IDE, so what they may say is what their schemas say. What does not fit is an error
-/// frame that names its place, and the call waits on.
+/// An edit must fit the schema of its tool, as the IDE runs it. An edit that does not fit returns an error frame with
+/// its pointer, and the call stays open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_no_tool_could_carry_out_leaves_the_call_open() {
     let (_model, server, mut ide) = coding(vec![Scripted::calls([write("a.py")])]).await;
