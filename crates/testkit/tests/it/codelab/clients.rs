@@ -1,4 +1,4 @@
-//! What the clients of the source system need beside the document (contract B15), each line of it.
+//! Needs of the source system's clients that the document does not name (contract B15), one by one.
 
 use holdshort_testkit::model::Scripted;
 use reqwest::Method;
@@ -15,7 +15,7 @@ fn write(path: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// A gateway hears what is refused, and goes on: it is the same connection to the IDE.
+/// A gateway receives a refusal and keeps its connection to the IDE: the next message is accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_heard_and_the_next_message_is_taken() {
     let (model, server) = served().await;
@@ -36,7 +36,7 @@ async fn a_refusal_is_heard_and_the_next_message_is_taken() {
     assert_eq!(the(&post(&server, "s", &user("Hi.")).await, "assistant_message")["content"], "Hello.");
 }
 
-/// A message without a session begins one, and the answer says which, once.
+/// A message without a session begins one, and only this answer names the session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_without_a_session_begins_one() {
     let (model, server) = served().await;
@@ -51,12 +51,12 @@ async fn a_message_without_a_session_begins_one() {
     assert!(told.contains("Hi."), "it is the same conversation: {told}");
     let listed = get(&server, "sessions").await;
     assert_eq!((&listed["total"], &listed["sessions"][0]["id"]), (&json!(1), &json!(session)));
-    // Only words begin one.
+    // Only a text begins a session.
     for message in [json!({ "type": "tool_result", "call_id": "c", "result": "x" }), json!({ "type": "x" })] {
         post_refused(&server, &json!({ "message": message })).await;
     }
     assert_eq!(get(&server, "sessions").await["total"], 1);
-    // What is refused in a session that it began names the session: the next message goes on in it.
+    // A refusal in a new session names the session, so that the next message continues in it.
     let poet = json!({ "type": "switch_agent", "agent_type": "poet", "content": "Sing." });
     let frames = post_body(&server, &json!({ "message": poet })).await;
     assert_eq!(kinds(&frames), ["session_info", "error", "done"]);
@@ -67,7 +67,7 @@ async fn a_message_without_a_session_begins_one() {
     assert_eq!(get(&server, "sessions").await["total"], 2);
 }
 
-/// The IDE is gone with the call that it was handed: it is found, and handed out again with the next word.
+/// If the IDE disconnects with a call, the call is listed, and is handed out again with the next message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_call_is_found_and_handed_out_again() {
     let (model, server) = served().await;
@@ -83,7 +83,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
         (&found[0]["tool_name"], &found[0]["arguments"], &found[0]["requires_approval"]),
         (&json!("read_file"), &json!({ "path": "a" }), &json!(false))
     );
-    // A result leaves the other call to whoever runs it.
+    // A result of one call does not hand out the other.
     let frames = post(&server, "s", &result(calls[0], "text")).await;
     assert_eq!(kinds(&frames), ["status", "done"], "{frames:#?}");
     let frames = post(&server, "s", &user("Are you there?")).await;
@@ -95,7 +95,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
     assert_eq!(get(&server, "sessions/s/pending-approvals").await["count"], 0);
 }
 
-/// An IDE that asks its person itself says a no as an error of the call.
+/// An IDE that asks its person itself reports a rejection as an error of the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejection_in_the_ide_is_one_here() {
     let (model, server) = served().await;
@@ -112,9 +112,9 @@ async fn a_rejection_in_the_ide_is_one_here() {
     let (asked, free) = (call("write_file"), call("read_file"));
     let rejected = no(&asked, "not in this folder");
     post(&server, "s", &rejected).await;
-    // Said again it changes nothing.
+    // A repeat changes nothing.
     post(&server, "s", &rejected).await;
-    // Nobody was asked here about this one.
+    // This call was not asked about on the server.
     let frames = post(&server, "s", &no(&free, "it is private")).await;
     assert_eq!(the(&frames, "assistant_message")["content"], "Then not.");
     let told = super::conversation(&model).iter().map(Value::to_string).collect::<String>();
@@ -135,7 +135,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
             [&asked["call_id"], &kind, &reject, &json!("not in this folder")],
         ]
     );
-    // What a person has approved here fails there: that is no rejection.
+    // An approved call that fails in the IDE is not a rejection.
     model.push("coder", Scripted::calls([write("c")]));
     model.push("coder", Scripted::text("It failed."));
     let call = the(&post(&server, "s", &user("Again.")).await, "tool_call").clone();
@@ -148,7 +148,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
     );
 }
 
-/// A plan stands beside the calls that wait, and hides none of them.
+/// A waiting plan does not hide open calls, and they do not hide the plan.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_plan_hides_no_approval() {
     let (model, server) = served().await;
@@ -173,7 +173,7 @@ async fn a_waiting_plan_hides_no_approval() {
     assert_eq!((&pending["count"], pending["pending_plans"].as_array().unwrap().len()), (&json!(1), 1));
 }
 
-/// Sessions are begun, listed and restored; agents are named as the IDE names them.
+/// Sessions are begun, listed and restored; agents have the names of the IDE.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_are_begun_listed_and_restored() {
     let (model, server) = served().await;
@@ -219,7 +219,7 @@ async fn sessions_are_begun_listed_and_restored() {
         (&current["current_agent"], &current["switch_count"], &switch["from"], &switch["to"]),
         (&json!("orchestrator"), &json!(1), &json!("code"), &json!("orchestrator"))
     );
-    // A client that came over the socket is in the list as well, and so is what it said.
+    // The list also has the session of a WebSocket client, with its messages.
     model.push("orchestrator", Scripted::text("Hello."));
     let mut ide = Ide::connect(&server, "third").await;
     ide.say(&user("Hi.")).await;
@@ -259,7 +259,7 @@ async fn sessions_are_begun_listed_and_restored() {
     let stats = get(&server, "events/stats").await;
     let verified = server.get("/v1/audit/verify").await.ok();
     assert_eq!((&stats["total_published"], &stats["failed_handlers"]), (&verified["events"], &json!(0)));
-    // What agents of other workflows ask is none of this edge's business.
+    // Questions of other workflows' agents do not appear on this edge.
     let asks = json!({ "kind": "question", "title": "Which one?" });
     server.post("/v1/interrupts", &asks).await.ok();
     let metrics = get(&server, "events/metrics").await["metrics"].clone();
@@ -267,7 +267,7 @@ async fn sessions_are_begun_listed_and_restored() {
     assert_eq!(get(&server, "health").await["status"], "healthy");
 }
 
-/// Both names are understood, and the IDE's are sent out.
+/// Both names of tools and agents are accepted, and the IDE's names are sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_and_agents_have_the_names_that_the_ide_has() {
     let (model, server) = served().await;
@@ -312,7 +312,7 @@ async fn tools_and_agents_have_the_names_that_the_ide_has() {
     assert_eq!(started, ["code", "code"]);
 }
 
-/// Each route and who gets in: an IDE decides for the person before it, so the agents' token does not.
+/// Each route and its access: an IDE decides for its person, so the agents' token is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_route_lets_in_whom_it_should() {
     let (_model, server) = served().await;
@@ -344,7 +344,7 @@ async fn each_route_lets_in_whom_it_should() {
     }
 }
 
-/// Who opens the connection, or posts the message, may be in a trace already: each run that begins by it is a part of it.
+/// If the client that connects or posts a message sends a trace, each run that it begins becomes a part of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_joins_the_trace_of_its_message() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -1,4 +1,5 @@
-//! `docs/reference/edges/codelab.md` keeps its word: what it shows is understood, or is what comes.
+//! Tests of `docs/reference/edges/codelab.md`: the server accepts the messages that the page shows, and sends the
+//! frames that it shows.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/codelab.md", part)
 }
 
-/// Whether one has the fields of the other, of the same kinds.
+/// Returns true if both values have equal fields of equal types.
 fn alike(shown: &Value, real: &Value) -> bool {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -28,7 +29,7 @@ fn alike(shown: &Value, real: &Value) -> bool {
     }
 }
 
-/// Each is understood: what refuses it is that there is no such plan, call or run.
+/// The server accepts each message of the page. A refusal means only that the plan, call or run does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (model, server) = served().await;
@@ -52,7 +53,7 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// A story in which every frame comes, and each example is like one of them.
+/// A story that receives each type of frame: every example of the page resembles a real frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = served().await;
@@ -85,7 +86,7 @@ async fn what_a_client_hears_is_what_is_shown() {
         let same: Vec<&Value> = heard.iter().filter(|real| real["type"] == example["type"]).collect();
         assert!(found, "nothing like {example:#} came, but {same:#?}");
     }
-    // And nothing comes that is not shown.
+    // Every real frame is documented.
     for real in &heard {
         assert!(shown.iter().any(|example| example["type"] == real["type"]), "{real} is not documented");
     }

@@ -1,4 +1,4 @@
-//! A call is handed out to one connection, whoever else is there (design, invariant 7).
+//! A call is handed out to one connection, however many are open (design, invariant 7).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
@@ -15,7 +15,7 @@ fn write(path: &str) -> Scripted {
     Scripted::call("write_file", json!({ "path": path, "content": "x" }))
 }
 
-/// The coder is in front and says these, and then that it is done.
+/// Starts a session with the coder in front, who replies with these steps and then that it is done.
 async fn coding(steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("handoff_to_coder", json!({ "message": "code" })));
@@ -38,21 +38,21 @@ async fn of_two_windows_one_runs_a_call() {
     let (_model, server) = coding(vec![read("a"), write("b")]).await;
     let (mut first, mut second) = (Ide::connect(&server, "s").await, Ide::connect(&server, "s").await);
     first.say(&user("Code.")).await;
-    // The newest gets what nobody was asked about.
+    // The newest window receives a call that needs no approval.
     let heard = [first.until("done").await, second.until("done").await];
     assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (0, 1), "{heard:#?}");
     let call = to_run(&heard[1])[0].clone();
-    // Any of them may say what came of it.
+    // Any window may send its result.
     first.say(&result(&call, "text")).await;
     let heard = [first.until("done").await, second.until("done").await];
     let asked = the(&heard[0], "tool_call").clone();
     assert_eq!(*the(&heard[1], "tool_call"), asked, "both are asked");
-    // Who approves it gets it.
+    // The window that approves a call receives it.
     first.say(&on_call(&asked, "approve")).await;
     let heard = [first.until("done").await, second.until("done").await];
     assert_eq!((to_run(&heard[0]).len(), to_run(&heard[1]).len()), (1, 0), "{heard:#?}");
     assert_eq!(to_run(&heard[0])[0]["metadata"], json!({ "approved": true }));
-    // A third window is told nothing of what the first one runs.
+    // A third window does not receive the call that the first one runs.
     let mut third = Ide::connect(&server, "s").await;
     first.say(&result(&asked, "written")).await;
     let heard = third.until("done").await;
@@ -74,7 +74,7 @@ async fn the_calls_of_who_leaves_go_to_who_is_left() {
         (&handed_out["call_id"], &json!({ "redelivered": true })),
         "at once, and to the one that is left"
     );
-    // Nobody is left: whoever comes gets it, and is the only one.
+    // No window is left: the next one receives the call, and is the only one.
     drop(first);
     let mut third = Ide::connect(&server, "s").await;
     assert_eq!(third.find("tool_call").await, moved);
@@ -84,7 +84,7 @@ async fn the_calls_of_who_leaves_go_to_who_is_left() {
     assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
 }
 
-/// A gateway's answer ends while its client runs the call.
+/// A call stays with a gateway's client after the answer of the gateway has ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_ended_keeps_its_call() {
     let (_model, server) = coding(vec![read("a")]).await;
@@ -99,7 +99,7 @@ async fn an_answer_that_ended_keeps_its_call() {
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }
 
-/// Whoever says something over HTTP is handed what was lost, and nothing that a window is at.
+/// A message over HTTP receives lost calls, and no call that an open window runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let (_model, server) = coding(vec![read("a")]).await;
@@ -109,7 +109,7 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
     let frames = post(&server, "s", &user("How far?")).await;
     assert_eq!(to_run(&frames).len(), 0, "{frames:#?}");
     drop(window);
-    // As soon as it is seen to be gone.
+    // As soon as the server notices that the window is closed.
     let again = eventually("the window is gone", async || {
         let frames = post(&server, "s", &user("And now?")).await;
         to_run(&frames).first().map(|call| (*call).clone())
@@ -118,8 +118,8 @@ async fn a_word_takes_no_call_from_a_window_that_is_there() {
     assert_eq!((&again["call_id"], &again["metadata"]), (&call["call_id"], &json!({ "redelivered": true })));
 }
 
-/// A client of the source system runs what it has approved, and says so right behind (B11): what it has said already is
-/// heard before it is told anything.
+/// A client of the source system runs the call that it approves, and sends the result at once (B11). The server reads
+/// both messages before it hands out the call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_result_right_behind_the_approval_is_not_handed_out() {
     let paths = ["a", "b", "c", "d"];

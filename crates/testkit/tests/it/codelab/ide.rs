@@ -1,4 +1,4 @@
-//! An IDE and a gateway, as far as the wire goes. Whatever they hear is read strictly (`reader.rs`).
+//! An IDE and a gateway, as seen on the wire. `reader.rs` strictly checks every frame that they receive.
 
 use futures::{SinkExt, StreamExt};
 use holdshort_testkit::server::{PATIENCE, TestServer};
@@ -14,12 +14,12 @@ use super::reader;
 
 pub(crate) struct Ide {
     socket: WebSocketStream<TcpStream>,
-    /// The `id` of the last frame that had one.
+    /// The last `id` of a frame.
     pub(crate) place: String,
 }
 
 impl Ide {
-    /// Connects, and reads what stands: the frames after `session_info` up to so many.
+    /// Connects, and reads `session_info`.
     pub(crate) async fn connect(server: &TestServer, session: &str) -> Self {
         let mut ide = Self::open(server, session).await;
         let info = ide.next().await;
@@ -27,7 +27,7 @@ impl Ide {
         ide
     }
 
-    /// Comes back for what follows a frame.
+    /// Reconnects to receive the frames after a place.
     pub(crate) async fn come_back(server: &TestServer, session: &str, since: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         let path = format!("/edges/codelab/ws/{session}?since={since}");
@@ -36,13 +36,13 @@ impl Ide {
         ide
     }
 
-    /// The same without reading anything.
+    /// Connects without reading a frame.
     pub(crate) async fn open(server: &TestServer, session: &str) -> Self {
         let headers = [("authorization", format!("Bearer {}", server.token()))];
         Self::try_open(server, &format!("/edges/codelab/ws/{session}"), &headers).await.unwrap()
     }
 
-    /// The status where it is refused.
+    /// Connects to a path. Returns the status if the server refuses.
     pub(crate) async fn try_open(
         server: &TestServer,
         path: &str,
@@ -65,7 +65,7 @@ impl Ide {
         self.send(Message::text(message.to_string())).await;
     }
 
-    /// Says several things in one breath: whoever reads the first has the others at hand.
+    /// Sends several messages at once, so that the server has all of them when it reads the first.
     pub(crate) async fn say_all(&mut self, messages: &[Value]) {
         for message in messages {
             self.socket.feed(Message::text(message.to_string())).await.unwrap();
@@ -77,7 +77,7 @@ impl Ide {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
-    /// Without its `id`, which is kept.
+    /// Returns the next frame without its `id`, which is kept in `place`.
     pub(crate) async fn next(&mut self) -> Value {
         loop {
             match timeout(PATIENCE, self.socket.next()).await.expect("a socket that says nothing") {
@@ -96,7 +96,7 @@ impl Ide {
         }
     }
 
-    /// The frames until the server closes, and the code with which it does.
+    /// Returns the frames until the server closes the connection, and the close code.
     pub(crate) async fn until_closed(&mut self) -> (Vec<Value>, Option<u16>) {
         let mut frames = Vec::new();
         loop {
@@ -112,7 +112,7 @@ impl Ide {
         }
     }
 
-    /// The frames up to the one of this type.
+    /// Returns the frames up to the first one of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -123,12 +123,12 @@ impl Ide {
         }
     }
 
-    /// The next frame of this type; what comes before it is passed over.
+    /// Returns the next frame of this type, and skips those before it.
     pub(crate) async fn find(&mut self, kind: &str) -> Value {
         self.until(kind).await.pop().unwrap()
     }
 
-    /// Says something that is not carried out, and gives the error frame.
+    /// Sends a message that is refused. Returns the error frame.
     pub(crate) async fn refused(&mut self, message: &Value) -> Value {
         self.say(message).await;
         let frame = self.next().await;
@@ -137,7 +137,7 @@ impl Ide {
     }
 }
 
-/// The source system leaves nulls out.
+/// Asserts that a frame has no nulls, which the source system omits.
 fn assert_no_nulls(value: &Value) {
     match value {
         Value::Null => panic!("a null on the wire"),
@@ -152,7 +152,7 @@ fn assert_no_nulls(value: &Value) {
     }
 }
 
-/// Posts one message, and gives the frames of the whole answer, without their places.
+/// Posts one message. Returns the frames of the whole answer, without their ids.
 pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) -> Vec<Value> {
     let mut frames = post_body(server, &json!({ "session_id": session, "message": message })).await;
     for frame in &mut frames {
@@ -161,13 +161,13 @@ pub(crate) async fn post(server: &TestServer, session: &str, message: &Value) ->
     frames
 }
 
-/// The same with any body, as the frames come.
+/// Posts a body. Returns the frames of the answer.
 pub(crate) async fn post_body(server: &TestServer, body: &Value) -> Vec<Value> {
     let request = server.request(Method::POST, "/edges/codelab/agent/message/stream").json(body);
     post_request(request).await
 }
 
-/// The same with any request.
+/// Sends a request. Returns the frames of the answer.
 pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value> {
     let read = async {
         let response = request.send().await.unwrap();
@@ -182,7 +182,7 @@ pub(crate) async fn post_request(request: reqwest::RequestBuilder) -> Vec<Value>
     timeout(PATIENCE, read).await.expect("the stream ends")
 }
 
-/// The error with which a post is refused, which is all that it is answered with.
+/// Posts a body that is refused. Returns the error, which is the whole answer.
 pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     let mut frames = post_body(server, body).await;
     assert_eq!(kinds(&frames), ["error", "done"], "{frames:#?}");
@@ -190,19 +190,19 @@ pub(crate) async fn post_refused(server: &TestServer, body: &Value) -> Value {
     frames.remove(0)
 }
 
-/// What is read without a stream; it is there.
+/// Reads a path of the edge without a stream.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     let found = server.get(&format!("/edges/codelab/{path}")).await.ok();
     reader::rest(path, &found);
     found
 }
 
-/// What the frames are, in order.
+/// Returns the types of frames, in order.
 pub(crate) fn kinds(frames: &[Value]) -> Vec<&str> {
     frames.iter().filter_map(|frame| frame["type"].as_str()).collect()
 }
 
-/// The one frame of this type.
+/// Returns the only frame of this type.
 pub(crate) fn the<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
     let found: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == kind).collect();
     assert_eq!(found.len(), 1, "{kind} in {frames:#?}");

@@ -1,4 +1,4 @@
-//! The `CodeLab` edge over the real binary, by a client that is no part of it (cases 24 to 32).
+//! The `CodeLab` edge over the real binary, through an independent client (cases 24 to 32).
 
 mod away;
 mod bad;
@@ -20,17 +20,17 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-/// As it ships.
+/// The shipped workflow.
 pub(crate) const WORKFLOW: &str = include_str!("../../../../../workflows/codelab_ide/workflow.yaml");
 
-/// A server whose agents are played; what they say is to be scripted.
+/// Starts a server with a scripted model, whose replies each test adds.
 async fn served() -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().model(&model).start().await;
     (model, server)
 }
 
-/// The same with a workflow that is like the shipped one.
+/// Starts such a server with a variant of the shipped workflow.
 async fn served_with(workflow: &str) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("codelab_ide", workflow).model(&model).start().await;
@@ -41,7 +41,7 @@ pub(crate) fn subtask(id: &str, agent: &str, needs: &[&str]) -> Value {
     json!({ "id": id, "description": format!("do {id}"), "agent": agent, "depends_on": needs })
 }
 
-/// The agent proposes these.
+/// Returns a reply that proposes this plan.
 pub(crate) fn plans(subtasks: &[Value]) -> Scripted {
     Scripted::call("create_plan", json!({ "subtasks": subtasks }))
 }
@@ -62,19 +62,19 @@ pub(crate) fn result(call: &Value, text: &str) -> Value {
     json!({ "type": "tool_result", "call_id": call["call_id"], "result": text })
 }
 
-/// The status of the frame that ends what followed.
+/// Returns the status of a `done` frame.
 fn done(frame: &Value) -> &str {
     assert_eq!(frame["type"], "done", "{frame}");
     frame["status"].as_str().unwrap()
 }
 
-/// The messages that the model was sent last, without the system's.
+/// Returns the messages of the model's last request, without the system's.
 fn conversation(model: &ScriptedModel) -> Vec<Value> {
     let request = model.requests().pop().unwrap();
     request.body["messages"].as_array().unwrap().iter().skip(1).cloned().collect()
 }
 
-/// As strict providers demand: after a reply with calls come their results, each once, and nothing between.
+/// Asserts the rule of strict providers: after a reply with calls come their results, each once, with nothing between.
 fn assert_paired(model: &ScriptedModel) {
     for request in model.requests() {
         let messages = request.body["messages"].as_array().unwrap();

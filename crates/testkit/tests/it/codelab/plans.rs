@@ -16,14 +16,14 @@ fn five() -> Vec<Value> {
         .collect()
 }
 
-/// Every agent does its subtask with a word.
+/// Makes every agent complete its subtask with a short text.
 fn all_say_done(model: &ScriptedModel) {
     for agent in ["coder", "debug", "ask", "architect"] {
         model.script(agent, [Scripted::text(format!("{agent} is done."))]);
     }
 }
 
-/// A plan waits in session `s`.
+/// Starts session `s` with a plan that waits for a decision.
 async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) {
     let (model, server) = served().await;
     model.script("orchestrator", [plans(subtasks)]);
@@ -35,7 +35,7 @@ async fn planned(subtasks: &[Value]) -> (ScriptedModel, TestServer, Ide, Value) 
     (model, server, ide, plan)
 }
 
-/// The run behind the session.
+/// Returns the run of the session.
 async fn run_of(server: &TestServer) -> Value {
     server.get("/v1/runs").await.ok()["items"][0].clone()
 }
@@ -62,7 +62,7 @@ async fn a_plan_is_shown_and_nothing_runs_before_the_decision() {
     );
     assert_eq!(model.requests().len(), 1, "nobody works");
 
-    // Words run nothing, whatever they say (B4).
+    // A text message does not run anything, whatever it says (B4).
     for words in ["yes, go ahead", "no"] {
         ide.say(&user(words)).await;
         let notice = ide.next().await;
@@ -111,7 +111,7 @@ async fn an_approved_plan_is_carried_out_in_order_by_its_agents() {
     expected["content"] = json!("The plan is completed: 5 of 5 subtasks completed, 0 failed, 0 skipped.");
     expected["metadata"] = facts;
     assert_eq!(*completed, expected);
-    // One after the other: each heard what the ones before it brought.
+    // Subtasks run in order, and each agent reads the results of the earlier ones.
     let last = model.requests_of("architect").pop().unwrap().texts().join("\n");
     assert!(last.contains("coder is done.") && last.contains("ask is done."), "{last}");
     assert_eq!(run_of(&server).await["end_reason"], "done");
@@ -129,7 +129,7 @@ async fn a_rejected_plan_is_dropped_and_the_session_goes_on() {
     assert!(cancelled["content"].as_str().unwrap().contains("This is not the way."), "{cancelled}");
     assert_eq!(run_of(&server).await["status"], "completed");
 
-    // The next word is heard as any other, and what was said before goes with it.
+    // The next message is handled as usual, with the earlier conversation.
     model.script("orchestrator", [Scripted::text("Then I explain it.")]);
     ide.say(&user("Explain it instead.")).await;
     let frames = ide.until("done").await;
@@ -192,7 +192,7 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
     model.script("debug", [Scripted::status(400)]);
     let mut approve = json!({ "type": "plan_decision", "decision": "approved" });
     approve["approval_request_id"] = plan["metadata"]["approval_request_id"].clone();
-    // Both names of one plan are as good as one.
+    // A decision may name the plan by both of its ids.
     approve["plan_id"] = plan["metadata"]["plan_id"].clone();
     ide.say(&approve).await;
     let frames = ide.until("done").await;
@@ -207,7 +207,7 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
         (&completed["plan_status"], &completed["completed"], &completed["failed"], &completed["skipped"]),
         (&json!("partial"), &json!(1), &json!(1), &json!(1))
     );
-    // Nobody started what was skipped.
+    // A skipped subtask never starts.
     let started = frames.iter().filter(|frame| frame["type"] == "subtask_started").count();
     assert_eq!(started, 2);
 }
@@ -237,12 +237,12 @@ async fn another_plan_can_be_asked_for() {
     assert_ne!(second["metadata"]["plan_id"], plan["metadata"]["plan_id"]);
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("one step is enough"), "{told}");
-    // The first one is closed.
+    // The first request is closed.
     let late = ide.refused(&on_plan(&plan, "approve")).await;
     assert_eq!(late["code"], "already_resolved", "{late}");
 }
 
-/// The gateway's way: each message is a request, its frames the answer, and the answer ends.
+/// The gateway's transport works alike: each message is a request, and its answer streams the frames and ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_over_server_sent_events() {
     let (model, server) = served().await;
@@ -274,7 +274,7 @@ async fn the_same_over_server_sent_events() {
     );
 }
 
-/// The IDE is started again in the middle of a plan, and so is the server (lesson 7, case 32).
+/// A plan continues after the IDE and the server were restarted (lesson 7, case 32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_goes_on_after_everything_was_started_again() {
     let (_model, mut server, ide, plan) = planned(&five()[..2]).await;
@@ -291,7 +291,7 @@ async fn a_plan_goes_on_after_everything_was_started_again() {
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// Nobody decides: the plan is dropped, and that is not called a rejection.
+/// A plan without a decision is dropped, with the outcome `expired` and not `rejected`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_nobody_decides_on_expires() {
     let (model, server) = super::served_with(&super::WORKFLOW.replace("300s", "300ms")).await;
@@ -307,7 +307,7 @@ async fn a_plan_that_nobody_decides_on_expires() {
     assert_eq!(log["events"][0]["decision"], "expired");
 }
 
-/// Another version of a plan that is carried out is decided on beside it.
+/// A replacement of a running plan needs its own decision. If it is rejected, the plan continues unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let (model, server, mut ide, plan) =
@@ -325,7 +325,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let id = &plan["metadata"]["plan_id"];
     assert_ne!(&second["metadata"]["plan_id"], id);
     ide.find("done").await;
-    // Words are heard meanwhile: the plan is carried out.
+    // Messages are accepted, as the plan is running.
     ide.say(&user("Mind the tests.")).await;
     holdshort_testkit::server::eventually("the word", async || {
         (server.events_of(&run, "message_added").await.len() == 1).then_some(())
@@ -347,7 +347,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     assert_eq!(&listed["plans"][0]["plan_id"], id);
 }
 
-/// What a client was shown it may send back, under either name of what a subtask waits for.
+/// A client may send back the subtasks that it was shown, with either name for their dependencies.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_shown_can_be_sent_back() {
     let nobodys = json!({ "id": "s2", "description": "do s2", "depends_on": ["s1"] });
@@ -375,7 +375,7 @@ async fn what_was_shown_can_be_sent_back() {
     assert_eq!((&second["dependencies"], &second["status"]), (&json!(["s1"]), &json!("completed")));
 }
 
-/// A person ends a subtask at its limit: that is no last word of its agent.
+/// If a person ends a subtask at its limit, its completion reason is the limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     let workflow = super::WORKFLOW.replace("limits: {tool_calls: 20}", "limits: {tool_calls: 1}");
@@ -407,7 +407,7 @@ async fn a_subtask_that_is_ended_at_its_limit_says_so() {
     );
 }
 
-/// Another plan may be asked for so often, and the last time says that it is.
+/// The number of requested plans is limited, and the last request is answered with a notice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_wish_for_another_plan_says_so() {
     let (model, _server, mut ide, mut plan) = planned(&five()).await;

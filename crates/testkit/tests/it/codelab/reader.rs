@@ -1,5 +1,5 @@
-//! The clients of the source system as strict readers (contract B15): both gateways, and the IDE behind them. What one
-//! of them would drop, misread or show as an empty bubble fails here. It stands on every connection of these tests.
+//! Strict readers of the source system's clients (contract B15): both gateways and the IDE. Any frame that one of them
+//! would drop, misread or show as an empty bubble fails the test. All connections of these tests use them.
 
 #![expect(
     dead_code,
@@ -26,7 +26,7 @@ const TOOLS: &[&str] = &[
     "create_directory",
 ];
 
-/// A text that is shown: an empty one would be an empty bubble.
+/// A displayed text. An empty text would be an empty bubble.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Shown(String);
@@ -63,7 +63,7 @@ impl TryFrom<String> for Tool {
     }
 }
 
-/// What the IDE reads of every frame before it looks at its type: one field of another type, and the frame is dropped.
+/// Fields that the IDE parses in every frame, before its type. If one has another type, the IDE drops the frame.
 #[derive(Deserialize)]
 struct Any {
     #[serde(rename = "type")]
@@ -231,7 +231,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> T {
     parsed(value).unwrap_or_else(|error| panic!("a client misreads this: {error}\n{value:#}"))
 }
 
-/// A frame, as the IDE parses it.
+/// Checks a frame as the IDE parses it.
 pub(crate) fn frame(value: &Value) {
     checked(value).unwrap_or_else(|error| panic!("the IDE misreads this: {error}\n{value:#}"));
 }
@@ -253,7 +253,7 @@ fn checked(value: &Value) -> Result<(), String> {
     if is_read { Ok(()) } else { Err(what.to_owned()) }
 }
 
-/// What the clients misread, and did of what was sent before they were asked.
+/// The reader detects frames that the clients misread, some of which the server once sent.
 #[test]
 fn what_a_client_would_misread_is_noticed() {
     let completed = |result: Value| {
@@ -298,7 +298,7 @@ fn what_a_client_would_misread_is_noticed() {
     }
 }
 
-/// Both gateways read an answer to its end, whatever stands around it, and hear nothing of another status.
+/// Both gateways read an answer to its end, ignore other lines, and read nothing of an answer with another status.
 #[test]
 fn an_answer_is_read_as_the_gateways_read_it() {
     let said = r#"{"type":"assistant_message","content":"Hi.","token":"Hi.","is_final":true}"#;
@@ -314,18 +314,18 @@ fn an_answer_is_read_as_the_gateways_read_it() {
     }
 }
 
-/// What a gateway forwards of an answer, and whether it heard that the answer is over.
+/// Frames that a gateway forwards from an answer, and true if it read the end of the answer.
 #[derive(Debug, PartialEq)]
 struct Forwarded {
     frames: Vec<Value>,
     is_over: bool,
-    /// The session that the later gateway goes on with.
+    /// Session with which the later gateway continues.
     session: Option<String>,
 }
 
-/// Line by line, as both gateways read: an event's name, then its data. The document's drops the nulls of a `message`
-/// and forwards any other event as it is; the later one drops the nulls of all, and takes a `session_info` for the
-/// beginning of a session.
+/// Reads an answer line by line, as both gateways do: the name of an event, then its data. The gateway of the document
+/// removes nulls from `message` events and forwards other events unchanged. The later gateway removes nulls from all
+/// events, and takes a `session_info` for the start of a session.
 fn forwarded(body: &str, is_later: bool) -> Forwarded {
     let mut heard = Forwarded { frames: Vec::new(), is_over: false, session: None };
     let mut event = None;
@@ -354,7 +354,7 @@ fn forwarded(body: &str, is_later: bool) -> Forwarded {
     heard
 }
 
-/// An answer over HTTP, through both gateways to the IDE. The session that it begins, if it does.
+/// Checks an answer over HTTP through both gateways and the IDE. Returns the session that it begins.
 pub(crate) fn answer(status: u16, body: &str) -> Option<String> {
     assert_eq!(status, 200, "the document's gateway is deaf from here on: {body}");
     let [document, later] = [false, true].map(|is_later| forwarded(body, is_later));
@@ -514,7 +514,7 @@ struct Audited {
     modified_subtasks: Option<Vec<Part>>,
 }
 
-/// What is read without a stream, by the last part of its path.
+/// Checks an answer without a stream, by the last part of its path.
 pub(crate) fn rest(path: &str, value: &Value) {
     let path = path.split('?').next().unwrap_or(path);
     match path.rsplit('/').next().unwrap_or(path) {

@@ -1,4 +1,5 @@
-//! Who may what: 401, then 403, then 404 (contract D9), roles (D6), rates (D5, D6) and pages of other origins.
+//! Access to the crew edge: 401, then 403, then 404 (contract D9), roles (D6), rate limits (D5, D6) and pages of other
+//! origins.
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
@@ -25,7 +26,7 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
     let run = json!({"crew_name": "none"});
     let pause = json!({"findings": "x", "risk_level": "low"});
     let resume = json!({"status": "maybe"});
-    // Each with something that is not there, or does not fit: 403 comes before.
+    // Each request names a missing target or is invalid: 403 takes precedence.
     let none = "run_01k6f0000000000000000000zz";
     let table: Vec<(Method, String, Option<&Value>, [u16; 7])> = vec![
         (Method::POST, "/crew/run".into(), Some(&run), [404, 404, 403, 403, 403, 403, 403]),
@@ -54,11 +55,11 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
         let who: Vec<&str> = people.iter().map(|(who, _)| *who).collect();
         assert_eq!(found, expected, "{method} {path}: {who:?}");
     }
-    // Of others' reviews a reviewer is told nothing.
+    // A reviewer sees no reviews of others.
     let listed = ask(&server, &people[2].1, Method::GET, "/crew/reviews", None).await.1;
     assert_eq!(listed["reviews"], json!([]));
 
-    // A dead token, and none.
+    // An expired token, and an invalid one.
     let dead = issuer.token_until("andy", "analyst", holdshort_testkit::issuer::now() - 5);
     for token in [dead.as_str(), "nonsense"] {
         let (status, told) = ask(&server, token, Method::GET, &format!("/crew/status/{none}"), None).await;
@@ -69,7 +70,7 @@ async fn each_role_may_what_it_may_and_who_may_not_is_told_before_what_is_not_th
     assert_eq!(post(&server, &format!("/crew/pause/{task}"), &pause).await.0, 403);
 }
 
-/// A reviewer sees the reviews that are theirs, and of the task no more than belongs to the review.
+/// A reviewer sees their own reviews, and of their tasks only what belongs to the review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reviewer_sees_what_is_theirs_to_review() {
     let model = model().await;
@@ -92,7 +93,7 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let frame = frames(&mut socket, "hitl_review_requested").await.remove(0);
     assert_eq!((&frame["status"], &frame["inputs"]), (&json!("PAUSED"), &Value::Null), "{frame}");
     assert_eq!(connected(&server, &dora, &task).await.err(), Some(403));
-    // What a service finds beside it is withheld as it would be in a review of its own.
+    // Findings that a service adds to a review are withheld by the rules of the review.
     let service = key(&server, "watcher", "agent").await;
     let details = json!({"iban": "DE02-1203-0000", "amount": 14});
     let found = json!({"findings": "Another account", "risk_level": "high", "details": details});
@@ -109,7 +110,8 @@ async fn a_reviewer_sees_what_is_theirs_to_review() {
     let path = format!("/crew/resume/{task}");
     let decision = json!({"status": "approved"});
     assert_eq!(ask(&server, &dora, Method::POST, &path, Some(&decision)).await.0, 403);
-    // Where the crew says who reviews, whoever starts crews does not (lesson 57), over neither door, nor does an admin.
+    // If the crew names its reviewers, neither the person who starts crews nor an admin may decide (lesson 57), over
+    // either path.
     for (who, role) in [("andy", "analyst"), ("ann", "admin")] {
         let token = issuer.token(who, role);
         for path in [&path, &format!("/webhooks/callback/{review}")] {
@@ -157,7 +159,7 @@ async fn five_crews_a_minute_and_what_is_left_is_told() {
     assert_eq!(status, 429);
     assert!((1..=12).contains(&number(&headers, "retry-after")), "{headers:?}");
 
-    // Whoever may not is no load; each has their own.
+    // A refused caller uses up no rate limit. Each caller has a limit of their own.
     let path = "/crew/resume/run_01k6f0000000000000000000zz".to_owned();
     let codes: Vec<u16> = [
         send(path.clone(), json!({})).await.0,
@@ -189,7 +191,7 @@ async fn pages_of_named_origins_may_call_the_edge_and_nothing_else() {
     let (ours, other) = ("https://reviews.example.org", "https://evil.example.org");
     let run = format!("{BASE}/crew/run");
     assert_eq!(call(Method::OPTIONS, &run, ours).await, (204, Some(ours.to_owned())));
-    // Its client sends what guards its own cookie along.
+    // The client also sends the header that protects its own cookie.
     let asks = server.request(Method::OPTIONS, &run).header("origin", ours);
     let asks = asks.header("access-control-request-method", "POST").send().await.unwrap();
     let allowed = asks.headers()["access-control-allow-headers"].to_str().unwrap().to_ascii_lowercase();

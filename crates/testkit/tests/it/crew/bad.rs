@@ -1,4 +1,4 @@
-//! What does not fit: each with its status, a `detail` in words, and nothing changed (case 42).
+//! Invalid requests: each has a status and a `detail` in plain words, and changes nothing (case 42).
 
 use reqwest::Method;
 use serde_json::json;
@@ -13,7 +13,7 @@ async fn bad_requests_are_told_in_words_and_change_nothing() {
     let table = [
         ("/crew/run", json!({}), 422),
         ("/crew/run", json!({"crew_name": 5}), 422),
-        // No document of addresses has this one: `Allow` says more.
+        // The OpenAPI document does not cover this edge: the answer refers to the header `Allow` instead.
         ("/crew/agents", json!({}), 405),
         ("/crew/run", json!({"crew_name": "fraud", "inputs": []}), 422),
         ("/crew/run", json!({"crew_name": "fraud", "asynch": true}), 422),
@@ -65,7 +65,7 @@ async fn case_42_a_task_in_the_wrong_state() {
     let pause = async |task: &str, body: &serde_json::Value| {
         ask(&server, &service, Method::POST, &format!("/crew/pause/{task}"), Some(body)).await
     };
-    // Running.
+    // The task is running.
     model.script("nlq_translator", vec![holdshort_testkit::model::Scripted::hang()]);
     let (_, run) = post(&server, "/crew/run", &json!({"crew_name": "fraud", "async_execution": true})).await;
     let task = run["task_id"].as_str().unwrap();
@@ -96,7 +96,7 @@ async fn case_42_a_task_in_the_wrong_state() {
         shown["findings"], "x\n{\"rule\":\"S-1\"}",
         "a text, whatever was sent: its form draws nothing else"
     );
-    // Ended.
+    // The task has ended.
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "rejected"})).await;
     let (status, told) = pause(task, &findings).await;
     assert_eq!(status, 409, "{told}");

@@ -1,5 +1,5 @@
-//! Callbacks that do not come as they were sent: again, in another order, too late, or from nobody who may decide (contracts
-//! E17, E18). Of what arrives the first that counts is the decision, whatever it says of its own time.
+//! Callbacks that arrive repeated, reordered, late, or without the right to decide (contracts E17, E18). The first
+//! valid callback decides, whatever time it claims to have been sent.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -8,18 +8,19 @@ use serde_json::{Value, json};
 
 use super::{BASE, get, model, paused, post, review, setup, wait_state};
 
-/// By whose hand a callback comes.
+/// Credential of a callback.
 #[derive(Clone, Copy, Debug)]
 enum By {
-    /// Somebody who is signed in; what they say of when they sent it.
+    /// A token of a person, with the time at which they claim to have sent it.
     Token(&'static str),
-    /// The link that approves, which was made first, and the one that rejects.
+    /// The link that approves, made first, and the link that rejects.
     Older,
     Newer,
-    /// An agent's token.
+    /// A token of an agent.
     Agent,
     Nobody,
-    /// The link that approves, with another seal; of another review; and whose decision the body changes.
+    /// The approving link with an altered signature, one of another review, and one whose decision the body
+    /// contradicts.
     Altered,
     OfAnother,
     Turned,
@@ -27,7 +28,7 @@ enum By {
 use By::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
 
 impl By {
-    /// What it says where it says it in the body.
+    /// Returns the body, if the callback has one.
     fn body(self, says: &str) -> Option<Value> {
         match self {
             Token(at) => Some(json!({"status": says, "timestamp": at})),
@@ -37,7 +38,7 @@ impl By {
     }
 }
 
-/// When what was sent arrives.
+/// Time at which the callback arrives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     InTime,
@@ -49,9 +50,9 @@ use When::{InTime, Late};
 struct Row {
     what: &'static str,
     when: When,
-    /// In the order of their arrival, and what each is answered.
+    /// Callbacks in order of arrival, with the expected status of each.
     arrives: &'static [(By, &'static str, u16)],
-    /// Where the task is then, and how many decisions were made.
+    /// Final status of the task, and number of decisions.
     ends: (&'static str, usize),
 }
 
@@ -130,7 +131,7 @@ const TABLE: [Row; 10] = [
     },
 ];
 
-/// What a sender has of one review.
+/// Data that a sender has about one review.
 struct Known {
     task: String,
     url: String,
@@ -172,7 +173,7 @@ impl Known {
     }
 }
 
-/// A server whose reviews of one crew expire soon.
+/// Starts a server with two crews. Reviews of one of them expire soon.
 async fn server_of_both() -> (ScriptedModel, TestServer) {
     let model = model().await;
     let brief = super::WORKFLOW.replace("name: fraud", "name: brief") + "gates: {review: {expires_in: 5s}}\n";
@@ -216,7 +217,7 @@ async fn of_what_arrives_the_first_that_counts_decides() {
     assert_eq!(get(&server, &format!("/crew/status/{}", other.task)).await["status"], "PAUSED");
 }
 
-/// Two checkers that work side by side.
+/// Two checkers that work in parallel.
 const SIDE_BY_SIDE: &str = "
 name: both
 description: Two reviews at once.
@@ -228,7 +229,7 @@ phases:
   - {id: second, kind: one_shot, agent: second_checker, needs: []}
 ";
 
-/// The callbacks of two reviews of one run arrive in the other order than they were sent in: each decides on its own review.
+/// Callbacks of two reviews in one run may arrive in any order: each decides its own review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
     let model = model().await;
@@ -256,7 +257,7 @@ async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
     assert_eq!(post(&server, &sent_last, &earlier).await.0, 409, "it is decided, and with other words");
     assert_eq!(post(&server, &sent_first, &earlier).await.0, 200);
     wait_state(&server, &task, "COMPLETED").await;
-    // Both come once more, again in the other order.
+    // Both are repeated, again in the other order.
     assert_eq!(post(&server, &sent_last, &later).await.0, 200);
     assert_eq!(post(&server, &sent_first, &earlier).await.0, 200);
     assert_eq!(server.events_of(&task, "decision_made").await.len(), 2);
@@ -265,7 +266,7 @@ async fn callbacks_of_two_reviews_of_one_run_arrive_in_any_order() {
         assert_eq!(server.interrupt(id).await["resolution"]["text"], words);
     }
 
-    // What was sent last ends the task: what was sent before it, and comes after it, finds nothing to decide.
+    // The callback that was sent last ends the task. An earlier one that arrives after it finds no open review.
     let (task, sent_first, sent_last) = both().await;
     assert_eq!(post(&server, &sent_last, &said("rejected", "no", LATER)).await.0, 200);
     wait_state(&server, &task, "FAILED").await;

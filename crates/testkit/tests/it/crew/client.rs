@@ -1,5 +1,5 @@
-//! The clients in `examples/crew`: that in JavaScript as the clients of the source system use theirs (contract D9), that in
-//! Python at a command line.
+//! The clients in `examples/crew`: the JavaScript one, used like those of the source system (contract D9), and the
+//! Python one on a command line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,7 +43,7 @@ async fn the_clients_of_the_source_system_find_what_they_know() {
     assert!(story.status.success() && out.contains("\"ok\":true"), "{out}\n{err}");
 }
 
-/// `client.py` as it stands in the repository, at this address.
+/// `client.py` of the repository, with the address of a server.
 struct Python<'s> {
     base: &'s str,
     token: &'s str,
@@ -83,7 +83,7 @@ impl<'s> Python<'s> {
     }
 }
 
-/// A webhook as a receiver keeps it: the file of its headers, and the file of its body.
+/// Saves a webhook as a receiver would: its headers and its body in two files.
 fn kept(folder: &Path, received: &Received, body: &[u8]) -> [String; 2] {
     let headers: BTreeMap<&str, &str> =
         received.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
@@ -114,7 +114,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     assert_eq!((&review["risk_level"], &review["status"]), (&json!("high"), &json!("pending")), "{review}");
     assert!(python.ok(&["reviews"]).await.to_string().contains(review["review_id"].as_str().unwrap()));
 
-    // What the webhook was sent is checked over the very bytes, by nothing else than the secret.
+    // The webhook is verified over its exact bytes, with the secret alone.
     let told = sink.wait_for(1).await.remove(0);
     let folder = tempfile::tempdir().unwrap();
     let [headers, body] = kept(folder.path(), &told, &told.body);
@@ -140,7 +140,7 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     python.ok(&["unregister", hook["webhook_id"].as_str().unwrap()]).await;
 }
 
-/// Where nobody answers, or something else than this API: a line that says so, and no traceback.
+/// An address that does not answer, or is not this API, is reported in one line without a traceback.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_goes_wrong_on_the_way_is_one_line_in_python() {
     let sink = WebhookSink::start().await;

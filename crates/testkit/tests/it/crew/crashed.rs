@@ -1,4 +1,5 @@
-//! A crew whose server ends after each of its commits, one at a time: one task, one review, one decision, one end (case 44).
+//! A crew whose server is aborted after each of its commits in turn: one task, one review, one decision, one end (case
+//! 44).
 
 use std::cell::RefCell;
 
@@ -10,12 +11,12 @@ use super::{BASE, asked, model, setup};
 use crate::aborts::{Look, play_each, see_through};
 use crate::demo::ABORT_AFTER;
 
-/// One look at the story: it begins, or is begun already; a review is decided; and it is over.
+/// Looks at the story once: starts the task, decides on its review, or returns true at its end.
 async fn look(server: &TestServer, task: &RefCell<Option<String>>) -> Option<bool> {
     let body = json!({"crew_name": "fraud", "inputs": {"case": 1}, "async_execution": true});
     let known = task.borrow().clone();
     let Some(id) = known else {
-        // Whoever got no answer asks again, under the same key.
+        // A client without an answer repeats the request under its idempotency key.
         let asked = server
             .request(Method::POST, &format!("{BASE}/crew/run"))
             .header("idempotency-key", "k")
@@ -48,7 +49,7 @@ async fn play(n: u64) -> bool {
     let model = model().await;
     let started = setup(&model).program(aborting()).env("CREW_RESUMES_PER_MINUTE", "1000");
     let mut server = started.env(ABORT_AFTER, &n.to_string()).stopped();
-    // It may end before it serves.
+    // The server may be aborted before it serves.
     let mut aborted = false;
     if server.try_start().await.is_err() {
         aborted = true;
@@ -70,7 +71,7 @@ async fn play(n: u64) -> bool {
     assert_eq!(counts.map(count), [1; 5], "{what}: {story:?}");
     let status: Value = server.get(&format!("{BASE}/crew/status/{id}")).await.ok();
     assert_eq!(status["result"], json!({"report": "done", "cases": 1}), "{what}");
-    // At most the one reply that was on its way is asked for once more.
+    // At most the one reply that was lost is requested again.
     let replies: usize = asked(&model).into_iter().sum();
     assert!((5..=6).contains(&replies), "{what}: {replies} requests");
     aborted || ended

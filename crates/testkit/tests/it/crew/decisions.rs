@@ -1,4 +1,4 @@
-//! Who decides, how often it counts, and in whose name (contracts E17, E29, E36).
+//! Decisions: who may decide, how often a decision takes effect, and in whose name (contracts E17, E29, E36).
 
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 
 use super::{Issuer, ask, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
-/// Beside one interrupt (`core/src/limits.rs`).
+/// Limit of comments on one interrupt (`core/src/limits.rs`).
 const COMMENTS: usize = 200;
 
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
     ask(server, token, Method::POST, &format!("/crew/resume/{task}"), Some(body)).await
 }
 
-/// A task may wait for another review by the time that an answer arrives again.
+/// A decision with the id of another review is refused. A repeated answer may meet a task that waits for a later
+/// review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_that_names_another_review_decides_nothing() {
     let (_model, server) = server().await;
@@ -27,7 +28,7 @@ async fn a_decision_that_names_another_review_decides_nothing() {
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &of(&review)).await.0, 200);
 }
 
-/// What else holds a task is told to whoever approves it.
+/// The answer to an approval names what else holds the task.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approval_says_what_the_task_still_waits_for() {
     let (_model, server) = server().await;
@@ -40,7 +41,7 @@ async fn an_approval_says_what_the_task_still_waits_for() {
     assert!(told["message"].as_str().unwrap().contains("Paused by a person"), "{told}");
     assert_eq!(get(&server, &format!("/crew/status/{one}")).await["status"], "PAUSED");
 
-    // Whoever comes next alone, and all of it.
+    // A freeze of the next agent only, and a freeze of everything.
     for (task, part) in [(third, json!({"agent": "report_writer"})), (other, json!({}))] {
         let mut freeze = part;
         freeze["reason"] = "a look".into();
@@ -51,7 +52,7 @@ async fn an_approval_says_what_the_task_still_waits_for() {
     }
 }
 
-/// A form that knows no review leaves it out; one that names none that could be is mistaken.
+/// A form without a review omits its id. An invalid id is refused with its pointer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_that_is_none_is_refused_where_it_stands() {
     let (_model, server) = server().await;
@@ -77,7 +78,8 @@ async fn an_id_that_is_none_is_refused_where_it_stands() {
     assert_eq!(post(&server, &resume, &null).await.0, 200);
 }
 
-/// The answer to the first review is sent again, as after a time-out, when the task waits for the second.
+/// The answer to the first review is repeated, as after a timeout, while the task waits for the second. It decides
+/// nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let (model, server) = server().await;
@@ -87,13 +89,13 @@ async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let path = format!("/crew/pause/{task}");
     let (_, held) = ask(&server, &service, Method::POST, &path, Some(&held)).await;
     model.release();
-    // What a reviewer says while the analyst works is told it, and it is asked once more.
+    // Otherwise the reviewer's comment would reach the working analyst, which would cost one more request.
     let replies = async || server.events_of(&task, "model_replied").await.len();
     eventually("the analyst is done", async || (replies().await == 2).then_some(())).await;
 
     let resume = format!("/crew/resume/{task}");
     let answer = json!({"status": "approved", "comments": "a namesake"});
-    // Of the only review no id is needed.
+    // The only review needs no id.
     assert_eq!(post(&server, &resume, &answer).await.0, 200);
     let next = eventually("the next review is open", async || {
         let shown = get(&server, &format!("/crew/status/{task}")).await;
@@ -106,7 +108,7 @@ async fn an_answer_that_is_sent_again_never_decides_on_the_next_review() {
     let named = |id: &Value| json!({"status": "approved", "comments": "a namesake", "review_id": id});
     let (status, told) = post(&server, &resume, &named(&held["review_id"])).await;
     assert_eq!((status, &told["review_id"]), (200, &held["review_id"]), "told again: {told}");
-    // The callback is of one review.
+    // The callback belongs to one review.
     let callback = format!("/webhooks/callback/{}", held["review_id"].as_str().unwrap());
     let (status, told) = post(&server, &callback, &named(&next)).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/review_id")), "{told}");
@@ -127,7 +129,7 @@ async fn the_first_decision_counts_the_same_again_is_told_again_and_another_is_r
     let first = post(&server, &format!("/crew/resume/{task}"), &decision).await;
     assert_eq!((first.0, &first.1["status"]), (200, &json!("resuming")));
     assert_eq!(post(&server, &format!("/crew/resume/{task}"), &decision).await, first);
-    // The callback is the same door.
+    // The callback decides by the path of a resume.
     assert_eq!(post(&server, &format!("/webhooks/callback/{review}"), &decision).await, first);
     for other in [json!({"status": "rejected"}), json!({"status": "approved", "comments": "different"})] {
         let (status, told) = post(&server, &format!("/crew/resume/{task}"), &other).await;
@@ -154,13 +156,13 @@ async fn the_actor_is_whoever_is_signed_in() {
     assert_eq!(status, 403, "{told}");
     assert!(told["detail"].as_str().unwrap().contains("bob@example.com"));
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
-    // Her own name, in whatever case.
+    // Her own name, in any case.
     let as_alice = json!({"status": "approved", "reviewer": "Alice@Example.com", "comments": "ok"});
     assert_eq!(resume(&server, &alice, &task, &as_alice).await.0, 200);
     let review = get(&server, &format!("/crew/review/{task}")).await;
     assert_eq!(review["responses"][0]["reviewer"], "alice@example.com");
 
-    // What a form sends that knows no user, beside keys that change nothing.
+    // A form without a user sends these names, and keys that have no effect.
     for nobody in ["Unknown Reviewer", "unknown_reviewer", ""] {
         let task = run().await;
         let sent = json!({
@@ -176,14 +178,14 @@ async fn the_actor_is_whoever_is_signed_in() {
     }
 }
 
-/// It is in the event of the decision, and told wherever that is told. It is what the service says.
+/// If a service decides for a person, the decision's event and all its views hold their name, as the service gives it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     let (_model, server) = server().await;
     let (task, _) = paused(&server).await;
     let [opened] = &server.events_of(&task, "interrupt_opened").await[..] else { panic!("one review") };
     let interrupt = opened["data"]["interrupt"].as_str().expect("an id").to_owned();
-    // Nothing more can stand beside it: of no account to a decision.
+    // The list of comments is full, which does not affect a decision.
     for n in 0..COMMENTS {
         let path = format!("/v1/interrupts/{interrupt}/comments");
         server.post(&path, &json!({"text": n.to_string()})).await.ok();
@@ -194,7 +196,7 @@ async fn on_whose_behalf_a_service_decides_is_told_with_its_decision() {
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/reviewer")), "{told}");
     let (status, told) = resume(&server, &service, &task, &of(" bob@example.com ")).await;
     assert_eq!(status, 200, "{told}");
-    // The first decision counts, and whom it names.
+    // The first decision takes effect, with the name that it holds.
     assert_eq!(resume(&server, &service, &task, &of("bob@example.com")).await.0, 200);
     assert_eq!(resume(&server, &service, &task, &of("carl@example.com")).await.0, 409);
 

@@ -1,4 +1,4 @@
-//! `docs/reference/edges/crew.md` keeps its word: what it shows is understood, or is what comes.
+//! Tests of `docs/reference/edges/crew.md`: its examples are valid, and its routes exist.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ async fn what_is_shown_is_understood_and_is_what_comes() {
 
 const PAGE: &str = include_str!("../../../../../docs/reference/edges/crew.md");
 
-/// Every route of the edge as its source has them, as `GET /crew`.
+/// Returns every route of the edge from its source, such as `GET /crew`.
 fn routed() -> BTreeSet<String> {
     let source = include_str!("../../../../edges/src/crew/mod.rs");
     let mut routes = BTreeSet::new();
@@ -69,7 +69,7 @@ fn routed() -> BTreeSet<String> {
     routes
 }
 
-/// What the page writes as code and is a route or the beginning of one, without a query.
+/// Returns each code span of the page without its query and base path.
 fn named() -> impl Iterator<Item = &'static str> {
     let code = PAGE.split('`').skip(1).step_by(2);
     let code = code.map(|code| code.split('?').next().unwrap_or_default().trim());
@@ -79,7 +79,7 @@ fn named() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The page names each route with its method, and none that is not there.
+/// The page names each route with its method, and no other route.
 #[test]
 fn every_route_is_there() {
     let routed = routed();
@@ -96,7 +96,7 @@ fn every_route_is_there() {
     }
 }
 
-/// Lists are answered on both bases.
+/// Lists are served on both bases.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_list_is_answered() {
     let model = model().await;

@@ -1,4 +1,4 @@
-//! A signed link decides one way, for one person, on one review (contract E18).
+//! A signed link makes one decision, for one person, on one review (contract E18).
 
 use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode};
@@ -10,7 +10,7 @@ fn client() -> reqwest::Client {
     holdshort_http::plain().no_proxy().redirect(Policy::limited(3)).build().unwrap()
 }
 
-/// Without any token.
+/// Sends a request without a token.
 async fn send(method: Method, url: &str, body: Option<&Value>) -> (u16, Value) {
     let mut request = client().request(method, url);
     if let Some(body) = body {
@@ -32,7 +32,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     let (_, rejecting) = post(&server, &path, &json!({"decision": "rejected"})).await;
     let rejecting = rejecting["url"].as_str().unwrap();
 
-    // A scanner follows it as often as it likes.
+    // A scanner may follow the link repeatedly.
     for _ in 0..3 {
         for method in [Method::GET, Method::HEAD] {
             let answer = client().request(method, url).send().await.unwrap();
@@ -45,7 +45,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     }
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
 
-    // Not another decision, not another review, not an altered one, and not without one.
+    // Another decision, another review, an altered link and a missing link are refused.
     let (status, told) = send(Method::POST, url, Some(&json!({"status": "rejected"}))).await;
     assert_eq!(status, 422, "{told}");
     let (_, other) = paused(&server).await;
@@ -58,12 +58,12 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
-    // Nobody decides as somebody else.
+    // A link can not decide in the name of another person.
     for (reviewer, expected) in [("carl".to_owned(), 403), ("x".repeat(257), 422)] {
         let (status, told) = send(Method::POST, url, Some(&json!({"reviewer": reviewer}))).await;
         assert_eq!(status, expected, "{told}");
     }
-    // As receivers of the source system send it.
+    // The body of the source system's receivers.
     let body = json!({
         "review_id": review, "status": "approved", "reviewer": "Unknown Reviewer", "comments": "by link",
         "timestamp": "2026-11-27T22:00:00",
@@ -75,7 +75,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         "{told}"
     );
     wait_state(&server, &task, "COMPLETED").await;
-    // Spent with the review, whichever of them it was.
+    // Both links are used up once the review is decided.
     assert_eq!(send(Method::POST, rejecting, None).await.0, 409);
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let response = &shown["responses"][0];
@@ -85,7 +85,8 @@ async fn a_link_shows_with_get_and_decides_with_post() {
     assert_eq!(via, "link");
 }
 
-/// There its reader is shown what is asked, and says what a robot does not: here it would be a decision by itself.
+/// The link of a page decides only through its page, which shows the content and asks for an entry that a robot does
+/// not make. The callback would decide at once, so it refuses this link.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_to_a_page_decides_on_the_page_alone() {
     let (_model, server) = server().await;

@@ -1,4 +1,4 @@
-//! The progress of a task as it happens (lesson 60).
+//! Live progress of a task (lesson 60).
 
 use futures::StreamExt;
 use holdshort_testkit::server::TestServer;
@@ -20,7 +20,7 @@ pub(super) async fn connected(server: &TestServer, token: &str, task: &str) -> R
     }
 }
 
-/// What is told of a task up to a frame of this type.
+/// Returns the frames of a task up to the first one of this type.
 pub(super) async fn frames(socket: &mut Socket, until: &str) -> Vec<Value> {
     let mut frames: Vec<Value> = Vec::new();
     while let Some(message) = socket.next().await {
@@ -45,7 +45,7 @@ async fn a_socket_tells_a_task_to_its_end() {
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     told.extend(frames(&mut socket, "task_completed").await);
     let kinds: Vec<&str> = told.iter().map(|frame| frame["type"].as_str().unwrap()).collect();
-    // By these a client of the source system tells where the task stands.
+    // By these frames a client of the source system knows the status of the task.
     let expected = [
         "hitl_review_requested",
         "hitl_review_approved",

@@ -1,4 +1,4 @@
-//! Start, pause, go on: case 37 to 39, 42 and 43.
+//! Tasks that start, pause and continue: cases 37 to 39, 42 and 43.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::eventually;
@@ -150,7 +150,7 @@ async fn a_synchronous_run_tells_its_end() {
     assert!(run["error"].as_str().is_some_and(|error| !error.is_empty()), "{run}");
 }
 
-/// The wait survives a restart at each place, and costs none of the earlier agents another call.
+/// A waiting task survives a restart at each stage, without another request of the earlier agents.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_43_a_restart_changes_nothing_that_a_client_sees() {
     let (model, mut server) = server().await;
@@ -192,7 +192,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     let words = json!([told["success"], told["review_id"]]);
     assert_eq!((status, words), (200, json!([false, review])), "paused already: the same review");
 
-    // What was under way comes to its end, and nothing else begins.
+    // The running request ends, and no other work begins.
     model.release();
     eventually("its reply is kept", async || {
         let story = server.story(&task).await;
@@ -215,7 +215,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(asked(&model), [1, 1, 0, 0, 0]);
     let decision = json!({"status": "approved", "comments": "a namesake"});
     post(&server, &format!("/crew/resume/{task}"), &decision).await;
-    // The crew goes on, to its own review; and its agents know what was decided.
+    // The crew continues to its own review, and its agents know the decision.
     let shown = eventually("its own review is open", async || {
         let shown = get(&server, &format!("/crew/status/{task}")).await;
         (shown["status"] == "PAUSED" && shown["review_id"] != json!(review)).then_some(shown)
@@ -229,7 +229,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(review["review_id"], shown["review_id"]);
 }
 
-/// A service that comes while an agent's review is open is given that one, and whoever decides reads what it found.
+/// A service that pauses a task with an open review receives that review, and its findings become a comment on it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_service_that_finds_more_says_it_beside_the_open_review() {
     let (_model, server) = server().await;
@@ -253,8 +253,7 @@ async fn a_service_that_finds_more_says_it_beside_the_open_review() {
     assert!(comments[0]["text"].as_str().unwrap().contains("Sanctions hit on account B"), "{shown}");
 }
 
-/// What is too long for a comment is no less found: its beginning stands beside the review. Where the list is full, that is
-/// said.
+/// A finding too long for a comment is cut to its beginning. If the list of comments is full, the finding is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refused() {
     let (_model, server) = server().await;
@@ -283,14 +282,15 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
     assert!(told["detail"].as_str().unwrap().starts_with("what was found is larger than"), "{told}");
 }
 
-/// Of several at once one opens the review. The others are told so, also where one service sent them all.
+/// If several pauses arrive at once, one opens the review. The others are answered with it, even if one service sent
+/// all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_pauses_at_once_one_opens_the_review() {
     let (model, server) = server().await;
     let service = key(&server, "watcher", "agent").await;
     let task = at_the_analyst(&model, &server).await;
     let path = format!("/crew/pause/{task}");
-    // Of a script whose characters are three bytes each: its first line is cut to a title.
+    // Each character has three bytes, and the first line must be cut to a title.
     let bodies: Vec<Value> = ["一", "二", "三", "四", "五"]
         .iter()
         .map(|each| json!({"findings": each.repeat(300), "risk_level": "high", "details": {"amount": 14.0}}))
@@ -378,7 +378,7 @@ async fn one_base_serves_both_forms_of_the_paths() {
         assert_eq!(json!(ids), crew["agents"], "{of_crew}");
         let agent = server.get(&format!("{base}/crew/agents/compliance_checker")).await.ok();
         assert!(agent["goal"].is_string() && crew["process_type"] == "sequential", "{agent} {crew}");
-        // There is one of this name in the shipped crew, too.
+        // The shipped crew also has an agent of this name.
         assert_eq!(agent["tools"], json!(["case_findings", "case_query", "request_review"]));
         assert_eq!(agent["crews"], json!(["compliance", "fraud"]));
         for path in
@@ -404,7 +404,7 @@ async fn the_same_request_under_one_key_starts_one_crew() {
     assert_eq!(run().await["task_id"], first["task_id"]);
     assert!(first.get("erased").is_none() && first.get("bypassed").is_none(), "{first}");
 
-    // Also after it was erased; then it says so wherever it is told.
+    // The key also works after the task was erased; each view then says that it was erased.
     let task = first["task_id"].as_str().unwrap();
     wait_state(&server, task, "PAUSED").await;
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
@@ -420,7 +420,7 @@ async fn the_same_request_under_one_key_starts_one_crew() {
     }
 }
 
-/// Who starts a crew may be in a trace already: its run is a part of it.
+/// If the client that starts a crew sends a trace, the run becomes a part of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crew_joins_the_trace_of_who_started_it() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -433,7 +433,7 @@ async fn a_crew_joins_the_trace_of_who_started_it() {
     assert_eq!(started[0]["data"]["trace"], PARENT);
 }
 
-/// Agents of a crew without such tools read what they are sent: the case of it is a word.
+/// Agents without file tools only read their input, so a crew without a folder accepts any text as its case.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crew_without_a_folder_takes_any_case() {
     let model = super::model().await;

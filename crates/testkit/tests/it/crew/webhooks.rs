@@ -130,8 +130,8 @@ async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
     assert_eq!(status, 200);
 }
 
-/// One that never answers: as many attempts as the environment says, each as long as it says, and the task waits for its decision
-/// all the while.
+/// A webhook that never answers fails after the number of attempts and the timeout of the environment. The task waits
+/// for its decision all the time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that_the_environment_says() {
     let (model, sink) = (model().await, WebhookSink::start().await);
@@ -160,7 +160,7 @@ async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that
     wait_state(&server, &task, "COMPLETED").await;
 }
 
-/// It is registered, listed, and told nothing.
+/// An inactive webhook is registered and listed, and receives nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_is_not_active_is_told_nothing() {
     let (sink, server, _model) = server().await;
@@ -194,7 +194,7 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     };
     assert!(received.iter().all(verifies));
 
-    // Nothing but its own file holds it, and that file is its owner's alone.
+    // Only its own file holds the secret, with access for the owner alone.
     let events = server.get("/v1/audit/events?stream=sys&limit=200").await.ok().to_string();
     assert!(events.contains("webhook_registered"), "{events}");
     let found = Command::new("grep").args(["-rlFe", SECRET]).arg(server.data()).output().unwrap();
@@ -214,7 +214,7 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     assert_eq!(sink.received().len(), 2, "one that is removed is told nothing");
 }
 
-/// While its delivery waits for the next attempt: it is tried no more, and the task is decided all the same.
+/// A webhook that is removed while its delivery waits is not tried again, and the task can still be decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_that_is_removed_is_tried_no_more() {
     let (sink, server, _model) = server().await;
@@ -228,7 +228,7 @@ async fn one_that_is_removed_is_tried_no_more() {
     let (status, _) = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!(status, 200);
     wait_state(&server, &task, "COMPLETED").await;
-    // Longer than it would have waited.
+    // Longer than the delivery would have waited.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!(sink.count(), told);
     let shown = &get(&server, &format!("/webhooks/status/{review}")).await["deliveries"][0];
@@ -317,7 +317,7 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         (json!({"name": "aml", "type": "custom_url", "url": url}), "/name"),
         (json!({"name": "a", "type": "carrier_pigeon", "url": url}), "/type"),
         (json!({"name": "a", "type": "email", "url": url}), "/url"),
-        // No server of mails is configured.
+        // No mail server is configured.
         (json!({"name": "a", "type": "email", "url": "mailto:a@example.org"}), "/type"),
         (
             json!({"name": "a", "type": "email", "url": "mailto:a@example.org", "headers": {"X": "x"}}),
@@ -350,14 +350,14 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     ] {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
     }
-    // Another interrupt is no review of a task.
+    // An interrupt of another kind is not a review of a task.
     let id = crate::telling::ask(&server, json!({})).await;
     let path = format!("{BASE}/webhooks/status/{}", id.replace("int_", "REV-").to_uppercase());
     assert_eq!(server.get(&path).await.status, 404, "{path}");
 }
 
-/// Without networks that are named, an address of this machine is none that a webhook may be at: one that stands in the URL is
-/// refused at once, one behind a name when it is sent to.
+/// Without an allowed network a webhook can not have an address of this machine. An address in the URL is refused at
+/// once, and one behind a host name when it is sent to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_not_public_is_refused() {
     let (model, sink) = (model().await, WebhookSink::start().await);
@@ -385,7 +385,7 @@ async fn an_address_that_is_not_public_is_refused() {
     assert!(sink.received().is_empty());
 }
 
-/// What is told of the journal is about no task, and names none.
+/// A delivery about a checkpoint names no task and no review.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_delivery_of_a_checkpoint_names_no_review() {
     let sink = WebhookSink::start().await;
@@ -409,7 +409,7 @@ async fn a_delivery_of_a_checkpoint_names_no_review() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_registered_is_shown_as_it_is_kept() {
     let (sink, server, _model) = server().await;
-    // The example of the source system: a secret that signs nothing, and a header that is sent anyway.
+    // The example of the source system: a secret that signs nothing, and a header that is always sent.
     let theirs = json!({
         "name": "compliance-review-slack", "type": "slack", "headers": {"Content-Type": "application/json"},
     });

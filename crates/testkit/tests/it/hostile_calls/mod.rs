@@ -1,8 +1,8 @@
-//! Hostile programs and file edits under every shipped workflow, with every card refused: nothing that a person's own
-//! tools run or load is in the workspace afterwards.
+//! Hostile programs and file edits under every shipped workflow, with every card refused. Afterwards the workspace
+//! holds nothing new that a person's own tools run or load.
 //!
-//! `programs` has the calls, `workspace` the folder that they attack and how it is compared. The workflows of
-//! `codelab_ide`, `coach` and `compliance` are not played: their agents have no tool that changes files here.
+//! `programs` has the calls, `workspace` the folder that they attack and its comparison. The workflows `codelab_ide`,
+//! `coach` and `compliance` are left out: their agents have no tool that changes files here.
 
 mod programs;
 mod workspace;
@@ -18,32 +18,32 @@ use crate::play::done;
 use programs::Share;
 use workspace::Attacked;
 
-/// Changes that the rules of a workflow release unasked.
+/// Changes that the rules of a workflow release without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Releases {
     /// None: commands that change ignored files alone pass, and their files are kept apart from the workspace.
     Nothing,
-    /// Every change that the guard knows nothing against.
+    /// Every change to which the guard does not object.
     Unguarded,
 }
 
-/// A shipped workflow, its agent that changes files, and the phases that are played by that agent instead.
+/// A shipped workflow, its agent that changes files, and the phases that this agent plays instead.
 struct Attack {
     workflow: &'static str,
     agent: &'static str,
-    /// Phases by id. The first one is played; in the others an agent only says that it is done.
+    /// Phases by id. The agent attacks in the first one; in the others it only reports that it is done.
     phases: &'static [&'static str],
     idle: &'static str,
     releases: Releases,
-    /// True if the agent ends its work by a tool.
+    /// True if the agent ends its work with a tool.
     finishes: bool,
     share: Share,
-    /// Position in the ways of writing a file, so that each workflow meets each name in another way.
+    /// Offset into the ways of writing a file, so that each workflow writes each name in another way.
     turn: usize,
 }
 
 impl Attack {
-    /// The shipped workflow with its own gates, and with one phase in which the agent has room for all the calls.
+    /// Returns the shipped workflow with its own gates, and with one phase whose limits allow all the calls.
     fn definition(&self) -> String {
         let phase = |(at, id): (usize, &&str)| {
             let agent = if at == 0 { self.agent } else { self.idle };
@@ -51,7 +51,7 @@ impl Attack {
         };
         let phases: String = self.phases.iter().enumerate().map(phase).collect();
         let limits = "limits: {rounds: 5000, tool_calls: 5000}\n";
-        // A preset extends another workflow itself: its text is all that it changes.
+        // A preset extends another workflow: its own text is its only change.
         let own = match holdshort_workflow::PRESETS
             .iter()
             .find(|it| it.workflow.contains("\nextends: ") && it.name == self.workflow)
@@ -62,7 +62,7 @@ impl Attack {
         format!("{own}phases:\n{phases}{limits}")
     }
 
-    /// Plays a fifth of its calls: the test command has no time for all.
+    /// Plays a fifth of its calls, as all would take too long for the test command.
     async fn play_some(mut self) {
         self.share.step *= 5;
         self.play().await;
@@ -98,7 +98,7 @@ impl Attack {
     }
 }
 
-/// Refuses every call that asks, and lets the run go on at every other card. Returns how many were refused.
+/// Refuses every call that asks, and continues at every other card. Returns the number of refused calls.
 async fn refuse_all(server: &TestServer, run: &str) -> usize {
     let mut refused = 0;
     loop {
@@ -125,14 +125,14 @@ async fn refuse_all(server: &TestServer, run: &str) -> usize {
     }
 }
 
-/// Returns true if the interrupt was no longer open when the decision came.
+/// Returns true if the interrupt was closed before the decision came.
 fn is_over(body: &Value) -> bool {
     matches!(body["code"].as_str(), Some("already_resolved" | "not_open"))
 }
 
-/// Calls that the agent makes at once.
+/// Number of calls in one reply.
 const CALLS_OF_A_REPLY: usize = 8;
-/// Wait between two looks at the run.
+/// Pause between two looks at the run.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 const PAIR: Attack = Attack {
@@ -231,7 +231,7 @@ async fn nothing_guarded_passes_the_presets_that_try_commands() {
     }
 }
 
-/// More than 500 calls.
+/// No hostile call passes any shipped workflow: more than 500 calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_hostile_calls_in_each_workflow() {

@@ -1,5 +1,5 @@
-//! The workspace that is attacked: a repository after a day of work, beside a folder and two processes that the agent has
-//! no business with. Compares all of it before and after.
+//! The attacked workspace: a repository after a day of work, next to a folder and two processes that are not the
+//! agent's. All of it is compared before and after.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -61,14 +61,14 @@ impl Attacked {
         listener.set_nonblocking(true).unwrap();
         let fifo = workspace.join("app.fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        // For reading and writing, so that it opens at once and a writer finds a reader.
+        // Opened for reading and writing: opening does not block, and a writer finds a reader.
         let pipe = OpenOptions::new().read(true).write(true).custom_flags(NONBLOCK).open(fifo).unwrap();
         let outside = workspace.parent().unwrap().join("outside");
         let before = [entries(workspace), entries(&outside)];
         Self { workspace: workspace.to_owned(), outside, before, listener, pipe }
     }
 
-    /// Everything that no rule of the workflow releases, in words.
+    /// Describes each change that the workflow's rules do not release.
     pub(super) fn damage(&mut self, releases: Releases) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         if self.listener.accept().is_ok() {
@@ -103,7 +103,7 @@ fn changed(before: &Entries, after: &Entries) -> BTreeSet<String> {
     before.keys().chain(after.keys()).filter(differs).cloned().collect()
 }
 
-/// Returns true if a change of this path is one that no shipped workflow releases unasked.
+/// Returns true if no shipped workflow releases a change of this path without asking.
 fn is_dangerous(path: &str, after: &Entries) -> bool {
     let lower = path.to_lowercase();
     let is_below = |name: &str| lower == name || lower.starts_with(&format!("{name}/"));
@@ -124,7 +124,7 @@ fn is_dangerous(path: &str, after: &Entries) -> bool {
     is_named || of_git.iter().any(|name| is_below(name)) || is_ignore_file || leads_out || is_in_repository
 }
 
-/// Everything below a folder, git's own included.
+/// Returns everything below a folder, git's own files included.
 fn entries(folder: &Path) -> Entries {
     let mut found = Entries::new();
     let mut ahead = vec![folder.to_owned()];

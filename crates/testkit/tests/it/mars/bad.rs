@@ -1,4 +1,4 @@
-//! What does not fit: an error frame with the place, the connection stays, the run is as it was.
+//! Invalid messages: an error frame with a pointer, an open connection, and an unchanged run.
 
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -29,7 +29,7 @@ async fn before_a_task_there_is_nothing_to_do() {
         ),
         (json!({"conversational": "true"}), "/config/conversational"),
         (json!({"sessionId": "ses_nobody"}), "/config/sessionId"),
-        // No step is ever approved by a clock.
+        // A step is never approved by a timeout.
         (
             json!({"approval_mode": "before_step", "default_on_timeout": "approve"}),
             "/config/default_on_timeout",
@@ -49,7 +49,7 @@ async fn before_a_task_there_is_nothing_to_do() {
     mars.send(Message::binary(vec![1, 2, 3])).await;
     assert_eq!(mars.wait("error_occurred").await["error_type"], "malformed_json");
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]), "nothing was started");
-    // And then it works on the same connection.
+    // The connection still works afterwards.
     mars.say(&first(&server, "Build it.", json!({"mode": "planning-control", "n_plan_reviews": 0}))).await;
     mars.wait("workflow_completed").await;
 }
@@ -102,7 +102,7 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
     assert_eq!(words(&refused), ("invalid_request", "/reason"), "{refused}");
     assert!(refused["message"].as_str().unwrap().starts_with("/reason "), "{refused}");
 
-    // An approval of another task is none of this one's.
+    // An approval of another task is not accepted here.
     let mut other = Mars::start(&server, "t2", "Build it.", config).await;
     let foreign = other.asked().await;
     let frame =
@@ -112,7 +112,7 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
     mars.wait("workflow_completed").await;
 }
 
-/// The token in three places, and nobody without one; agents never decide, pages of others never get in.
+/// The token is accepted in three places, and required. Agents' tokens and pages of other origins are refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_open_one() {
     type Headers<'a> = &'a [(&'static str, &'a str)];

@@ -1,5 +1,4 @@
-//! What a console of the source system sends as it was typed: letters, and a person's own words (contracts A31, E34,
-//! E41).
+//! Input that a console of the source system sends as typed: letters and free text (contracts A31, E34, E41).
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -8,17 +7,17 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps, plan, planned, sound, words};
 use crate::play::{command, count, done, one};
 
-/// A decision as it goes over the wire.
+/// Returns a decision frame with the typed text.
 fn typed(asked: &Value, said: &str) -> Value {
     json!({ "type": "approval_response", "approval_id": asked["approval_id"], "resolution": said })
 }
 
-/// What came of it: the option, in the words of this wire, and the person's.
+/// Returns the option and the text of a received decision.
 fn came(received: &Value) -> (&str, &str) {
     (received["resolution"].as_str().unwrap(), received["feedback"].as_str().unwrap())
 }
 
-/// Refused, asked again, and nothing has happened.
+/// Sends text that is refused. The request is sent again, and nothing has happened. Returns the error.
 async fn refused(mars: &mut Mars, asked: &Value, said: &str) -> Value {
     let error = mars.refused(&typed(asked, said)).await;
     assert_eq!(words(&error), ("invalid_request", "/resolution"), "{said}: {error}");
@@ -33,7 +32,7 @@ async fn a_plan_takes_letters_and_any_text_revises_it() {
     let config = json!({"phases": [{"type": "hitl_planning"}, {"type": "control"}], "n_plan_reviews": 0});
     let mut mars = Mars::start(&server, "t1", "Build it.", config.clone()).await;
     let asked = mars.asked().await;
-    // A word of another request is no text.
+    // A key of another kind of request is not a text.
     for said in ["retry", "s", ""] {
         refused(&mut mars, &asked, said).await;
     }
@@ -56,7 +55,8 @@ async fn a_plan_takes_letters_and_any_text_revises_it() {
     mars.wait("workflow_failed").await;
 }
 
-/// Around a step any text would approve, and this wire can not show it back: it is refused until it names an option.
+/// Around a step free text would approve, and this wire can not show it for confirmation. It is refused unless an
+/// option is named.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn around_a_step_letters_decide_and_text_alone_approves_nothing() {
     let steps = [("one", "engineer"), ("two", "engineer")];
@@ -71,7 +71,7 @@ async fn around_a_step_letters_decide_and_text_alone_approves_nothing() {
         assert!(message.contains("`feedback`"), "{message}");
     }
     assert_eq!((model.requests_of("engineer").len(), server.lines("count.txt")), (0, 0));
-    // Words of one's own stand in one place.
+    // Free text may be in one field only.
     let mut both = typed(&before, "only the fast ones");
     both["approved"] = json!(true);
     assert_eq!(words(&mars.refused(&both).await), ("invalid_request", "/resolution"));
@@ -139,7 +139,7 @@ async fn a_conversation_is_led_and_ended_by_its_words() {
         let task = format!("t{n}");
         let mut mars = Mars::start(&server, &task, "write a poem on boats", config.clone()).await;
         let asked = mars.asked().await;
-        // An end of input with words is neither.
+        // An end of input together with text is neither.
         let mut both = typed(&asked, "");
         both["feedback"] = json!("shorter");
         assert_eq!(words(&mars.refused(&both).await), ("invalid_request", "/feedback"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Mars, options, sound};
 use crate::play::{command, count, done, one};
 
-/// A copilot without a router, so that rules route; and the rest of a config.
+/// Returns the config of a copilot without a router, which rules route, with more keys.
 pub(super) fn by_rules(more: &Value) -> Value {
     let mut config = json!({ "mode": "copilot", "use_copilot_control": false, "ask_satisfaction": false });
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -27,7 +27,7 @@ pub(super) fn said_to(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
 
-/// Cases 12 and 13.
+/// A vague task is clarified before any agent works (cases 12 and 13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_vague_task_is_clarified_before_anybody_works() {
     let (model, server) = server(&[("engineer", vec![one(count("sort")), done()])]).await;
@@ -39,7 +39,7 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     );
     assert_eq!(asked["context"]["requires_text_input"], true);
     assert!(model.requests().is_empty());
-    // Words are wanted, and the request stays open without them.
+    // The request needs a text, and stays open without one.
     mars.refused(
         &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "submit"}),
     )
@@ -57,7 +57,7 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     sound(&server, &mars).await;
 }
 
-/// Case 14.
+/// A clarification can be skipped, and minimal routing never asks for one (case 14).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clarification_is_skipped_or_never_asked() {
     let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
@@ -73,7 +73,7 @@ async fn a_clarification_is_skipped_or_never_asked() {
     assert!(!mars.types().contains(&"approval_requested"));
 }
 
-/// Case 15: the router errors, and rules take its place.
+/// If the router fails, rules route the task (case 15).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_its_router_a_task_is_routed_by_rules() {
     let (_model, server) = server(&[
@@ -100,7 +100,7 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     )
     .await;
     mars.resolve(&asked, "option_2", json!({})).await;
-    // Not simple: what the round brought is looked at.
+    // The task is not simple: the result of the round is reviewed.
     let after = mars.asked().await;
     assert_eq!(
         (after["checkpoint_type"].as_str(), options(&after)),
@@ -111,7 +111,7 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     sound(&server, &mars).await;
 }
 
-/// Case 16: two commands of one category are one question, whatever their programs; another category is another one.
+/// A grant for the session covers all commands of a category; a command of another category asks (case 16).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_allowed_for_the_session() {
     let calls = vec![one(count("a")), one(command("mkdir made")), one(command("pip install x")), done()];
@@ -133,7 +133,7 @@ async fn a_call_is_allowed_for_the_session() {
     sound(&server, &mars).await;
 }
 
-/// Case 19, and the document's issue 2.
+/// A phase that a model calls really runs and pauses (case 19, issue 2 of the document).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
     let call =
@@ -152,7 +152,7 @@ async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
     sound(&server, &mars).await;
 }
 
-/// Flow 1: a plan is made in a phase, decided on by a person, and carried out.
+/// Flow 1: a phase makes a plan, a person decides on it, and it is carried out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn plan_and_control_are_chained() {
     let plan = json!({"subtasks": [{"id": "s1", "description": "count", "agent": "researcher"}]}).to_string();
@@ -178,7 +178,7 @@ async fn plan_and_control_are_chained() {
     sound(&server, &mars).await;
 }
 
-/// Case 20.
+/// A person has a turn after every round (case 20).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_has_a_turn_after_every_round() {
     let answers = ["One.", "Two.", "Three."].map(Scripted::text).to_vec();
@@ -200,7 +200,7 @@ async fn a_person_has_a_turn_after_every_round() {
     sound(&server, &mars).await;
 }
 
-/// Case 21.
+/// At its limit the copilot waits for a hint and continues (case 21).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
@@ -217,7 +217,7 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert_eq!(super::words(&mars.refused(&again).await).0, "already_resolved");
     sound(&server, &mars).await;
 
-    // Continuous mode takes the fresh budget by itself.
+    // In continuous mode the budget is renewed without asking.
     let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
     model.script("engineer", calls);
     let config = by_rules(&json!({"max_rounds": 2, "intelligentRouting": "minimal", "continuousMode": true}));
@@ -226,7 +226,7 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     assert!(!mars.types().contains(&"approval_requested"));
 }
 
-/// Case 22: what a person says reaches the next request, a pause holds what is under way, and nothing waits for the model.
+/// A message reaches the next request, a pause stops new work, and neither waits for the model (case 22).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let config = || by_rules(&json!({"intelligentRouting": "minimal"}));
@@ -235,7 +235,7 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config()).await;
     mars.wait("step_started").await;
     model.wait_for_requests(1).await;
-    // This wire has no word for it; a copilot's run is one like any other.
+    // This wire has no frame for a message. The run of a copilot accepts messages like any other run.
     let run = mars.run();
     server.post(&format!("/v1/runs/{run}/messages"), &json!({"text": "use TypeScript"})).await.ok();
     mars.say(&json!({"type": "pause"})).await;
@@ -260,7 +260,7 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     sound(&server, &mars).await;
 }
 
-/// Case 23, and flow 2.
+/// A person who is not satisfied names the changes that they want (case 23, flow 2).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_is_not_satisfied_says_what_is_to_change() {
     let answers = ["One.", "Two."].map(Scripted::text).to_vec();
@@ -280,7 +280,7 @@ async fn whoever_is_not_satisfied_says_what_is_to_change() {
     sound(&server, &mars).await;
 }
 
-/// Every message is a task of its own in the same session, and the copilot remembers (contract A32).
+/// Every message is a new task of its session, and the copilot remembers the earlier ones (contract A32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_message_goes_on_in_its_session() {
     let answers = ["The boat is blue.", "Red now."].map(Scripted::text).to_vec();

@@ -1,5 +1,5 @@
-//! What a copilot of this wire is given that it is not made for: tasks, options, edits, hand-offs, chains, models that
-//! never finish, people who speak at once. `copilot_inputs.rs` and `swarm.rs` do the same to a native one.
+//! Unsuitable inputs of a copilot on this wire: tasks, options, edits, handoffs, chains, models that never finish,
+//! people who write at once. `copilot_inputs.rs` and `swarm.rs` test the same with a native copilot.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -9,7 +9,7 @@ use super::copilot::{by_rules, server};
 use super::{Mars, sound, words};
 use crate::play::{count, done, one};
 
-/// Without a question before the work or after it.
+/// Returns a config without a question before or after the work.
 fn at_once(more: &Value) -> Value {
     let mut config = by_rules(&json!({"intelligentRouting": "minimal", "approval_mode": "none"}));
     config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -59,7 +59,7 @@ async fn an_option_that_is_none_of_three_chooses_nothing() {
     sound(&server, &mars).await;
 }
 
-/// An edit changes the arguments of a call, and never which tool it is.
+/// An edit changes the arguments of a call, never its tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_makes_no_other_tool_of_a_command() {
     let (_model, server) = server(&[("engineer", vec![one(count("made")), done()])]).await;
@@ -158,7 +158,7 @@ async fn a_chain_of_phases_that_are_not_there_begins_nothing() {
     }
 }
 
-/// Each time that its budget is spent a person is asked again, and their no ends it.
+/// A model that never finishes reaches its limit again with each new budget, until the person refuses.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     let (model, server) = server(&[]).await;
@@ -178,8 +178,8 @@ async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     sound(&server, &mars).await;
 }
 
-/// Two people, each with a task of their own in one session: both are worked on, each is told its own, and what both
-/// said is in the session.
+/// Two people each have a task in one session at once. Both tasks run, each person receives their own, and the session
+/// holds both.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_people_speak_in_one_session_at_once() {
     let model = ScriptedModel::start().await;
@@ -189,7 +189,7 @@ async fn two_people_speak_in_one_session_at_once() {
     let mut mars = Mars::start(&server, "m0", "paint the boat of the sample", at_once(&json!({}))).await;
     let session = mars.wait("result").await["session_id"].clone();
     mars.wait("workflow_completed").await;
-    // Both are at work before either is done.
+    // Both run before either ends.
     let held = |colour: &str| Scripted::Hang(Box::new(boat(colour)));
     model.when("engineer", [("in red", held("red")), ("in green", held("green"))]);
     let config = at_once(&json!({ "copilotSessionId": session }));

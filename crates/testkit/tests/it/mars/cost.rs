@@ -1,4 +1,4 @@
-//! Money on this wire: by the prices of the workflow, in numbers that are never null (contracts A28, A32).
+//! Cost on this wire: by the prices of the workflow, in numbers that are never null (contracts A28, A32).
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -8,10 +8,11 @@ use super::tabs::get;
 use super::{Mars, sound};
 use crate::play::{count, done, one};
 
-/// The agents of this edge.
+/// The workflow of this edge.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
-/// A task of two replies, of 100 tokens in and 10 out each; and the tab of its costs.
+/// Runs a task of two replies, each with 100 tokens of input and 10 of output. Returns its cost frames, its cost tab
+/// and the cost of the run.
 async fn paid(models: &str) -> (Vec<Value>, Value, Value) {
     let model = ScriptedModel::start().await;
     model.script("engineer", [one(count("a")), done()]);
@@ -45,7 +46,7 @@ async fn a_reply_costs_what_the_workflow_says() {
     }
 }
 
-/// The clients count in dollars: what is paid in another currency is none of these, and is told beside them.
+/// The clients add up dollars: a cost in another currency is not part of the sum, and is sent separately.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_currency_is_no_dollar() {
     let models = "models:\n  default: {price: {input_per_million: \"2.50\", output_per_million: \"10\", currency: EUR}}\n";

@@ -1,4 +1,5 @@
-//! `docs/reference/edges/mars.md` keeps its word: what it shows is understood, or is what comes.
+//! Tests of `docs/reference/edges/mars.md`: the server accepts the messages that the page shows, and sends the frames
+//! that it shows.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ fn examples(part: &str) -> Vec<Value> {
     crate::docs::json_of("docs/reference/edges/mars.md", part)
 }
 
-/// Whether both have the same fields; what is in `context`, `config` and `result` is not this page's.
+/// Returns true if both values have equal fields. The contents of `context`, `config` and `result` are not compared.
 fn alike(shown: &Value, real: &Value) -> bool {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -30,7 +31,7 @@ fn alike(shown: &Value, real: &Value) -> bool {
     }
 }
 
-/// Each is understood: what refuses it is that there is no such approval, or nothing.
+/// The server accepts each message of the page. A refusal means only that the approval does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (_model, server) = planned(&[]).await;
@@ -65,7 +66,7 @@ async fn what_a_client_sends_is_understood() {
     }
 }
 
-/// Stories in which every frame comes, and each example is like one of them.
+/// Stories that receive each type of frame: every example of the page resembles a real frame.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_hears_is_what_is_shown() {
     let (model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
@@ -89,7 +90,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     let asked = mars.asked().await;
     mars.resolve(&asked, "approve", json!({})).await;
     let before = mars.asked().await;
-    // While it is carried out, a person adds a step to the plan.
+    // A person adds a step to the plan while it runs.
     let run = mars.run();
     let plans = server.get(&format!("/v1/runs/{run}/plans")).await.ok();
     let phase = plans["items"][0]["phase"].as_str().unwrap();
@@ -113,7 +114,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     mars.resolve(&second, "skip", json!({})).await;
     mars.wait("workflow_completed").await;
     heard.extend(mars.frames);
-    // A step that fails for good, and a task that is cancelled.
+    // A step that fails permanently, and a cancelled task.
     model.script("planner", [plan(&[("read", "researcher")])]);
     model.script("researcher", [Scripted::status(400)]);
     let config = || json!({"mode": "planning-control", "n_plan_reviews": 0});
@@ -136,7 +137,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     let mut mars = Mars::start(&server, "t5", "Nothing.", config()).await;
     mars.wait("workflow_failed").await;
     heard.extend(mars.frames);
-    // A provider that does not come back, one that does, and files.
+    // A provider that stays down, one that recovers, and files.
     let file = |content: &str| one(write("notes/plan.md", content));
     model.script("engineer", [Scripted::status(500)]);
     let mut mars = Mars::start(&server, "t6", "Write it.", json!({"max_n_attempts": 2})).await;

@@ -12,7 +12,7 @@ fn two() -> Scripted {
     plan(&[("build", "engineer"), ("test", "engineer")])
 }
 
-/// Case 06.
+/// Before each step a person is asked (case 06).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_each_step_a_person_is_asked() {
     let (model, server) = planned(&[two()]).await;
@@ -38,7 +38,7 @@ async fn before_each_step_a_person_is_asked() {
     sound(&server, &mars).await;
 }
 
-/// A person rewrites what a step is told; and a rejection is the end.
+/// A person can rewrite the text of a step. A rejection ends the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_modified_and_the_next_one_rejected() {
     let (model, server) = planned(&[two()]).await;
@@ -56,7 +56,7 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
     sound(&server, &mars).await;
 }
 
-/// A step as a plan has it is told whole, its bullets too. Who does it stays, and nothing is passed over.
+/// The agent receives a modified step whole, with its bullets. Its agent can not be changed, and no field is ignored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_all_that_was_sent() {
     let plan = json!([
@@ -98,14 +98,14 @@ async fn a_step_is_told_all_that_was_sent() {
     assert_eq!(received["modifications"], "build it\n- ONLY SEPTEMBER\n- in Rust");
     let second = mars.asked().await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("- ONLY SEPTEMBER"));
-    // As the plan has it: what it builds on stays.
+    // Sent in the form of the plan, the step keeps its dependencies.
     let step = json!({"sub_task": "test it", "sub_task_agent": null, "depends_on": ["s1"]});
     mars.resolve(&second, "modify", json!({"modifications": step})).await;
     mars.wait("workflow_completed").await;
     sound(&server, &mars).await;
 }
 
-/// A text is what it says, also one that is a number to a machine.
+/// A text is passed on exactly, even if it looks like a number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_the_text_that_was_sent() {
     let (model, server) = planned(&[two()]).await;
@@ -127,7 +127,7 @@ async fn a_step_is_told_the_text_that_was_sent() {
     sound(&server, &mars).await;
 }
 
-/// `allow_session` releases its own call: the other open call is still asked.
+/// `allow_session` releases its own call only: the other open call still asks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_grant_releases_no_other_open_call() {
     let (model, server) = planned(&[]).await;
@@ -145,7 +145,7 @@ async fn a_grant_releases_no_other_open_call() {
     sound(&server, &mars).await;
 }
 
-/// What the server's own workflow asks is asked, whatever a config says.
+/// Gates of the server's own workflow ask, whatever a config says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_servers_own_workflow_is_a_floor() {
     let model = ScriptedModel::start().await;
@@ -174,7 +174,7 @@ async fn the_servers_own_workflow_is_a_floor() {
     sound(&server, &mars).await;
 }
 
-/// Case 07: redo, and past `max_redos` it is no longer offered.
+/// A step can be redone; after `max_redos` the option is no longer offered (case 07).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_step_it_is_done_again_or_accepted() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -210,7 +210,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
     sound(&server, &mars).await;
 }
 
-/// Case 08: retry, skip, abort.
+/// A failed step asks: retry, skip or abort (case 08).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_fails_asks() {
     let fails = || one(("run_command", json!({"command": "false"})));
@@ -234,7 +234,7 @@ async fn a_step_that_fails_asks() {
     }
 }
 
-/// What is stopped at its limit is no success (contract E22).
+/// A step that is stopped at its limit has not succeeded (contract E22).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -250,7 +250,7 @@ async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     sound(&server, &mars).await;
 }
 
-/// Case 09: the second layer, and nothing of the first.
+/// A mandatory checkpoint before a file edit asks, and the step gates do not (case 09, second layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_edit_is_asked_about_before_it_happens() {
     let (model, server) = planned(&[plan(&[("configure", "engineer")])]).await;
@@ -275,7 +275,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     assert_eq!(std::fs::read_to_string(server.workspace().join("config.yaml")).unwrap(), "a: 1\n");
     assert_eq!(model.requests_of("engineer").len(), 2, "the same agent went on");
 
-    // Abort ends the run, instructions answer the call.
+    // Abort ends the run; instructions answer the call.
     let mut settings = config("never");
     settings["use_ag2_handoffs"] = json!(true);
     settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
@@ -293,7 +293,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     sound(&server, &mars).await;
 }
 
-/// Case 17; `tool_approval` is `none` on this wire unless it is set (E32).
+/// With `tool_approval: prompt` calls ask (case 17). The default on this wire is `none` (E32).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_ask_where_tool_approval_is_prompt() {
     let (model, server) = planned(&[]).await;
@@ -316,7 +316,7 @@ async fn calls_ask_where_tool_approval_is_prompt() {
     sound(&server, &mars).await;
 }
 
-/// Arguments are replaced whole: nothing stands beside them, and what does not fit is named where it was sent.
+/// Edited arguments replace the whole arguments. Other fields are refused with their pointer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stands_beside_arguments_is_refused() {
     let (model, server) = planned(&[]).await;
@@ -341,10 +341,10 @@ async fn what_stands_beside_arguments_is_refused() {
     sound(&server, &mars).await;
 }
 
-/// `message` is what is asked, as the runtime knows it; what the agent says stands apart, harmless and cut (A27).
+/// `message` holds the question as the runtime knows it. The text of the agent is separate, escaped and cut (A27).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_asked_stands_apart_from_what_the_agent_says() {
-    // What it says and calls; then what follows the message in `description`, `message`, `agent_says`.
+    // Text and call of the agent; then the end of `description`, `message`, and `agent_says`.
     type Row<'a> = (&'a str, Option<(&'a str, Value)>, &'a str, &'a str, Value);
     let ask =
         |question: &str| ("ask_human", json!({"question": question, "context": "for the door\u{202e}"}));
@@ -393,7 +393,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
             }
             None => Scripted::text(text),
         };
-        // Words that ask are told to the agent once; the second time a person is asked.
+        // A question in plain text is returned to the agent once; the second time a person is asked.
         let steps =
             if call.is_none() { vec![says_it, Scripted::text(text), done()] } else { vec![says_it, done()] };
         model.script("engineer", steps);
@@ -405,7 +405,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
             (&json!(format!("{message}{whole}")), &json!(message), &says)
         );
     }
-    // What the runtime says beside the title it says in the message.
+    // The runtime's additions to the title are in the message.
     model.script("planner", [plan(&[("build", "engineer")])]);
     model.script("engineer", [one(("run_command", json!({"command": "false"})))]);
     let mut mars = Mars::start(&server, "t", "Build it.", config("on_error")).await;
@@ -418,7 +418,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     assert_eq!(asked["context"].get("agent_says"), None);
 }
 
-/// A checkpoint asks for as long as it may, and an expiry approves nothing unless that was configured (E9).
+/// A checkpoint expires after its own timeout, and an expiry approves only if that was configured (E9).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_expiry_approves_only_what_was_configured() {
     let (_model, server) = planned(&[]).await;
@@ -444,8 +444,8 @@ async fn an_expiry_approves_only_what_was_configured() {
     }
 }
 
-/// A checkpoint approves itself in its time; the step after it has a time of its own, and no clock approves it (A12,
-/// A14).
+/// A checkpoint with a default approves itself at its timeout. The next step has its own timeout, which never approves
+/// (A12, A14).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_phase_has_its_own_time_and_options() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -477,7 +477,7 @@ async fn each_phase_has_its_own_time_and_options() {
     sound(&server, &mars).await;
 }
 
-/// A5: the time of a phase is that of its calls too. Nobody allowed it in time, so it did not run.
+/// The timeout of a phase also holds for its calls: a call without approval in time does not run (A5).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_waits_as_long_as_its_phase_says() {
     let (_model, server) = planned(&[]).await;
@@ -490,7 +490,7 @@ async fn a_call_waits_as_long_as_its_phase_says() {
     sound(&server, &mars).await;
 }
 
-/// Case 45: nobody there, nothing approved.
+/// Without a connection nothing is approved: the task waits, and is listed (case 45).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_connection_it_is_parked_and_listed() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -504,7 +504,7 @@ async fn without_a_connection_it_is_parked_and_listed() {
     assert_eq!(server.lines("count.txt"), 0);
 }
 
-/// What the config switches off is not offered; after a clean step nobody is asked.
+/// Options that the config disables are not offered. A successful step asks nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_that_are_switched_off_are_not_offered() {
     let (_model, server) = planned(&[two()]).await;
@@ -528,7 +528,7 @@ async fn options_that_are_switched_off_are_not_offered() {
     sound(&server, &mars).await;
 }
 
-/// The second layer again: an agent stops for a person, who tells it what to do (A5, A7).
+/// An agent stops for a person's instructions (A5, A7, second layer).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_hands_over_to_a_person() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -554,8 +554,8 @@ async fn an_agent_hands_over_to_a_person() {
     sound(&server, &mars).await;
 }
 
-/// Cases 10 and 11: what only reads is not held up, what deletes is, with the reason; the agent reads the text
-/// instead of a result.
+/// Smart approval: a read is not held, a deletion is held with its reason (cases 10 and 11). The agent reads the
+/// person's text as the result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn smart_approval_holds_what_speaks_of_risk() {
     let (model, server) = planned(&[plan(&[("tidy up", "engineer")])]).await;
@@ -595,7 +595,7 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     sound(&server, &mars).await;
 }
 
-/// An edit that no tool could carry out is an error of the person, named where it was sent; the approval stands.
+/// An edit that does not fit the tool is refused with its pointer, and the approval stays open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
     let (model, server) = planned(&[]).await;

@@ -1,4 +1,5 @@
-//! Whole stories, frame by frame: what a client hears is exactly what `golden/` holds. `UPDATE_SNAPSHOTS=1` writes it.
+//! Whole stories, frame by frame: the client receives exactly the frames in `golden/`. `UPDATE_SNAPSHOTS=1` writes
+//! them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 use super::{Mars, around_steps as config, plan, sound};
 use crate::play::{ask, count, done, one, write};
 
-/// A story on its way to its golden file.
+/// A story that is recorded for comparison with its golden file.
 struct Story<'s> {
     server: &'s TestServer,
     mars: Mars,
-    /// What `status` said where it was asked for, in order.
+    /// Answers to `request_state`, in order.
     statuses: Vec<Value>,
 }
 
@@ -44,7 +45,7 @@ impl<'s> Story<'s> {
         self.statuses.push(status);
     }
 
-    /// The story is over: it is compared, and told again from the first event on.
+    /// Ends the story, compares it with its golden file, and checks that a replay from the first event is equal.
     async fn is(mut self, name: &str) {
         self.status().await;
         sound(self.server, &self.mars).await;
@@ -75,7 +76,8 @@ fn compare(name: &str, found: &str) {
     assert_eq!(golden.lines().count(), found.lines().count(), "{name}");
 }
 
-/// The text without what differs from run to run: ids by number, and no times, folders, digests and durations.
+/// Returns the text without run-specific parts: ids become numbers, and times, folders, digests and durations are
+/// replaced.
 fn settle(text: &str, workspace: &Path) -> String {
     let text = text.replace(workspace.to_str().unwrap(), "WORK");
     let mut ids: Vec<String> = Vec::new();
@@ -103,7 +105,7 @@ fn settle(text: &str, workspace: &Path) -> String {
             out.push_str(" after DURATION");
             length
         } else if rest.starts_with("\"over\":\"copy\"") {
-            // What a machine has no room for.
+            // A machine that allows no overlay uses a copy.
             out.push_str("\"over\":\"overlay\"");
             "\"over\":\"copy\"".len()
         } else if let Some(spent) = rest.strip_prefix("\"ms\":") {
@@ -127,7 +129,7 @@ fn id(text: &str) -> Option<&str> {
     id[4..].bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(id)
 }
 
-/// How long the RFC 3339 time is that the text begins with.
+/// Returns the length of the RFC 3339 time at the beginning of the text.
 fn time(text: &str) -> Option<usize> {
     let time = text.get(..24)?;
     let fits = |(at, byte): (usize, u8)| match at {
@@ -141,7 +143,7 @@ fn time(text: &str) -> Option<usize> {
     time.bytes().enumerate().all(fits).then_some(24)
 }
 
-/// How long the words ` after 2.1 s` are.
+/// Returns the length of the words ` after 2.1 s` at the beginning of the text.
 fn spent(text: &str) -> Option<usize> {
     let seconds = text.strip_prefix(" after ")?;
     let after = seconds.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').strip_prefix(" s")?;
@@ -152,7 +154,7 @@ fn is_digest(text: &str) -> bool {
     text.get(..64).is_some_and(|digest| digest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A server whose planner brings these plans.
+/// Starts a server whose planner proposes these plans.
 async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
@@ -161,7 +163,7 @@ async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-/// What an agent says, in this order whatever it is asked.
+/// Sets the replies of an agent, in this order whatever the request.
 fn says(model: &ScriptedModel, agent: &str, all: impl IntoIterator<Item = Scripted>) {
     for each in all {
         model.push(agent, each);
@@ -173,8 +175,8 @@ fn calls(calls: Vec<(&str, Value)>) -> Scripted {
     Scripted::Calls { text: "I write.".to_owned(), calls }
 }
 
-/// A plan that is paused, revised, approved, replaced on the way; a step that fails, is retried and done again; one that
-/// is skipped.
+/// A plan is paused, revised, approved and replaced while it runs. One step fails, is retried and redone; another is
+/// skipped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_with_every_turn() {
     let (model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
@@ -216,7 +218,7 @@ async fn a_plan_with_every_turn() {
     story.is("plan").await;
 }
 
-/// Two requests of one step, in either order of their answers, with pauses between them.
+/// Two requests of one step are decided in either order, with pauses between them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_open_requests() {
     let steps = [("build", "engineer"), ("test", "engineer"), ("ship", "engineer")];
@@ -243,14 +245,14 @@ async fn two_open_requests() {
     let question = story.asked().await;
     let write = story.asked().await;
     story.resolve(&write, "allow_session", "").await;
-    // What is written at once may come before or after the next word.
+    // The event of this write may come before or after the next frame.
     story.mars.wait("file_created").await;
     story.resolve(&question, "skip", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("two_requests").await;
 }
 
-/// A command that was tried is asked about with its change; its files are told after the commit.
+/// A tried command is asked about with its change, and its files are sent after the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_was_tried() {
     let (_model, server) = super::changes::tried(&[crate::play::command(super::changes::LINE)]).await;
@@ -261,7 +263,7 @@ async fn a_command_that_was_tried() {
     story.is("changes").await;
 }
 
-/// A provider that fails once, one that fails for good and a person who retries, skips or stops it.
+/// A provider fails once, then permanently, and the person retries, skips or aborts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_provider_that_fails() {
     let steps = [("build", "engineer"), ("test", "engineer"), ("ship", "engineer")];
@@ -296,7 +298,7 @@ async fn a_provider_that_fails() {
     }
 }
 
-/// A subtask that fails with nobody asked: what needs it is skipped.
+/// A subtask fails without a question: its dependents are skipped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_subtask_that_fails_alone() {
     let steps = json!([
@@ -310,7 +312,7 @@ async fn a_subtask_that_fails_alone() {
     story.is("fails_alone").await;
 }
 
-/// An agent hands over to another one, that one to a person; a step is stopped at its limit.
+/// An agent hands off to another, which hands off to a person; a step is stopped at its limit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hand_offs_and_a_limit() {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("test", "engineer")])]).await;
@@ -337,7 +339,7 @@ async fn hand_offs_and_a_limit() {
     story.is("hand_offs").await;
 }
 
-/// Checkpoints between phases, one of which asks nobody; a message; and an end in the middle of the work.
+/// Checkpoints between phases, one of which asks nobody; a message; and a cancellation during the work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_and_a_cancellation() {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("test", "engineer")])]).await;

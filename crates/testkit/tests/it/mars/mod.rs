@@ -1,4 +1,4 @@
-//! The MARS edge over the real binary: the cases of MARS at the level of phases, on their own wire.
+//! The MARS edge over the real binary: the MARS cases at the level of phases, on their own wire.
 
 mod bad;
 mod changes;
@@ -38,7 +38,7 @@ use crate::play::{count, done, one};
 /// A client of the source system.
 pub(crate) struct Mars {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// All that came, oldest first.
+    /// All received frames, oldest first.
     pub(crate) frames: Vec<Value>,
 }
 
@@ -48,7 +48,7 @@ impl Mars {
         Self::open(server, &path, &[]).await.unwrap_or_else(|status| panic!("{status}"))
     }
 
-    /// Opens one; the status where it is refused.
+    /// Opens a connection. Returns the status if it is refused.
     pub(crate) async fn open(
         server: &TestServer,
         path: &str,
@@ -66,7 +66,7 @@ impl Mars {
         }
     }
 
-    /// Opens one and starts, or attaches to, the task.
+    /// Opens a connection, and starts the task or attaches to it.
     pub(crate) async fn start(server: &TestServer, id: &str, task: &str, config: Value) -> Self {
         let mut mars = Self::connect(server, id).await;
         mars.say(&first(server, task, config)).await;
@@ -81,14 +81,14 @@ impl Mars {
         timeout(PATIENCE, self.socket.send(message)).await.unwrap().unwrap();
     }
 
-    /// Whether it could be said.
+    /// Sends a frame. Returns true if it could be sent.
     pub(crate) async fn try_say(&mut self, frame: &Value) -> bool {
         timeout(PATIENCE, self.socket.send(Message::text(frame.to_string()))).await.unwrap().is_ok()
     }
 
-    /// The next frame, or the code with which the connection ends.
+    /// Returns the next frame, or the close code of the connection.
     pub(crate) async fn came(&mut self) -> Result<Value, Option<u16>> {
-        // Pings are no news: a frame has to come in time.
+        // Pings do not extend the deadline of the next frame.
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let so_far = || self.frames.iter().map(short).collect::<Vec<_>>().join("\n");
@@ -118,7 +118,7 @@ impl Mars {
         }
     }
 
-    /// The data of the next frame of this type.
+    /// Returns the data of the next frame of this type.
     pub(crate) async fn wait(&mut self, event_type: &str) -> Value {
         loop {
             let frame = self.next().await;
@@ -128,7 +128,7 @@ impl Mars {
         }
     }
 
-    /// The next request that was not told before; what is asked again has no place.
+    /// Returns the next new request. A repeated request has no id.
     pub(crate) async fn asked(&mut self) -> Value {
         loop {
             let frame = self.next().await;
@@ -147,13 +147,13 @@ impl Mars {
         self.wait("approval_received").await
     }
 
-    /// Says something, and gives the data of the error that answers it.
+    /// Sends a frame that is refused. Returns the data of the error.
     pub(crate) async fn refused(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.wait("error_occurred").await
     }
 
-    /// The frames of what stands in the journal.
+    /// Returns the frames of journal events.
     pub(crate) fn told(&self) -> Vec<Value> {
         self.frames.iter().filter(|frame| frame["id"].is_string()).cloned().collect()
     }
@@ -172,20 +172,20 @@ fn short(frame: &Value) -> String {
     text.chars().take(300).collect()
 }
 
-/// Plan and control, with people around the steps as `approval_mode` says.
+/// Returns a config with a plan and its steps, with the gates of `approval_mode`.
 pub(crate) fn around_steps(approval_mode: &str) -> Value {
     json!({"n_plan_reviews": 0, "phases": [
         {"type": "planning"}, {"type": "control", "config": {"approval_mode": approval_mode}},
     ]})
 }
 
-/// The first frame, with the server's workspace.
+/// Returns the first frame, with the server's workspace.
 pub(crate) fn first(server: &TestServer, task: &str, mut config: Value) -> Value {
     config["work_dir"] = json!(server.workspace());
     json!({ "task": task, "config": config })
 }
 
-/// A plan as the source system's planner writes it.
+/// Returns a plan in the form of the source system's planner.
 pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
     let steps: Vec<Value> = steps
         .iter()
@@ -194,7 +194,7 @@ pub(crate) fn plan(steps: &[(&str, &str)]) -> Scripted {
     Scripted::text(json!({ "sub_tasks": steps }).to_string())
 }
 
-/// A server whose planner says these, and whose engineer writes a line for each step.
+/// Starts a server whose planner proposes these plans, and whose engineer writes a line for each step.
 pub(crate) async fn planned(plans: &[Scripted]) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     model.script("task_improver", [Scripted::text("Build it well.").repeat()]);
@@ -215,18 +215,18 @@ pub(crate) fn words(value: &Value) -> (&str, &str) {
     (text("error_type"), value["errors"][0]["pointer"].as_str().unwrap_or_default())
 }
 
-/// What always holds at the end of a run: who, when and what of each event, no gap, and one end to each request.
+/// Checks the invariants at the end of a run: complete events without a gap, and one end of each request.
 pub(crate) async fn sound(server: &TestServer, mars: &Mars) {
     let run = mars.run();
     let events = server.events(&run).await;
     let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     assert_eq!(of("interrupt_opened"), of("interrupt_resolved"), "{run}");
     let told = |kind: &str| mars.told().iter().filter(|frame| frame["event_type"] == kind).count();
-    // What lets itself through is asked of nobody.
+    // An interrupt that resolves itself is not sent as a request.
     let unasked = events.iter().filter(|event| event["data"]["cause"] == "unasked").count();
     assert_eq!(told("approval_requested"), of("interrupt_opened") - unasked);
     assert_eq!(told("approval_received"), of("interrupt_resolved"));
-    // One of each call, made and ended (contract A32).
+    // Each call has one frame for its start and one for its end (contract A32).
     let of_calls = |kinds: &[&str]| {
         let frames = mars.told();
         let is_one = |frame: &&Value| kinds.contains(&frame["event_type"].as_str().unwrap());

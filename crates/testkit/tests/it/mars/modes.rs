@@ -1,11 +1,11 @@
-//! Modes beside planning and control: ideas, one agent, a list of phases with a checkpoint in it.
+//! Other modes than planning and control: ideas, one agent, a list of phases with a checkpoint.
 
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
 use super::{Mars, first, options, plan, planned, sound, words};
 
-/// Nothing in it works on files, so it needs no folder.
+/// Ideas are generated and judged, without a folder, as no phase uses files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ideas_are_had_and_judged() {
     let (model, server) = planned(&[]).await;
@@ -25,7 +25,7 @@ async fn ideas_are_had_and_judged() {
     sound(&server, &mars).await;
 }
 
-/// A checkpoint between plan and work (A12): the plan is in its context, the note reaches the engineer.
+/// The context of a checkpoint between plan and work holds the plan, and its note reaches the engineer (A12).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_checkpoint_stands_between_two_phases() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -58,7 +58,7 @@ async fn a_checkpoint_stands_between_two_phases() {
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
 }
 
-/// What a person wants changed reaches the engineer; where nobody is to be asked, it is written down (A12, E8).
+/// Changes at a checkpoint reach the engineer. A checkpoint without approval is only recorded (A12, E8).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_checkpoint_takes_changes_or_asks_nobody() {
     let (model, server) = planned(&[]).await;
@@ -87,7 +87,7 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     );
     mars.wait("workflow_completed").await;
     sound(&server, &mars).await;
-    // Whoever comes back is told the same, from each place on.
+    // A client that reconnects receives equal frames, from each place.
     let told = mars.told();
     for (n, frame) in told.iter().enumerate() {
         let mut again = Mars::connect(&server, "t2").await;
@@ -99,7 +99,7 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     }
 }
 
-/// Where the client says that nobody answers, a checkpoint approves itself, and nothing else does (E8, case 45).
+/// If the client declares that nobody answers, a checkpoint approves itself, and no other request does (E8, case 45).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_channel_a_checkpoint_approves_itself() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -124,7 +124,7 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
     sound(&server, &mars).await;
 }
 
-/// The second one of a kind is of that kind too, and a run of phases is no one shot.
+/// A second checkpoint of a type reports that type, and a list of phases is not the mode `one-shot`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn checkpoints_are_what_they_are_called() {
     let (_model, server) = planned(&[]).await;
@@ -141,7 +141,7 @@ async fn checkpoints_are_what_they_are_called() {
     sound(&server, &mars).await;
 }
 
-/// Where approval is not required the plan after so many is carried out (A13).
+/// Without required approval, the plan is carried out after a number of iterations (A13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_settles_after_its_iterations() {
     let (_model, server) = planned(&[plan(&[("one", "engineer")]), plan(&[("two", "engineer")])]).await;
@@ -157,7 +157,7 @@ async fn a_plan_settles_after_its_iterations() {
     sound(&server, &mars).await;
 }
 
-/// The agent asks in the middle of its work (E24), and the researcher has nothing to write with.
+/// The agent asks during its work (E24). The researcher has no tool that writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_agent_asks_and_goes_on() {
     let (model, server) = planned(&[]).await;

@@ -1,18 +1,18 @@
-//! What the web UI makes of what it hears, without a browser: the rules of its reducer (contract A32). It has one panel,
-//! drawn from the request; sending a decision clears it, and so does any `approval_received`.
+//! State of the web UI without a browser, by the rules of its reducer (contract A32). It has one panel, drawn from the
+//! request. Sending a decision clears the panel, and so does any `approval_received`.
 
 use serde_json::{Value, json};
 
 #[derive(Default)]
 pub(crate) struct Panel {
-    /// The request that is drawn.
+    /// The drawn request.
     pub(crate) asked: Option<Value>,
     pub(crate) console: Vec<String>,
     pub(crate) bubbles: Vec<String>,
     pub(crate) status: String,
     pub(crate) nodes: Vec<(String, String)>,
     pub(crate) tokens: u64,
-    /// The session that the next task goes on in.
+    /// Session of the next task.
     pub(crate) session: Option<String>,
     pub(crate) is_running: bool,
 }
@@ -74,12 +74,12 @@ impl Panel {
         self.console.push(line);
     }
 
-    /// Chooses an option of the panel, as a person does who sees nothing else. Panics where it is not drawn.
+    /// Chooses an option of the panel, as a person does. Panics if the option is not drawn.
     pub(crate) fn choose(&mut self, option: &str, words: &str, modifications: &str) -> Value {
         let asked = self.asked.take().expect("a panel");
         let offered: Vec<&str> =
             asked["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        // Where words are wanted it has a box and two buttons, and no options.
+        // A panel that needs text has a box and two buttons instead of options.
         let is_a_box = asked["context"]["requires_text_input"] == true;
         let has = if is_a_box { ["submit", "exit"].contains(&option) } else { offered.contains(&option) };
         assert!(has, "{option} is not drawn: {asked:#}");

@@ -12,10 +12,10 @@ fn config() -> Value {
     json!({"mode": "hitl-interactive", "hitlVariant": "planning_only", "n_plan_reviews": 0})
 }
 
-/// Cases 01 and 02: the plan is shown, nothing runs before the word, and the note reaches the engineer.
+/// The plan is shown, no step runs before the approval, and its note reaches the engineer (cases 01 and 02).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_shown_and_approved_with_a_note() {
-    // The reviewer is heard, and the planner answers again.
+    // The planner answers again after its reviewer.
     let (model, server) = planned(&[plan(&three()), plan(&three())]).await;
     let config = json!({
         "mode": "hitl-interactive", "hitlVariant": "planning_only", "n_plan_reviews": 1,
@@ -73,7 +73,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         .map(|frame| &frame["data"]["status"])
         .collect();
     assert_eq!(states, ["planning", "waiting_approval", "planning", "executing", "completed"]);
-    // Of the same shape, whatever is said.
+    // All frames share one shape.
     for frame in &mars.frames {
         assert!(frame["timestamp"].as_str().is_some_and(|at| at.ends_with('Z')), "{frame}");
         assert!(frame["data"].is_object() && frame["run_id"] == mars.run(), "{frame}");
@@ -81,7 +81,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
     sound(&server, &mars).await;
 }
 
-/// Case 03.
+/// A rejected plan fails the run (case 03).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rejected_plan_fails_the_run() {
     let (_model, server) = planned(&[plan(&three())]).await;
@@ -96,7 +96,7 @@ async fn a_rejected_plan_fails_the_run() {
     sound(&server, &mars).await;
 }
 
-/// Case 04: with another plan, and every word that was said before it; until the iterations are used up (A13).
+/// Each revision brings another plan and lists all earlier feedback, until the iterations are used up (case 04, A13).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_revised_until_there_is_none_left() {
     let (model, server) = planned(&[plan(&three()), plan(&three()[..2]), plan(&three()[..1])]).await;
@@ -128,7 +128,7 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     sound(&server, &mars).await;
 }
 
-/// Case 05: an object, or JSON text; a plan that is none leaves the request open.
+/// A plan can be replaced by an object or by JSON text. An invalid plan leaves the request open (case 05).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     let (_model, server) = planned(&[plan(&three())]).await;
@@ -174,7 +174,7 @@ async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     assert_eq!(server.lines("count.txt"), 2, "exactly those two");
 }
 
-/// A planner that brings far too many steps is told, and the run fails with its reason in the end.
+/// A planner with far too many steps receives an error, and the run finally fails with its reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_of_a_thousand_steps_is_none() {
     let many: Vec<(String, &str)> = (0..1_000).map(|n| (format!("step {n}"), "engineer")).collect();

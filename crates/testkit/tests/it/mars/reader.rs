@@ -1,5 +1,5 @@
-//! A strict reader of this wire, written from contract A32 alone: each frame and each answer is read by a type that has
-//! the fields which the web UI reads, of the types that it needs. A frame that it would drop or misread is a panic.
+//! A strict reader of this wire, written from contract A32 alone. Each frame and each answer is read into a type with
+//! the fields and field types that the web UI reads. A frame that the UI would drop or misread is a panic.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-/// A text that says something.
+/// A text that is not empty.
 #[derive(Debug)]
 struct Said;
 
@@ -18,7 +18,7 @@ impl<'de> Deserialize<'de> for Said {
     }
 }
 
-/// A field that is there, perhaps as null.
+/// Deserializes a required field that may be null.
 fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }
@@ -162,7 +162,7 @@ fn check<T: DeserializeOwned>(value: &Value) -> Result<(), serde_json::Error> {
     T::deserialize(value).map(drop)
 }
 
-/// A frame as the client reads it.
+/// Reads a frame as the client does.
 pub(crate) fn frame(text: &str) -> Value {
     let frame: Value = serde_json::from_str(text).unwrap();
     let data = &frame["data"];
@@ -210,7 +210,7 @@ pub(crate) fn frame(text: &str) -> Value {
     frame
 }
 
-/// An answer of the REST beside it, by the end of its path.
+/// Reads an answer of the REST API, by the end of its path.
 pub(crate) fn answer(path: &str, body: &Value) {
     type Check = fn(&Value) -> Result<(), serde_json::Error>;
     let (path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -235,7 +235,7 @@ pub(crate) fn answer(path: &str, body: &Value) {
     }
 }
 
-/// What the web UI would drop, misread or trip over.
+/// The reader refuses frames that the web UI would drop, misread or fail on.
 #[test]
 fn what_the_client_would_misread_is_refused() {
     let cost = |usd: Value| {

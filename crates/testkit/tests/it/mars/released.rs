@@ -1,4 +1,5 @@
-//! Calls that ask nobody (case 18, contracts A24, E32): nothing is asked, and the journal says what released them.
+//! Calls that ask nobody (case 18, contracts A24, E32): no request is sent, and the journal names the rule that
+//! released them.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Mars, sound};
 use crate::play::{count, done, one};
 
-/// The only event of this kind.
+/// Returns the only event of this type.
 fn only<'e>(events: &'e [Value], kind: &str) -> &'e Value {
     let mut of = events.iter().filter(|event| event["type"] == kind);
     let found = of.next().unwrap_or_else(|| panic!("no {kind}"));
@@ -38,7 +39,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
         let events = server.events(&mars.run()).await;
         assert!(!events.iter().any(|event| event["type"] == "interrupt_opened"), "{more}");
         let released = only(&events, "tool_authorised");
-        // No person did; the rule of the run's workflow, and its reason.
+        // Not a person, but a rule of the run's workflow, with its reason.
         let rule = &released["data"]["by"]["gate"]["rule"];
         assert_eq!((&rule["source"], rule["rule"].is_u64()), (&json!("workflow"), true), "{released:#}");
         assert_eq!(released["data"]["content"]["text"], why, "{released:#}");
@@ -52,7 +53,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
     }
 }
 
-/// `prompt` asks about the same command, and then the journal names the person's decision instead.
+/// With `prompt` the command asks, and the journal names the person's decision instead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_person_let_run_names_their_decision() {
     let model = ScriptedModel::start().await;

@@ -24,7 +24,7 @@ async fn a_session_is_its_runs() {
         [&found["session_id"], &found["name"], &found["mode"], &found["status"], &found["run_count"]],
         [&json!(session), &json!("Build it."), &json!("step_by_step"), &json!("active"), &json!(1)]
     );
-    // Suspended, also for the client that is there; and resumed.
+    // The suspension also pauses the connected client's run, until the session is resumed.
     let suspended = server.post(&format!("{path}/suspend"), &json!({})).await.ok();
     assert_eq!(suspended["status"], "suspended");
     mars.wait("workflow_paused").await;
@@ -35,7 +35,7 @@ async fn a_session_is_its_runs() {
     mars.resolve(&asked, "approve", json!({})).await;
     mars.wait("workflow_completed").await;
 
-    // The next task goes on in it.
+    // The next task continues in the session.
     let config = json!({"mode": "one-shot", "sessionId": session});
     let mut next = Mars::start(&server, "t2", "And once more.", config).await;
     next.wait("workflow_completed").await;
@@ -98,16 +98,16 @@ async fn lists_and_ends() {
     let ended = server.send(server.request(Method::DELETE, &path)).await.ok();
     assert_eq!(ended["status"], "completed");
     waiting.wait("workflow_cancelled").await;
-    // What happened is still there.
+    // The ended session can still be read.
     assert_eq!(read(&server, &path).await["status"], "completed");
-    // Agents have no sessions here; who can not send headers shows the token in the query.
+    // Agents may not read sessions. A client that can not send headers passes the token in the query.
     let agent = server.send(server.agent_request(Method::GET, BASE)).await;
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());
     assert_eq!(holdshort_http::plain().build().unwrap().get(url).send().await.unwrap().status(), 200);
 }
 
-/// A client makes it, and its tasks run in it until it ends it.
+/// A client creates a session, and its tasks run in it until the client ends it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_made_before_its_first_task() {
     let (_model, mut server) = planned(&[]).await;
@@ -147,7 +147,7 @@ async fn a_session_is_made_before_its_first_task() {
         [&json!("Release 1.2"), &json!("one-shot"), &json!("active"), &json!(1)]
     );
 
-    // Suspended it lets none begin, also after a restart; the same task begins once it is resumed.
+    // A suspended session begins no task, also after a restart. The task begins once the session is resumed.
     let suspended = server.post(&format!("{path}/suspend"), &json!({})).await.ok();
     assert_eq!([&suspended["status"], &suspended["version"]], [&json!("suspended"), &json!(2)]);
     server.restart().await;
@@ -191,18 +191,19 @@ async fn what_no_session_is_made_of() {
     assert_eq!(server.get(BASE).await.ok()["sessions"], json!([]));
     let agent = server.agent_request(Method::POST, BASE).json(&json!({}));
     assert_eq!(server.send(agent).await.refusal(), (403, "forbidden_role"));
-    // Nothing needs to be said: the usual mode. What is null is not said.
+    // An empty body uses the default mode. A null field is ignored.
     for body in [json!({}), json!({"mode": null, "config": null, "name": null})] {
         assert_eq!(server.post(BASE, &body).await.ok()["mode"], "one-shot", "{body}");
     }
-    // What a task gives way from is no reason to refuse its session (contract E40).
+    // A folder that a task would replace by a default does not refuse its session (contract E40).
     for folder in [json!("/nonexistent"), json!(server.data())] {
         let made = server.post(BASE, &json!({"config": {"work_dir": folder}})).await;
         assert_eq!(made.status, 201, "{made:?}");
     }
 }
 
-/// The sweep of the next start finds what became due before. Here sessions expire after a day, natively sooner.
+/// The next start expires a session whose time passed while the server was down. Sessions of this edge last a day, this
+/// native one less.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idle_session_has_expired_after_a_restart() {
     let (_model, mut server) = planned(&[]).await;
@@ -218,11 +219,11 @@ async fn an_idle_session_has_expired_after_a_restart() {
     })
     .await;
     assert_eq!(read(&server, &format!("{BASE}?status=expired")).await["sessions"][0]["session_id"], session);
-    // It is over already: there is nothing to end.
+    // The session has already ended.
     assert_eq!(server.send(server.request(Method::DELETE, &path)).await.ok()["status"], "expired");
 }
 
-/// However many runs live in it: the end of a session is the end of each.
+/// The end of a session ends all its runs, however many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_reaches_every_run() {
     let (_model, server) = planned(&[]).await;
@@ -247,7 +248,8 @@ async fn the_end_reaches_every_run() {
     assert_eq!(history["messages"].as_array().map(Vec::len), Some(53));
 }
 
-/// What a session was made with holds for its tasks, key by key. A task of other phases takes what speaks of none.
+/// The config of a session holds for its tasks, key by key. A task with other phases takes the keys that concern no
+/// phase.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_session_was_made_with_holds_for_its_tasks() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;

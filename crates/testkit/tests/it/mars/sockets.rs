@@ -1,4 +1,4 @@
-//! Connections: one task, one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
+//! Connections: one task is one run, whatever happens to the wire (lessons 16, 22 to 28, 31).
 
 use holdshort_core::time::Timestamp;
 use holdshort_testkit::by_hand;
@@ -27,7 +27,8 @@ async fn the_first_frame_starts_or_attaches() {
     let told = mars.told();
     drop(mars);
 
-    // As clients of the source system do it: the same frame again. Nothing is told twice; what is open is asked again.
+    // Clients of the source system send their first frame again: no frame is repeated, and the open request is sent
+    // again.
     let mut again = Mars::start(&server, "t1", "Build it.", config()).await;
     let status = again.wait("status").await;
     assert_eq!(
@@ -36,7 +37,7 @@ async fn the_first_frame_starts_or_attaches() {
     );
     assert_eq!(again.wait("approval_requested").await, asked);
     assert_eq!((again.run(), again.told()), (run.clone(), Vec::new()));
-    // With the beginning as its place everything is told again.
+    // From the beginning as its place, a client receives all frames again.
     let mut whole = first(&server, "Build it.", config());
     whole["since"] = json!(0);
     let mut again = Mars::connect(&server, "t1").await;
@@ -45,7 +46,7 @@ async fn the_first_frame_starts_or_attaches() {
     assert_eq!((again.run(), again.told()), (run.clone(), told.clone()));
     assert_eq!(runs(&server).await, 1);
 
-    // Another task, or another config, under the same id: refused, and the run is as it was.
+    // A different task or config under this id is refused, and the run is unchanged.
     for other in [first(&server, "Burn it.", config()), first(&server, "Build it.", json!({}))] {
         let refused = again.refused(&other).await;
         assert_eq!(refused["error_type"], "idempotency_key_reused", "{refused}");
@@ -55,7 +56,7 @@ async fn the_first_frame_starts_or_attaches() {
     }
     assert_eq!((runs(&server).await, &server.run(&run).await["status"]), (1, &json!("waiting")));
 
-    // Since a place, and nothing before it.
+    // From a place, a client receives only later frames.
     let place = &told[told.len() - 3]["id"];
     again.say(&json!({"type": "request_state", "since": place})).await;
     again.wait("status").await;
@@ -65,13 +66,13 @@ async fn the_first_frame_starts_or_attaches() {
     let beyond = again.refused(&json!({"type": "request_state", "since": "10000"})).await;
     assert_eq!(beyond["errors"][0]["pointer"], "/since");
 
-    // Another id is another run, with the same task.
+    // Another id begins another run, even with an equal task.
     let mut other = Mars::start(&server, "t2", "Build it.", config()).await;
     other.asked().await;
     assert_ne!(other.run(), run);
 }
 
-/// No gap and no duplicate, whichever frame was the last one that came, also after SIGKILL.
+/// A client that reconnects receives each missed frame once, whichever frame was its last, also after SIGKILL.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_comes_back_gets_what_follows() {
     let (_model, mut server) = planned(&[one_step()]).await;
@@ -106,7 +107,7 @@ async fn who_comes_back_gets_what_follows() {
     assert_eq!(ids(&seen), ids(&whole.told()));
     assert_eq!(seen, whole.told());
     assert_eq!((runs(&server).await, server.lines("count.txt")), (1, 1));
-    // From each time on it is what happened later.
+    // From each time, a client receives the later events.
     let time = |frame: &Value| frame["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap().as_millis();
     for at in [0, seen.len() / 2, seen.len() - 1] {
         whole.say(&json!({"type": "request_state", "since": time(&seen[at])})).await;
@@ -116,7 +117,7 @@ async fn who_comes_back_gets_what_follows() {
             assert_eq!(whole.frames.last(), Some(expected));
         }
     }
-    // From each place on it is the rest.
+    // From each place, a client receives the rest.
     for at in 0..seen.len() {
         whole.say(&json!({"type": "request_state", "since": seen[at]["id"]})).await;
         whole.wait("status").await;
@@ -127,8 +128,8 @@ async fn who_comes_back_gets_what_follows() {
     }
 }
 
-/// What a client has seen is not read once more, as long as the run is loaded: an event before its place that can not be
-/// read is none of its business. The last frame of an event is its whole.
+/// For a loaded run, events before a client's place are not read again, so an unreadable earlier event does no harm.
+/// The last frame of an event completes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let (_model, server) = planned(&[one_step()]).await;
@@ -150,7 +151,7 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     back.resolve(&asked, "approve", json!({})).await;
     assert_eq!(back.asked().await["checkpoint_type"], "after_step");
     assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
-    // From the beginning it can not be told.
+    // The story can not be replayed from the beginning.
     let refused = back.refused(&json!({"type": "request_state", "since": "0"})).await;
     assert_eq!(words(&refused), ("journal_damaged", ""));
 }
@@ -172,13 +173,13 @@ async fn the_newest_connection_has_the_task() {
     assert_eq!(runs(&server).await, 1);
 }
 
-/// Many at once start one run.
+/// Many connections at once start one run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_connections_start_one_run() {
     let (_model, server) = planned(&[one_step()]).await;
     let rush = (0..8).map(async |_| {
         let mut mars = Mars::connect(&server, "t1").await;
-        // The next one may have closed it by now.
+        // A newer connection may already have closed this one.
         mars.try_say(&first(&server, "Build it.", config())).await;
         while let Ok(frame) = mars.came().await {
             if frame["event_type"] == "approval_requested" {
@@ -192,7 +193,7 @@ async fn many_connections_start_one_run() {
     assert_eq!(runs(&server).await, 1);
 }
 
-/// Decided in the browser or the terminal: the same `approval_received`, and the truth in it (lesson 31).
+/// A decision in the browser or the terminal is sent as `approval_received` with its true outcome (lesson 31).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_elsewhere_is_told_here() {
     let (_model, server) = planned(&[one_step()]).await;
@@ -205,7 +206,7 @@ async fn a_decision_elsewhere_is_told_here() {
         (&received["approval_id"], &received["approved"], &received["resolution"], &received["by"]),
         (&json!(id), &json!(true), &json!("approve"), &json!("operator"))
     );
-    // The same decision once more is answered with what stands; another one is too late.
+    // A repeated decision is answered with the resolution; a different one is too late.
     let again = mars.resolve(&before, "approved", json!({})).await;
     assert_eq!(again, received);
     let late =
@@ -234,7 +235,7 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     mars.wait("workflow_paused").await;
     mars.say(&json!({"type": "request_state"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
-    // What changes nothing is answered with what stands.
+    // A command without effect is answered with the current status.
     mars.say(&json!({"type": "pause"})).await;
     assert_eq!(mars.wait("status").await["status"], "paused");
     mars.say(&json!({"type": "resume"})).await;
@@ -247,7 +248,7 @@ async fn pause_resume_and_cancel_get_in_while_the_model_works() {
     assert_eq!(late["error_type"], "run_ended");
 }
 
-/// A place in what was never told starts nothing, and one that does not fit leaves the connection as it was.
+/// A place that was never sent starts nothing. A refused frame does not attach the connection to a run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_attaches_nobody() {
     let (_model, server) = planned(&[]).await;
@@ -263,7 +264,7 @@ async fn what_is_refused_attaches_nobody() {
     let asked = mars.asked().await;
     let run = mars.run();
 
-    // The run is known by its task, also to a new connection.
+    // A new connection knows the run by its task, too.
     let mut back = Mars::connect(&server, "t1").await;
     let other = back.refused(&json!({"type": "pause", "run_id": "run_01k6f0000000000000000000aa"})).await;
     assert_eq!(words(&other), ("invalid_request", "/run_id"));
@@ -272,7 +273,7 @@ async fn what_is_refused_attaches_nobody() {
         (words(&beyond), &beyond["in_reply_to"]),
         (("invalid_request", "/since"), &json!("request_state"))
     );
-    // It is attached by the next frame, and told from there on; a refusal says what it answers.
+    // The next frame attaches the connection, which receives later frames. A refusal names the frame that it answers.
     back.say(
         &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "maybe"}),
     )
@@ -284,7 +285,7 @@ async fn what_is_refused_attaches_nobody() {
     back.wait("workflow_paused").await;
 }
 
-/// Who opens the connection may be in a trace already: the run that it starts is a part of it.
+/// If the client that opens the connection sends a trace, the run that it starts becomes a part of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_joins_the_trace_of_its_connection() {
     const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

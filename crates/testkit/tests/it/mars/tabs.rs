@@ -1,5 +1,5 @@
-//! The tabs of the web UI over REST (contract A32): sessions, and graph, history, files, cost and console of a run. Each
-//! answer is read by the strict reader.
+//! The tabs of the web UI over REST (contract A32): sessions, and the graph, history, files, cost and console of a run.
+//! The strict reader reads each answer.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
@@ -11,7 +11,7 @@ use crate::play::{count, done, one, write};
 
 const BASE: &str = "/edges/mars/api";
 
-/// An answer that the client can read.
+/// Returns an answer that the client can read.
 pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     let path = if path.starts_with(BASE) { path.to_owned() } else { format!("{BASE}/{path}") };
     let body = server.get(&path).await.ok();
@@ -19,7 +19,7 @@ pub(crate) async fn get(server: &TestServer, path: &str) -> Value {
     body
 }
 
-/// A task that plans, asks, writes, runs and fails once on the way, as far as its step is asked about.
+/// Plays a task that plans, asks, writes, runs and fails once, up to the request after its first step.
 async fn asked_about_a_step() -> (ScriptedModel, TestServer, Page) {
     let (model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;
     let fails = one(("run_command", json!({"command": "false"})));
@@ -58,7 +58,7 @@ async fn every_tab_of_a_run_has_data() {
         files[0]["agent_name"]
     ]);
     assert_eq!(file, json!(["notes/plan.md", "plan.md", 4, "s1", "engineer"]));
-    // A run is known by the task's id too, as a client has it that has heard of nothing yet.
+    // The id of the task also finds the run, for a client that has received no frame yet.
     assert_eq!(get(&server, "runs/t1/files").await["files"], files);
     assert_eq!(get(&server, &format!("nodes/s1/files?run_id={run}")).await["files"], files);
     assert_eq!(get(&server, &format!("nodes/s2/files?run_id={run}")).await["files"], json!([]));
@@ -111,7 +111,7 @@ async fn every_tab_of_a_run_has_data() {
     assert_eq!(graph["nodes"][1]["status"], "skipped");
 }
 
-/// The list, one session in full, its runs and what was said; resumed, its next task goes on in it.
+/// A session is listed, shown in full, with its runs and messages. After a resume its next task continues in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_listed_shown_and_resumed() {
     let (_model, server, mut page) = asked_about_a_step().await;
@@ -153,7 +153,7 @@ async fn a_session_is_listed_shown_and_resumed() {
     let run = get(&server, &format!("sessions/{id}/runs")).await["runs"][0].clone();
     assert!(run["completed_at"].is_string(), "{run}");
 
-    // As it resumes one: a POST whose answer it does not read, and a task with the session's config.
+    // Resumes as the UI does: a POST whose answer it does not read, and a task with the session's config.
     server.post(&format!("{BASE}/sessions/{id}/resume"), &json!({})).await;
     let shown = get(&server, &format!("sessions/{id}")).await;
     let mut config = shown["config"].clone();
@@ -166,7 +166,7 @@ async fn a_session_is_listed_shown_and_resumed() {
     assert_eq!(get(&server, &format!("sessions/{id}/runs")).await["runs"].as_array().map(Vec::len), Some(2));
 }
 
-/// A run of another edge, of nobody, or a node of no run is none here; an agent reads nothing.
+/// Runs of other edges, unknown runs and nodes without a run have no tabs. An agent may not read any.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_run_of_this_edge_has_no_tabs() {
     let (model, server) = planned(&[]).await;

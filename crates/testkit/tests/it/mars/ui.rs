@@ -1,4 +1,4 @@
-//! The web UI as a client (contract A32): its form as it sends it, its one panel, its way of coming back.
+//! The web UI as a client (contract A32): its form, its one panel, and its way to reconnect.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::TestServer;
@@ -8,7 +8,7 @@ use super::panel::Panel;
 use super::{Mars, plan, planned, words};
 use crate::play::{ask, count, done, one, write};
 
-/// Every key of the form, as it stands there when nobody has touched it. What is empty is empty.
+/// Returns every key of the form with its default value, and with the touched values.
 pub(crate) fn form(mode: &str, touched: &Value) -> Value {
     let mut form: Value = serde_json::from_str(
         r#"{
@@ -35,13 +35,13 @@ pub(crate) fn form(mode: &str, touched: &Value) -> Value {
     form
 }
 
-/// The page: a connection, and what it makes of what it hears. A second connection is the same page.
+/// The page: a connection, and the state from its frames. After a reconnect it is the same page.
 pub(crate) struct Page {
     pub(crate) mars: Mars,
     pub(crate) panel: Panel,
     task: String,
     first: Value,
-    /// How many of the frames were heard.
+    /// Number of frames that were handled.
     heard: usize,
 }
 
@@ -53,7 +53,7 @@ impl Page {
         Self { mars, panel: Panel::default(), task: task.to_owned(), first, heard: 0 }
     }
 
-    /// The connection is cut, and the page sends its first frame once more.
+    /// Reconnects, and sends the first frame again.
     pub(crate) async fn comes_back(&mut self, server: &TestServer) {
         self.mars = Mars::connect(server, &self.task).await;
         self.mars.say(&self.first).await;
@@ -76,7 +76,7 @@ impl Page {
         }
     }
 
-    /// Until a panel of this kind is drawn.
+    /// Waits until a panel of this kind is drawn.
     pub(crate) async fn drawn(&mut self, checkpoint_type: &str) -> Value {
         loop {
             if let Some(asked) =
@@ -108,7 +108,7 @@ fn hitl(more: &Value) -> Value {
     form
 }
 
-/// The form begins in each mode; what changes nothing is named once, and its folder is one of the run's.
+/// The form starts a task in each mode. Keys without effect are named once, and the folder is one of the run's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_form_begins_in_every_mode() {
     let (model, server) = planned(&[]).await;
@@ -151,7 +151,7 @@ async fn the_form_begins_in_every_mode() {
     }
 }
 
-/// A key that nobody knows, or a value that is none, is refused by its name.
+/// An unknown key and an invalid value are refused by name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_form_does_not_have_is_refused_by_name() {
     let (_model, server) = planned(&[]).await;
@@ -168,7 +168,7 @@ async fn what_the_form_does_not_have_is_refused_by_name() {
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]));
 }
 
-/// The whole plan and the whole step stand in what is drawn first; each decision is one press and its words.
+/// The first drawing holds the whole plan and the whole step. Each decision is one button with its text.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_and_its_steps_are_decided_on_in_the_panel() {
     let long = "x".repeat(3_000);
@@ -227,7 +227,7 @@ async fn a_plan_and_its_steps_are_decided_on_in_the_panel() {
 async fn a_plan_is_modified_or_rejected_in_the_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")]), plan(&[("build", "engineer")])]).await;
     let mut page = Page::start(&server, "t1", hitl(&json!({"hitlVariant": "planning_only"}))).await;
-    // What it sends where nobody wrote JSON is refused, and the panel is there again.
+    // Text that is not a plan is refused, and the panel is drawn again.
     page.drawn("plan_approval").await;
     page.decide("modify", "", "{\"step_1\": \"other\"}").await;
     assert_eq!(words(&page.until("error_occurred").await).0, "invalid_request");
@@ -244,7 +244,7 @@ async fn a_plan_is_modified_or_rejected_in_the_panel() {
     assert!(page.lines("wrong") > 0 && page.panel.session.is_some(), "{:?}", page.panel.console);
 }
 
-/// A step that fails: its error is what is drawn.
+/// The panel of a failed step shows its error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_step_is_decided_on_in_the_panel() {
     let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -258,8 +258,8 @@ async fn a_failed_step_is_decided_on_in_the_panel() {
     assert!(page.lines("false: exit code 1") == 1, "{:?}", page.panel.console);
 }
 
-/// Two requests and one panel: whichever is decided on, the other is drawn next. Where words are wanted it sends
-/// `submit`.
+/// If two requests are open, the second is drawn after the first is decided, in either order. A panel that needs text
+/// sends `submit`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_request_is_not_lost() {
     let (model, server) = planned(&[]).await;
@@ -290,7 +290,7 @@ async fn a_second_request_is_not_lost() {
     assert!(model.requests().last().unwrap().texts().join("\n").contains("left"));
 }
 
-/// A refused decision: the error, then the request again (contract E41).
+/// After a refused decision come the error and the request again (contract E41).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_decision_loses_no_panel() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -301,7 +301,7 @@ async fn a_refused_decision_loses_no_panel() {
     assert_eq!(words(&refused), ("invalid_request", "/feedback"));
     assert_eq!(page.hear().await["event_type"], "approval_requested");
     assert_eq!(page.panel.asked.as_ref(), Some(&asked));
-    // Words without words release nothing (contract E42), nor does what is decided on already.
+    // An empty text releases nothing (contract E42).
     let id = &asked["approval_id"];
     for resolution in ["submit", "skip"] {
         page.mars
@@ -310,7 +310,8 @@ async fn a_refused_decision_loses_no_panel() {
         page.until("error_occurred").await;
         page.until("approval_requested").await;
     }
-    // Nor does one that can not be read, or that names another run; the panel is cleared all the same.
+    // A decision that is malformed, or names another run, releases nothing either. The panel is cleared by sending it,
+    // and drawn again.
     for wrong in [json!({"extra": 1}), json!({"approved": "yes"}), json!({"run_id": "t2"})] {
         let mut frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "approve"});
         frame.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
@@ -328,8 +329,8 @@ async fn a_refused_decision_loses_no_panel() {
     page.until("workflow_failed").await;
 }
 
-/// The connection is cut and the page sends its first frame again: what it has seen is not told twice, what happened
-/// meanwhile is told, and the panel is there. Also where the server was killed in between.
+/// A page that reconnects and repeats its first frame receives no frame twice, all missed frames, and its panel. This
+/// also holds if the server was killed in between.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_comes_back_is_told_nothing_twice() {
     let (model, mut server) = planned(&[plan(&[("build", "engineer")])]).await;
@@ -343,7 +344,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     page.drawn("plan_approval").await;
     assert_eq!((&page.panel.bubbles, page.panel.tokens), (&bubbles, tokens));
 
-    // What happens while nobody listens is told to who comes back.
+    // A page that was away receives the missed frames.
     let asked = page.panel.asked.clone().unwrap();
     drop(page.mars);
     let id = asked["approval_id"].as_str().unwrap();
@@ -368,7 +369,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     let made = std::path::Path::new(result["work_dir"].as_str().unwrap()).join("count.txt");
     let lines = std::fs::read_to_string(made).unwrap();
     assert_eq!((lines.lines().count(), model.requests_of("engineer").len()), (1, 2));
-    // Whoever comes after the end hears of the end, and of nothing before it.
+    // A page that reconnects after the end receives the end, and nothing before it.
     page.panel.is_running = true;
     page.comes_back(&server).await;
     page.until("workflow_completed").await;
@@ -381,7 +382,7 @@ async fn a_page_that_comes_back_is_told_nothing_twice() {
     assert!(page.panel.bubbles.is_empty() && page.panel.session.is_some());
 }
 
-/// Pause, resume and cancel name the task, as it knows it.
+/// Pause, resume and cancel name the run by its task.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_it_steers_it_names_by_its_task() {
     let (_model, server) = planned(&[Scripted::hang()]).await;

@@ -1,4 +1,5 @@
-//! Several people decide: the request says who is asked, who has, who is missing, and whether the client may.
+//! Several people decide: the request lists the approvers, the votes, the missing votes, and the client's own right to
+//! vote.
 
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
@@ -8,13 +9,13 @@ use serde_json::{Value, json};
 use super::Mars;
 use crate::play::{count, done, one};
 
-/// The agents of this edge.
+/// The workflow of this edge.
 const BASE: &str = include_str!("../../../../edges/src/mars/base.yaml");
 
 const PEOPLE: &str =
     "people:\n  anna: {roles: [reviewer], groups: [legal]}\n  ben: {roles: [reviewer], groups: [legal]}\n";
 
-/// A task whose one call is asked of these, as the client hears of it.
+/// Starts a task whose one call asks these approvers. Returns the request that the client receives.
 async fn asked_of(assignment: &str) -> (TestServer, Mars, Value) {
     let model = ScriptedModel::start().await;
     model.script("engineer", [one(count("a")), done()]);
