@@ -39,7 +39,8 @@ async fn start(workflow: &str, task: &str, pair: Vec<Scripted>) -> (ScriptedMode
     (model, server, run)
 }
 
-/// Its words “generate a plan” started a plan at once, and the agent asked in plain text, which was never shown.
+/// An unclear task is clarified. In the issue its words “generate a plan” started a plan at once, and the agent asked
+/// in plain text, which was never shown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn issue_1_an_unclear_task_is_clarified() {
     let (model, server, run) = start(BY_RULES, UNCLEAR, vec![one(count("made")), done()]).await;

@@ -301,7 +301,7 @@ async fn a_refused_decision_loses_no_panel() {
     assert_eq!(words(&refused), ("invalid_request", "/feedback"));
     assert_eq!(page.hear().await["event_type"], "approval_requested");
     assert_eq!(page.panel.asked.as_ref(), Some(&asked));
-    // An empty text releases nothing (contract E42).
+    // `submit` without a text, and an option that is not offered, release nothing (contract E42).
     let id = &asked["approval_id"];
     for resolution in ["submit", "skip"] {
         page.mars
