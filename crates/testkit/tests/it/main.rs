@@ -1,4 +1,4 @@
-//! The test kit's own tests, and the acceptance cases over the real binary that are made of it.
+//! Tests of the test kit itself, and the acceptance cases over the real binary that use it.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

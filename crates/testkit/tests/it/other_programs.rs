@@ -1,4 +1,4 @@
-//! Programs that open the database beside a running server, and a server whose files another program deleted or locked.
+//! Programs that open the database of a running server, and a server whose files another program deleted or locked.
 //!
 //! SQLite keeps readers and the writer apart with POSIX locks. The kernel drops all of them when the process closes any
 //! descriptor of the locked file, so each test here compares `/proc/locks` before and after.
@@ -66,7 +66,7 @@ fn foreign_reader(data: &Path) -> Output {
     Command::new("python3").args(["-c", read]).arg(data.join(DATABASE)).output().unwrap()
 }
 
-/// Runs a verb of the terminal beside the server.
+/// Runs a verb of the terminal while the server runs.
 fn verb(server: &TestServer, arguments: &[&str]) -> Output {
     server.client_command().args(arguments).output().unwrap()
 }

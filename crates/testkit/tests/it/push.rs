@@ -370,8 +370,8 @@ async fn what_a_crash_left_of_a_browser_is_swept() {
     assert!(known.exists() && fresh.exists());
 }
 
-/// In a database the next start also removes a file without its event, unless it is so recent that another node may be
-/// about to write the event.
+/// In a database the next start also removes a row without its event, unless the row is recent: another node may be
+/// about to write its event.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_left_of_a_browser_is_swept() {
     let (sink, url) = (WebhookSink::start().await, database().await);

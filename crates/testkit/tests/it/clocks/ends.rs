@@ -24,7 +24,7 @@ async fn asked_of(office: &Office, approver: &str) -> Value {
     office.ask(&body).await
 }
 
-/// Returns true if a person may decide, and the person in whose place; or the refusal to show the interrupt.
+/// Returns true if a person may decide, and the person that they replace; or the refusal to show the interrupt.
 async fn may_decide(office: &Office, who: &str, asked: &Value) -> Value {
     let shown = office.said(who, Method::GET, &path(asked, ""), &Value::Null).await;
     if shown.status != 200 {

@@ -202,8 +202,8 @@ async fn what_no_session_is_made_of() {
     }
 }
 
-/// The next start expires a session whose time passed while the server was down. Sessions of this edge last a day, this
-/// native one less.
+/// The next start expires a session whose time passed while the server was down. Sessions of this edge last a day; this
+/// one is native and lasts less.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idle_session_has_expired_after_a_restart() {
     let (_model, mut server) = planned(&[]).await;
