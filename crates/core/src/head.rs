@@ -1,8 +1,8 @@
 //! The head of a journal: the end of the chain over all its events, in a form that a person can write down.
 //!
-//! Each stream has its own chain. This one covers all events in the order of their positions: `hash(n) = SHA-256(hash(n
-//! - 1) ‖ hash of the nth event)`, from 32 zero bytes. An event's hash covers its stream up to there, so a head covers
-//! every event before it. A person who noted yesterday's head can verify that today's journal continues it.
+//! Each stream has its own chain. This chain covers all events in the order of their positions, from 32 zero bytes:
+//! `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`.
+//! The hash of an event covers its stream up to that event, so a head covers every event before it. A person who noted yesterday's head can verify that today's journal continues it.
 
 use std::fmt;
 use std::str::FromStr;
