@@ -1,4 +1,4 @@
-//! Prints the report of a made athlete: `cargo run -p holdshort-coach --example page > page.html`.
+//! Prints the report of a generated athlete: `cargo run -p holdshort-coach --example page > page.html`.
 
 #![expect(clippy::unwrap_used, reason = "it prints, or it fails")]
 

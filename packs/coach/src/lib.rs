@@ -1,8 +1,8 @@
-//! The coach: agents that read training data, ask the athlete, and write a report in which every number is computed.
+//! The coach: agents that read training data, ask the athlete, and write a report in which tools compute every number.
 //!
 //! `training` reads data and computes metrics, `report` renders pages; both are PURE. `tools` gives agents the metrics,
-//! `screens` begins a run from `coach.yaml` and writes its files, `workflow` holds the workflow. No crate of the product
-//! depends on this one: the program composes [`Coach`] with it. The guide is `docs/guide.md`.
+//! `screens` starts a run from `coach.yaml` and writes its files, `workflow` holds the workflow. No crate of the
+//! product depends on this one: the program composes [`Coach`] with it. The guide is `docs/guide.md`.
 
 pub mod limits;
 pub mod report;
@@ -24,7 +24,7 @@ use holdshort_workflow::Shipped;
 /// Name of the pack and of its workflow.
 pub const WORKFLOW: &str = "coach";
 
-/// The pack.
+/// The coach as a pack of the product.
 #[derive(Debug)]
 pub struct Coach;
 

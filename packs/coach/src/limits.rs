@@ -1,11 +1,11 @@
 //! Every limit of the coach's tools and screens, by name and with its reason. `training/limits.rs` has the limits of
-//! training data, `report/limits.rs` those of the report.
+//! training data, `report/limits.rs` has the limits of the report.
 
-/// Bytes of all files of training data: some three years of a person who trains daily. They are held while they are read.
+/// Total bytes of all training files: about three years of daily training. All files are in memory while they are read.
 pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
-/// Folders in one another that are looked into for training data; each holds a handle.
+/// Depth of nested folders that are searched for training data. Each level holds a directory handle.
 pub const TRAINING_DEPTH: usize = 16;
-/// Bytes of what an analyst is given: what fits a model's context beside the rest.
+/// Bytes of a tool result for an analyst: the part of a model's context that other content leaves free.
 pub const TRAINING_BYTES: usize = 256 * 1024;
 /// Codes of unread files that a tool result lists for an analyst.
 pub const TRAINING_PROBLEMS: usize = 20;

@@ -1,4 +1,4 @@
-//! The coach's workflow: its texts, and the sample that a demo plays on.
+//! The coach's workflow: its texts, and the sample for a demo.
 
 use holdshort_workflow::Shipped;
 

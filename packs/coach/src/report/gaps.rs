@@ -1,4 +1,4 @@
-//! What the page lacks, and why: files that could not be read, and numbers that could not be computed.
+//! Gaps of the page and their reasons: files that could not be read, and numbers that could not be computed.
 
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
-//! Renders a coach's report as one HTML page: texts of agents, charts, computed numbers; marks numbers that no tool computed.
+//! Renders a coach's report as one HTML page with texts of agents, charts and computed numbers.
 //!
-//! PURE. Data in, a string out: no files, clock, randomness or zone of the machine; equal reports give equal bytes.
-//! Texts of agents are rendered by `holdshort_presentation`. A number that an agent writes is looked up among those that tools computed and people gave
-//! ([`Known`]); the others are marked. Read next: `model.rs`, `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
+//! PURE. Data in, a string out: no files, clock, randomness or local time zone; equal reports give equal bytes.
+//! `holdshort_presentation` renders the texts of agents. Numbers that an agent writes are looked up among the numbers
+//! that tools computed and people gave ([`Known`]). Numbers that are not found are marked. Read next: `model.rs`,
+//! `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;
 mod gaps;

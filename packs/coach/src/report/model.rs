@@ -1,4 +1,4 @@
-//! A report as data. Texts are as agents, people and tools wrote them: `page.rs` makes them harmless.
+//! The report as data. It holds the texts of agents, people and tools unescaped; `page.rs` escapes them.
 
 use std::collections::BTreeMap;
 
@@ -6,37 +6,37 @@ use jiff::civil::Date;
 
 use crate::report::{Chart, Known};
 
-/// One page, from the top to the foot.
+/// Report, with its parts from the top to the foot of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub title: String,
     pub athlete: String,
     pub date: Date,
-    /// Scripted models wrote the texts.
+    /// True if scripted models wrote the texts.
     pub is_rehearsal: bool,
-    /// Why the run did not finish.
+    /// Reason why the run did not finish.
     pub partial: Option<String>,
-    /// In the order of the page.
+    /// Sections in the order of the page.
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
     /// Values of the training data, with their places.
     pub given: Vec<Given>,
-    /// What the caveats of these numbers mean, by their name.
+    /// Explanations of the caveats of these numbers, by the caveat's name.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// None where everything was read.
+    /// None if everything was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers of tool results and inputs. Those of [`Self::computed`], the charts, competitions and answers are
-    /// known without being here.
+    /// Numbers of tool results and inputs. The numbers of [`Self::computed`], the charts, competitions and answers are
+    /// known without being listed here.
     pub known: Known,
 }
 
 impl Report {
-    /// A report with nothing in it.
+    /// Creates a report without content.
     pub fn new(title: impl Into<String>, athlete: impl Into<String>, date: Date) -> Self {
         Self {
             title: title.into(),
@@ -59,80 +59,80 @@ impl Report {
     }
 }
 
-/// What one agent wrote.
+/// Text of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Part of the anchor.
+    /// Part of the section's anchor.
     pub id: String,
     pub title: String,
     pub agent: String,
-    /// Markdown.
+    /// Text as Markdown.
     pub text: String,
-    /// Its numbers are proposals of the agent: they are not looked up.
+    /// True if its numbers are proposals of the agent. They are not looked up then.
     pub plans: bool,
 }
 
-/// A number that a tool computed, with what it was computed from.
+/// Number that a tool computed, with its inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Computed {
     pub id: String,
     pub label: String,
     pub value: String,
     pub unit: String,
-    /// The formula.
+    /// Formula of the number.
     pub how: String,
-    /// Which activities and days, in numbers, and the names of the caveats.
+    /// Counts of the activities and days used, and the names of the caveats.
     pub inputs: String,
-    /// Each of them by its name.
+    /// Names of the single inputs.
     pub named: Vec<String>,
 }
 
-/// A value as it stands in the training data.
+/// Value from the training data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// What was measured, and when.
+    /// Measure and time of the value.
     pub label: String,
     pub value: f64,
     pub unit: String,
-    /// The file, and the line or another place in it.
+    /// File, and the line or another place in it.
     pub place: String,
 }
 
-/// A number that there is none of.
+/// Number that could not be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotComputed {
     pub label: String,
     pub why: String,
 }
 
-/// What of the training data could not be read.
+/// Training data that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// How much, in a sentence.
+    /// Amount of unread data, in a sentence.
     pub told: String,
     pub rows: Vec<UnreadRow>,
-    /// What is not among the rows.
+    /// Sentence about the unread data that is not among the rows.
     pub more: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRow {
-    /// The file, and the first place in it.
+    /// File, and the first place in it.
     pub place: String,
     pub message: String,
     pub code: String,
     pub places: u64,
     pub what_to_do: String,
-    /// Nothing of the file counts.
+    /// True if the whole file is ignored.
     pub is_refused: bool,
-    /// The data is as good without it.
+    /// True if the athlete needs to do nothing: the data is as good without it.
     pub needs_nothing: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Competition {
     pub name: String,
-    /// As the athlete wrote it.
+    /// Date as the athlete wrote it.
     pub date: String,
     pub priority: Option<String>,
     pub target: Option<String>,
@@ -144,7 +144,7 @@ pub struct Question {
     pub question: String,
     pub kind: Option<String>,
     pub context: Option<String>,
-    /// What became of it, in a word or two.
+    /// Outcome of the question, in a word or two.
     pub outcome: String,
     pub answer: Option<String>,
     pub by: Option<String>,
@@ -155,7 +155,7 @@ pub struct Question {
 pub struct Assumption {
     pub agent: String,
     pub assumption: Option<String>,
-    /// What the agent would have asked.
+    /// Question that the agent would have asked.
     pub question: Option<String>,
     pub why: Option<String>,
 }

@@ -1,11 +1,12 @@
-//! Numbers as text, the same on every machine: no logarithm, no locale.
+//! Numbers as text, equal on every machine: no logarithm, no locale.
 
-/// The power of ten of the first digit.
+/// Returns the power of ten of the first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// With four significant digits or all of its whole part, thousands in groups. A unit `s` is a duration.
+/// Formats a value: the unit `s` as a duration, others with four significant digits or all of their whole part, with
+/// grouped thousands.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }
@@ -16,7 +17,7 @@ pub(crate) fn number(value: f64) -> String {
     trimmed(fixed(value, decimals))
 }
 
-/// With so many decimals; very large and very small ones in powers of ten.
+/// Formats a value with this many decimals. Very large and very small values are written in powers of ten.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "no number".to_owned();
@@ -59,7 +60,7 @@ fn trimmed(text: String) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Seconds as `h:mm:ss`, or `m:ss` below an hour.
+/// Formats seconds as `h:mm:ss`, or as `m:ss` below an hour.
 pub(crate) fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds.abs() >= 1e9 {
         return format!("{} s", number(seconds));
@@ -74,7 +75,7 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A coordinate: one decimal is a tenth of a pixel.
+/// Formats a coordinate with one decimal, a tenth of a pixel.
 pub(crate) fn pixel(value: f64) -> String {
     let text = trimmed(format!("{value:.1}"));
     if text == "-0" { "0".to_owned() } else { text }

@@ -1,4 +1,4 @@
-//! The page: its head, and its parts in their order. A part without content is not there.
+//! The page: its head, and its parts in order. A part without content is left out.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::report::model::{Assumption, Competition, Given, Question, Report, Sec
 use crate::report::number;
 use crate::report::trace::{Found, Known, Places};
 
-/// The report as one HTML page. It is well-formed XML too.
+/// Renders the report as one HTML page that is also well-formed XML.
 pub fn html(report: &Report) -> String {
     let mut lookup = Places::new(known(report), report.given.clone());
     let mut body = String::new();
@@ -42,7 +42,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Numbers that an agent may write: those of tools and inputs, and what stands on the page and is not an agent's.
+/// Returns the numbers that an agent may write: those of tools and inputs, and those on the page from other sources.
 fn known(report: &Report) -> Known {
     let mut known = report.known.clone();
     known.day(report.date);
@@ -108,7 +108,7 @@ fn head(out: &mut String, report: &Report, contents: &[(String, String)]) {
     out.push_str("</header>\n<main>\n");
 }
 
-/// `12 March 2026`.
+/// Formats a date as `12 March 2026`.
 fn day(date: jiff::civil::Date) -> String {
     const MONTHS: [&str; 12] = [
         "January",
@@ -129,7 +129,7 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Letters, digits and hyphens of the id, behind a number that makes it differ from all others.
+/// Returns an anchor of the section number and the letters, digits and hyphens of the id. The number makes it unique.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
@@ -237,7 +237,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
         while !anchors.insert(anchor.clone()) {
             anchor.push_str("-again");
         }
-        // A ratio is written without the unit that it is computed in.
+        // A ratio is written without its unit.
         let unit = if number.unit == "1" { "" } else { &number.unit };
         let _ = writeln!(
             out,
@@ -263,7 +263,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Numbers of the texts that stand in the training data, with their places there.
+/// Writes the numbers of the texts that occur in the training data, with their places there.
 fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
     if found.is_empty() {
         return;
@@ -292,7 +292,7 @@ fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-/// What a number was computed from, by name, behind a fold.
+/// Renders the names of a number's inputs in a collapsed list.
 fn named(names: &[String]) -> String {
     if names.is_empty() {
         return String::new();
@@ -359,7 +359,7 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
     out.push_str("</ol>\n</section>\n");
 }
 
-/// How the numbers of the texts were looked up, and how many were not found.
+/// Explains how the numbers of the texts were looked up, and how many were not found.
 fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &mut Vec<(String, String)>) {
     let plans: Vec<String> =
         sections.iter().filter(|section| section.plans).map(|section| line(&section.title)).collect();

@@ -1,4 +1,4 @@
-//! Questions of a coach's agents, as its runner has always shown and read them (contract C4, C6, C9, E14).
+//! Questions of a coach's agents, shown and answered as in its runner (contract C4, C6, C9, E14).
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use holdshort_core::history::NOTHING;
 use holdshort_protocol::{Decision, Interrupt, Kind, plain};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// The width of the lines around a question.
+/// Width of the lines around a question.
 const WIDTH: usize = 70;
 
-/// Words that leave for good: alone on a line, in any case.
+/// Words that end the run, if they are alone on a line, in any case.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
-/// What the runner keeps between questions.
+/// State of the runner between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Of questions that are open together: which one is shown, and how many there were.
+    /// Number of the shown question, and count of the questions, among those that are open together.
     at: usize,
     of: usize,
-    /// The one that is shown: drawn again, it keeps its number.
+    /// Id of the shown interrupt. Drawn again, it keeps its number.
     shown: String,
-    /// An empty line was typed, and the question asked again.
+    /// True if an empty line was typed and the question was asked again.
     was_empty: bool,
 }
 
@@ -67,7 +67,7 @@ impl Asker for Runner {
         lines
     }
 
-    /// Words are an answer as they are typed.
+    /// Takes the typed words as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
         let word = line.trim().to_lowercase();
         if LEAVES.contains(&&*word) && !prompt.takes(line.trim()) {
@@ -75,7 +75,7 @@ impl Asker for Runner {
         }
         if word.is_empty() && prompt.is_choosing() {
             if self.was_empty {
-                // Nothing is no data, either.
+                // An option that needs data cannot take an empty answer.
                 let is_data =
                     prompt.interrupt.options.iter().any(|offer| offer.id == "answer" && offer.needs_edit);
                 let option = if is_data { "skip" } else { "answer" };
@@ -91,7 +91,7 @@ impl Asker for Runner {
     }
 }
 
-/// Text in lines that the terminal holds, each ended at a blank.
+/// Wraps text to the width of the terminal. Lines break at blanks only.
 fn wrapped(text: &str, paint: Paint) -> Vec<String> {
     let options = Options::new(paint.width)
         .break_words(false)

@@ -1,5 +1,5 @@
-//! The charts of the report: weeks and zones that agents had computed, what analysts were given of days, and the series
-//! that agents had drawn.
+//! The charts of the report: computed weeks and zones, the days that analysts were given, and the series that agents
+//! had drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::story::Story;
 use crate::report::{Bar, Bars, Chart, Lines, Row, Series, Zones};
 
-/// Measures of days that are drawn, with what they are called.
+/// Daily measures that are drawn, with their titles.
 const DAYS: [(&str, &str); 3] =
     [("hrv", "Heart-rate variability"), ("resting_heart_rate", "Resting heart rate"), ("sleep", "Sleep")];
 
@@ -33,7 +33,7 @@ fn value(piece: &Value, name: &str) -> Option<f64> {
     values.iter().find(|value| value["name"] == name)?["value"].as_f64()
 }
 
-/// Hours of each week, by sport.
+/// Charts the hours of each week, by sport.
 fn weeks(computed: &Value) -> Option<Chart> {
     let mut hours: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut sports = BTreeSet::new();
@@ -54,7 +54,7 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Hours of the weeks that were done and of those that are planned. Of several plans the later one counts, week by week.
+/// Charts the hours of completed and planned weeks. If several plans contain a week, the latest plan is used.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -70,7 +70,7 @@ pub(super) fn planned(story: &Story) -> Vec<Chart> {
     let bars: Vec<Bar> = hours
         .into_iter()
         .map(|(week, [done, planned])| {
-            // Of the week of the day both are known: what is planned includes what was done.
+            // For the current week both are known: the planned hours include the completed hours.
             let left = planned.map(|planned| (planned - done.unwrap_or_default()).max(0.0));
             Bar { label: week.to_owned(), values: vec![done, left] }
         })
@@ -90,7 +90,7 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-/// The start of an activity on its own clock, where an analyst was given it; else in UTC, which is said.
+/// Returns the local start of an activity if an analyst was given it, else the start in UTC, marked as UTC.
 fn local(id: &str, story: &Story) -> String {
     let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
     let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());
@@ -115,7 +115,7 @@ fn zones(computed: &Value, story: &Story) -> Option<Chart> {
     (!rows.is_empty()).then(|| Chart::Zones(Zones { title, unit: "s".to_owned(), zones, rows }))
 }
 
-/// A measure of the days that an analyst was given.
+/// Charts a daily measure that an analyst was given.
 fn days(story: &Story, (name, title): &(&str, &str)) -> Option<Chart> {
     let mut unit = String::new();
     let mut points = BTreeMap::new();

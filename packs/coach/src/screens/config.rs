@@ -1,7 +1,7 @@
-//! `coach.yaml`: what a person says of an athlete, and what that makes the input of a run (contract C2, C7, C9).
+//! `coach.yaml`: a person's description of an athlete, and the run input that is made of it (contract C2, C7, C9).
 //!
-//! Keys and defaults are those of the coach that this stands in for; `data` and `models` are our own. What does nothing
-//! here is taken and named, what is not known is refused.
+//! Keys and defaults are those of the coach that this pack replaces; `data` and `models` are additions. Keys without an
+//! effect are accepted with a notice. Unknown keys are rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,11 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Of the service that upstream gets its data from: nothing is got here.
+    /// Credentials of the service from which upstream fetches its data. This pack fetches no data.
     credentials: Option<Value>,
 }
 
-/// A section whose key is there with nothing below it, as in a template that is half filled in.
+/// Reads a section with a key but no value as its default, as in a half-filled template.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -102,7 +102,7 @@ impl Default for Extraction {
     }
 }
 
-/// Contract E37.
+/// Choice of the model (contract E37).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
@@ -145,26 +145,26 @@ struct Output {
     directory: Option<PathBuf>,
 }
 
-/// What a run is started with.
+/// Input and settings of a run, as the configuration describes them.
 #[derive(Debug)]
 pub(super) struct Described {
     pub input: Value,
-    /// Where the training data lies.
+    /// Folder of the training data.
     pub data: PathBuf,
-    /// Whether the file says so.
+    /// True if the configuration names the data folder.
     names_data: bool,
     pub output: PathBuf,
-    /// Of files that have none of their own.
+    /// Time zone for files that name none.
     pub time_zone: Option<String>,
     pub model: Option<String>,
     pub asks: bool,
     pub plots: bool,
-    /// What is taken and does nothing.
+    /// Notices about keys that have no effect.
     pub notices: Vec<String>,
 }
 
 impl Described {
-    /// What is wrong with its folders. One that the file names is there: a misspelt one must not look like no data.
+    /// Checks the folders. A data folder that the configuration names must exist: a typo must not look like missing data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -180,11 +180,11 @@ impl Described {
     }
 }
 
-/// What a template of an earlier version had in the place of an address.
+/// Placeholder address in the template of an earlier version.
 const TEMPLATE_ADDRESS: &str = "you@example.com";
 
 impl Config {
-    /// Reads and checks a file; the error is one line.
+    /// Reads and checks a configuration file. The error is one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
@@ -254,7 +254,7 @@ impl Config {
         Ok(())
     }
 
-    /// `beside`: the folder of the file. `today` counts where the file names no day.
+    /// Prepares a run. `beside` is the folder of the file. `today` is used if the file names no day.
     pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> Described {
         let mut notices = Vec::new();
         if self.credentials.is_some() {
@@ -293,12 +293,12 @@ impl Config {
         }
     }
 
-    /// The day that counts as today; a time beside it does not.
+    /// Returns the current day of the run. A time after the date is ignored.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
 
-    /// What every agent reads first. Texts of the person are passed on as they are.
+    /// Builds the task, which every agent reads first. Texts of the person are passed on unchanged.
     fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
@@ -338,7 +338,7 @@ impl Athlete {
     }
 }
 
-/// `name@domain`: what is beyond that only mail can find out.
+/// Returns true if the text has the form `name@domain`. Other errors only show when mail is sent.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
     parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
@@ -374,14 +374,14 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         let told = error.to_string();
         let told = told.lines().next().unwrap_or_default();
         let Some(at) = error.location() else { return in_words(told) };
-        // The library says the place once more, at the end.
+        // The library repeats the place at the end of its message.
         let again = format!(" at line {}, column {}", at.line(), at.column());
         let told = told.strip_suffix(&again).unwrap_or(told);
         format!("line {}: {}", at.line().max(1), in_words(told))
     })
 }
 
-/// What a library says of a key or a value, in the words of a person who writes YAML.
+/// Rewords a library's message about a key or a value for a person who writes YAML.
 fn in_words(told: &str) -> String {
     const WORDS: [(&str, &str); 19] = [
         ("invalid u16", "a whole number is needed"),

@@ -1,5 +1,5 @@
-//! Values of the training data that analysts were given, each with its file and its place there: what the report says of
-//! a number that nobody computed.
+//! Values of the training data that analysts were given, each with its file and place. The report lists them as the
+//! sources of numbers that no tool computed.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::story::Story;
 use super::unread;
 use crate::report::Given;
 
-/// Each value once: analysts are given some of the same.
+/// Returns each value once: several analysts are given the same values.
 pub(super) fn of(story: &Story) -> Vec<Given> {
     let mut all = Vec::new();
     for given in &story.given {
@@ -31,7 +31,7 @@ pub(super) fn of(story: &Story) -> Vec<Given> {
     all
 }
 
-/// None of what has no place: what the configuration states is among the inputs.
+/// Returns None for a value without a file: values stated in the configuration are among the inputs.
 fn value(of: &str, measure: &Value) -> Option<Given> {
     let file = measure["source"]["file"].as_str()?;
     let name = text(&measure["name"]).replace('_', " ");

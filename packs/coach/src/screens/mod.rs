@@ -1,4 +1,4 @@
-//! The coach: a configuration becomes a run, and what came of it becomes files.
+//! The coach's part of `run`: makes a run of a configuration, and files of the results of a run.
 
 mod asker;
 mod charts;
@@ -22,7 +22,7 @@ pub(crate) use self::asker::Runner;
 use self::config::{Config, Described};
 use crate::{WORKFLOW, tools};
 
-/// The tool that draws: agents have it where the configuration says so.
+/// Tool that draws. Agents have it only if the configuration enables plotting.
 const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
@@ -48,7 +48,7 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run`.
+/// Prepares `run`. Returns None if no option of the coach is given.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
@@ -65,7 +65,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     }
 }
 
-/// Reads the configuration, and makes its folders.
+/// Reads the configuration, and creates its folders.
 #[expect(clippy::disallowed_methods, reason = "a configuration that names no day is of today")]
 fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
     if arguments.workflow != WORKFLOW {
@@ -95,7 +95,7 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// What is not read is told before anybody works on the rest: without a recording its day looks like a day of rest.
+/// Reports unread training data before the agents start: a day without its recording looks like a day of rest.
 fn tell_of_data(described: &Described) {
     let folder = described.data.display();
     match tools::not_read(&described.data, described.time_zone.as_deref()) {
@@ -112,7 +112,7 @@ fn tell_of_data(described: &Described) {
 }
 
 impl Described {
-    /// What of it the run sets for itself.
+    /// Returns the settings that the run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
             model: self.model.clone(),
@@ -123,8 +123,8 @@ impl Described {
     }
 }
 
-/// Writes the files of a run into a folder that whoever is at this terminal has named, and says so. A run that is not a
-/// coach's has none.
+/// Writes the files of a run into the folder that the person at this terminal has named, and reports it. A run of
+/// another workflow has no files.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, rests, json } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -149,7 +149,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the commented template, and never over a file.
+/// Writes the commented template. Never overwrites a file.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let path = to.unwrap_or(Path::new(FILE));
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();

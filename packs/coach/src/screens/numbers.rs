@@ -1,4 +1,4 @@
-//! The table of the report: every number that a tool computed, with its formula and what it was computed from.
+//! Table of the report: every number that a tool computed, with its formula and its inputs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::written;
 
-/// A row for each value of each result, in the order of the calls; equal calls count once.
+/// Returns a row for each value of each result, in the order of the calls. Equal calls are listed once.
 pub(super) fn of(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -63,14 +63,14 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
             unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             how: how.to_owned(),
             inputs: inputs.clone(),
-            // Once for all values of a result.
+            // Listed once for all values of a result.
             named: if at == 0 { named(piece) } else { Vec::new() },
         }
     };
     values.iter().enumerate().map(row).collect()
 }
 
-/// `6 activities, 7 days, 4 files; resting of days`.
+/// Describes the inputs in counts: `6 activities, 7 days, 4 files; resting of days`.
 fn inputs(piece: &Value) -> String {
     let count = |key: &str, one: &str, many: &str| {
         let count = piece["inputs"][key].as_array().map_or(0, Vec::len);
@@ -94,7 +94,7 @@ fn inputs(piece: &Value) -> String {
     text
 }
 
-/// The same by name: activities, days, what was used of the athlete, files.
+/// Returns the names of the inputs: activities, days, values of the athlete, files.
 fn named(piece: &Value) -> Vec<String> {
     let list = |key: &str| piece["inputs"][key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let plain = ["activities", "days"].into_iter().flat_map(list).map(str::to_owned);
@@ -105,13 +105,13 @@ fn spaced(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// What the caveats of all computed numbers mean: each once.
+/// Returns the explanations of the caveats of all computed numbers, each once.
 pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     let of_all = story.computed.iter().filter_map(|(_, computed)| computed["caveats"].as_object()).flatten();
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// What could not be computed, of a whole call or of one activity of it: each once.
+/// Returns the numbers that could not be computed, for a whole call or for one of its activities, each once.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();
     let mut push = |metric: &Value, why: &Value| {

@@ -1,4 +1,4 @@
-//! The files of a run of the coach: two pages, a text for each agent, a summary (contract C7, C9, E38).
+//! The files of a coach run: two pages, a text for each agent, a summary (contract C7, C9, E38).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::story::{self, Story};
 use super::{charts, given, numbers, unread};
 use crate::report::{Assumption, Competition, Known, Question, Report, Section, html};
 
-/// An agent's part: its step, its file, its title, and whether it plans.
+/// Part of an agent: its step, its file, its title, and true if the agent plans.
 struct Part(&'static str, &'static str, &'static str, bool);
 
 const PARTS: [Part; 6] = [
@@ -28,13 +28,13 @@ const PARTS: [Part; 6] = [
 const PAGES: [(&str, &str, bool); 2] =
     [("analysis.html", "Analysis", false), ("planning.html", "Plan", true)];
 
-/// The names of all files that a run may have.
+/// Returns the names of all files that a run may have.
 fn names() -> Vec<&'static str> {
     let parts = PARTS.iter().map(|part| part.1);
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Refuses a folder in which files of these names are somebody's own: they are never written over.
+/// Rejects a folder in which files of these names are the person's own. They are never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::own(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
@@ -48,7 +48,7 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// What is told of a folder that holds files of another run.
+/// Returns a notice if the folder holds files of another run.
 pub(super) fn of_another(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();
@@ -66,7 +66,7 @@ pub(super) fn of_another(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes what there is of a run, and returns where, and the names of the files.
+/// Writes the files that a run has so far. Returns their folder and their names.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -91,7 +91,7 @@ pub(super) async fn save(
     written.sort();
     written.push(SUMMARY.to_owned());
     folder::clear(folder, &names(), &written)?;
-    // First: what it lists is ours, however far the rest comes.
+    // Written first: it marks the listed files as written by this run, even if a later write fails.
     let summary = summary(run, &story, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in &files {
@@ -145,12 +145,12 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report
 }
 
-/// The planners are named after what they do.
+/// Returns true if the agent works on the step. Planners are named after their step.
 fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
 
-/// Why the run did not come to its end.
+/// Returns the reason why the run is not completed.
 fn unfinished(run: &Run) -> Option<String> {
     let why = run.end_message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
     match run.status {
@@ -163,7 +163,7 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// Everything that an analysis may quote: what tools brought, what the person stated, asked and answered.
+/// Returns all numbers that an analysis may quote: tool results, the run's input, and answers to questions.
 fn known(run: &Run, story: &Story) -> Known {
     let mut known = Known::default();
     known.json(&run.input);
@@ -193,7 +193,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// `schema`: what its answer was to be, where that was data.
+/// Converts a question of the journal. `schema` is the schema of its answer, if the answer was to be data.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

@@ -1,5 +1,5 @@
-//! What a run of the coach holds for its files, read from its journal: texts of agents, what tools computed, what was
-//! asked and assumed. Of a run that has not ended it is what there is so far.
+//! Data of a coach run for its files, read from its journal: texts of agents, computed numbers, questions and
+//! assumptions. For a run that has not ended it is the data so far.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,30 @@ use holdshort_cli::kit::Client;
 use holdshort_protocol::{Event, Run, RunResult, Status};
 use serde_json::Value;
 
-/// The parts of a run, in the order in which people read them.
+/// Parts of a run, in the order in which people read them.
 #[derive(Debug, Default)]
 pub(super) struct Story {
-    /// What each step brought, by its id.
+    /// Text of each completed step, by the step's id.
     pub texts: BTreeMap<String, String>,
-    /// Who works on each step.
+    /// Agent of each step.
     pub agents: BTreeMap<String, String>,
     /// Results of `compute_metric`, each with the agent that asked for it.
     pub computed: Vec<(String, Value)>,
-    /// Series that agents have drawn.
+    /// Series that agents had drawn.
     pub plots: Vec<Value>,
-    /// Weeks of plans, each call with the weeks that were done before it.
+    /// Planned weeks of each call, with the weeks that were completed before.
     pub weeks: Vec<Value>,
     /// Metrics that could not be computed, with the reason.
     pub refused: Vec<Value>,
-    /// What analysts were given: numbers that are known without being computed.
+    /// Values that analysts were given. Their numbers are known without being computed.
     pub given: Vec<Value>,
-    /// Their parts of data files, known the same.
+    /// Parts of data files that analysts were given. Their numbers are known too.
     pub parts: Vec<Value>,
-    /// What could not be read of the training data, as the last analyst was told. Null until one looked.
+    /// Training data that could not be read, as the last analyst received it. Null before the first analyst has read
+    /// the data.
     pub not_read: Value,
     pub questions: Vec<Value>,
-    /// What their answers were to be, by their interrupts.
+    /// Schemas of the answers, by interrupt.
     pub schemas: BTreeMap<String, Value>,
     pub assumptions: Vec<Value>,
 }
@@ -38,7 +39,7 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
     let mut reader = Reader::default();
     client.each_event(&run.id, |event| reader.event(event)).await?;
     let mut story = reader.story;
-    // Of a run that has ended its result says it best, whichever way it ended.
+    // The result of an ended run has the final lists, whether it completed, failed or was cancelled.
     if let Some(ended) = ended(client, run).await? {
         for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
             if let Some(told) = ended.get(key).and_then(Value::as_array) {
@@ -63,9 +64,9 @@ async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
 #[derive(Default)]
 struct Reader {
     story: Story,
-    /// Of each call: agent, tool and arguments.
+    /// Agent, tool and arguments of each call.
     calls: BTreeMap<String, (String, String, Value)>,
-    /// The place of each question in the list.
+    /// Index of each question in the list.
     asked: BTreeMap<String, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What could not be read of the training data: a line before the agents start, and a section of the report.
+//! Unread training data: a line before the agents start, and a section of the report.
 
 use holdshort_protocol::plain;
 use serde_json::Value;
@@ -8,8 +8,8 @@ use crate::limits::NOT_READ_NAMED;
 use crate::report::{Unread, UnreadRow};
 use crate::training::{NotRead, Severity};
 
-/// `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with something left out or assumed: c.csv (bad_date)`. None where all
-/// of it was read.
+/// Describes the unread data in one line: `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with
+/// something left out or assumed: c.csv (bad_date)`. Returns None if everything was read.
 pub(super) fn line(not_read: &NotRead) -> Option<String> {
     let list = |severity: Severity| -> Vec<String> {
         let mut files: Vec<(&str, &str)> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn line(not_read: &NotRead) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} {files}, {}", not_read.files, parts.join("; ")))
 }
 
-/// The same for the report, whole as it was told.
+/// Returns the section of the report, with everything that was reported.
 pub(super) fn of(story: &Story) -> Option<Unread> {
     let told = &story.not_read;
     let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
@@ -65,7 +65,7 @@ pub(super) fn of(story: &Story) -> Option<Unread> {
     })
 }
 
-/// `, line 44`: behind the name of a file.
+/// Formats a place after the name of its file: `, line 44`.
 pub(super) fn place(place: &Value) -> String {
     match place.as_object().and_then(|place| place.iter().next()) {
         Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),

@@ -1,5 +1,5 @@
-//! The files of training data in a folder, and what was read of them. They are looked at by name, size and time of their
-//! last change; what these say is the same is not read again while this process goes on.
+//! Files of training data in a folder, and their contents. A folder whose files have unchanged names, sizes and
+//! modification times is not read again while this process runs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -15,18 +15,18 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::training::{self, Analyst, Code, File, Format, NotRead, Options, Reading, parts};
 
-/// What there is of a folder.
+/// Training data of a folder.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// Each analyst's parts of the data files; none where they are too large to be given.
+    /// Parts of the data files for each analyst. None if they are too large for the analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// What of a folder can not be read, for who starts a run on it.
+/// Returns the unread data of a folder, for the person who starts a run on it.
 ///
 /// # Errors
-/// The folder can not be read, or the time zone is none.
+/// Returns an error if the folder cannot be read, or if the time zone is unknown.
 #[expect(clippy::disallowed_methods, reason = "the zone that an athlete named is looked up")]
 pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<NotRead> {
     let zone = time_zone.map(TimeZone::get).transpose().map_err(io::Error::other)?;
@@ -35,7 +35,7 @@ pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<NotRead> {
     Ok(load(&named, &dir, &Options { zone })?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads what is there. Of two runs on different folders each reads its own anew: one reading is kept.
+/// Reads a folder. Only the last reading is cached, so two runs on different folders each read their own again.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = Found::default();
@@ -45,19 +45,19 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     let stamps: Vec<_> =
         found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
     let key = Digest::of_json(&(named, zone, stamps, &found.left));
-    // Who asks meanwhile waits, and nothing is read twice.
+    // The lock is held while reading: concurrent callers wait, and nothing is read twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // Before the next one is read: two of the largest do not stand side by side.
+    // Dropped before the next reading, so that two large readings are never in memory together.
     *last = None;
     let read = Arc::new(found.read(dir, options)?);
     *last = Some((key, read.clone()));
     Ok(read)
 }
 
-/// What people and their systems keep beside training data: it is not read, and nobody misses it.
+/// Files that people and their systems usually keep next to training data. They are skipped without a notice.
 const KEPT_THERE: [&str; 10] = [
     "coach.yaml",
     "coach.yml",
@@ -78,7 +78,7 @@ fn is_kept_there(name: &str) -> bool {
 #[derive(Default)]
 struct Found {
     files: Vec<Stamp>,
-    /// What is there and is not opened, and why.
+    /// Paths that are not opened, each with its code and the reason.
     left: Vec<(String, &'static str, String)>,
 }
 
@@ -121,7 +121,7 @@ impl Found {
         Ok(())
     }
 
-    /// The newest files that fit; what is beyond is told.
+    /// Keeps the newest files within the limits, and reports the others.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);
@@ -148,7 +148,7 @@ impl Found {
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let mut bytes = Vec::new();
-            // It may have grown since it was looked at.
+            // The file may have grown since its size was read.
             dir.open(&file.path)?.take(file.bytes).read_to_end(&mut bytes)?;
             files.push((file.path.as_str(), bytes));
         }
@@ -175,7 +175,7 @@ fn own_parts(files: &[File<'_>], analyst: Analyst) -> Option<Map<String, Value>>
     let mut own = Map::new();
     let is_data = |name: &str| matches!(Format::of(name), Some(Format::Json | Format::Yaml));
     for file in files.iter().filter(|file| is_data(file.name)) {
-        // What is refused is among the problems of the reading.
+        // A refused file is already among the problems of the reading.
         let Ok(parts) = parts(file) else { continue };
         let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
         own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));

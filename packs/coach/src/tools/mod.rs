@@ -1,7 +1,6 @@
-//! The tools of agents that coach: what an analyst is given of the data in the workspace, one metric, a picture,
-//! and the weeks of a plan.
+//! The tools of the coach's agents: an analyst's data from the workspace, one metric, a chart, and the weeks of a plan.
 //!
-//! All numbers come from `training`; this module finds the files, and says whose data it is: the input of the run does.
+//! All numbers come from `training`. This module finds the files, and reads the athlete's facts from the run's input.
 
 mod files;
 mod planned;
@@ -23,7 +22,7 @@ use crate::training::{
     Analyst, Athlete, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, compute, summary,
 };
 
-/// The tools.
+/// Tools of the coach.
 #[derive(Debug)]
 pub struct Training;
 
@@ -53,7 +52,7 @@ impl Work for OnTraining {
     }
 }
 
-/// A call of one of these tools.
+/// Call of one of these tools.
 #[derive(Debug)]
 enum OnTraining {
     Data(Analyst),
@@ -81,7 +80,7 @@ struct PlotSeries {
     title: String,
 }
 
-/// What can be drawn.
+/// Series that can be drawn.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Series {
@@ -94,7 +93,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// What the input of a run says of the athlete; the rest of it is for the agents.
+/// Athlete and period in the input of a run. The rest of the input is for the agents.
 #[derive(Debug, Deserialize)]
 struct Stated {
     #[serde(default)]
@@ -106,7 +105,7 @@ struct Stated {
     metrics_days: u16,
 }
 
-/// Contract C2.
+/// Default of `activities_days` (contract C2).
 const fn a_week() -> u16 {
     7
 }
@@ -184,8 +183,8 @@ fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Out
     }
 }
 
-/// What an analyst reads: its summary, its parts of a data file, and what could not be read. What is too much is left
-/// out, the oldest first, and counted.
+/// Returns the data of an analyst: its summary, its parts of a data file, and the unread data. Content beyond the limit
+/// is left out, the oldest first, and counted.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: they are too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
@@ -212,7 +211,7 @@ fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
             text = told.to_string();
         }
     }
-    // The report marks numbers that no agent was given, and names what was not read: more of it than a model is told.
+    // The report marks numbers that no agent was given, and lists more unread data than a model gets.
     let mut data = json!({ "given": given, "not_read": loaded.reading.not_read(limits::TRAINING_TOLD) });
     if let Some(parts) = parts {
         data["parts"] = parts;
@@ -225,7 +224,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
         Ok(computed) => {
             Ok(Outcome::Done { text: in_words(&computed), data: json!({ "computed": computed }) })
         }
-        // That there is nothing to compute it from is an answer, and a number of the report all the same.
+        // A number that cannot be computed is an answer as well, and the report lists it.
         Err(refusal) if refusal.code == RefusalCode::NotComputable => {
             let text = format!("{}. {}", refusal.message, refusal.what_to_do);
             Ok(Outcome::Done { text, data: json!({ "metric": call.metric, "refused": refusal }) })
@@ -234,7 +233,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
     }
 }
 
-/// What a model reads of a result: a line for each piece. The exact values are in the data.
+/// Renders a result for a model, one line for each piece. The exact values are in the data.
 fn in_words(computed: &Computed) -> String {
     let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
     lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
@@ -255,7 +254,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// A value with its unit; long times in hours as well.
+/// Formats a value with its unit. Times from one minute on are also given as a clock time.
 fn quantity(value: f64, unit: &str) -> String {
     let number = written(value);
     match unit {
@@ -265,7 +264,7 @@ fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// `1:02:03`, or `4:05` below an hour.
+/// Formats seconds as `1:02:03`, or as `4:05` below an hour.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of what a person did")]
 fn clock(seconds: f64) -> String {
     let whole = seconds.round().max(0.0) as u64;
@@ -273,7 +272,7 @@ fn clock(seconds: f64) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// The points of a series, which the report draws.
+/// Returns the points of a series, which the report draws.
 fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Outcome, Refusal> {
     let (unit, points) = match call.series {
         Series::WeeklyHours => {
@@ -309,7 +308,7 @@ fn days(reading: &Reading, settings: &Settings, name: &str) -> (&'static str, Ve
     (unit, points)
 }
 
-/// Hours of all sports, by the first day of each of the last weeks.
+/// Returns the hours of all sports, by the first day of each of the last weeks.
 fn weeks(reading: &Reading, settings: &Settings, count: usize) -> Result<Vec<(Date, f64)>, Refusal> {
     let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
         .map_err(|refusal| Refusal::new("no_data", refusal.message))?;

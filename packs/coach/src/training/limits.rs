@@ -1,20 +1,20 @@
 //! The named limits of training data, each with its reason. Holds numbers only.
 
-/// Bytes of one file: a day of one-second samples in TCX, the wordiest format, is about 40 MiB.
+/// Bytes of one file. A day of one-second samples in TCX, the most verbose format, is about 40 MiB.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of a data file, JSON or YAML: it is held whole, at up to ten times its size. A year is about 5 MiB.
+/// Bytes of a data file, JSON or YAML. It is held in memory whole, at up to ten times its size. A year is about 5 MiB.
 pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files of one reading: ten years with an activity a day.
 pub const FILES: usize = 4_000;
-/// FIT files in one, a chain: a device that is read out once a day makes one of three years.
+/// FIT files chained in one file: about three years of a device that is read out once a day.
 pub const FIT_SEGMENTS: usize = 1_000;
-/// Samples of one activity: two days and seven hours at one a second.
+/// Samples of one activity: two days and seven hours at one sample a second.
 pub const SAMPLES: usize = 200_000;
-/// Samples and laps of one file, of all of its activities: two of the longest.
+/// Samples and laps of all activities in one file: two activities of the largest size.
 pub const FILE_SAMPLES: usize = 400_000;
-/// Samples of all activities of one reading: they are held in memory.
+/// Samples of all activities of one reading, which are held in memory.
 pub const SEASON_SAMPLES: usize = 5_000_000;
-/// Activities of one reading, before those that are in two files are counted once.
+/// Activities of one reading, before activities that are in several files are merged.
 pub const ACTIVITIES: usize = 20_000;
 /// Days of loads and of weeks: forty years.
 pub const DAYS: usize = 15_000;
@@ -24,23 +24,23 @@ pub const DAY_VALUES: usize = 180_000;
 pub const CSV_ROWS: usize = 20_000;
 /// Columns of a table.
 pub const CSV_COLUMNS: usize = 100;
-/// Bytes of one cell, or of the text of an element: what is longer is no measure.
+/// Bytes of one cell, or of the text of an element. A longer text is not a measure.
 pub const CELL_CHARS: usize = 4_000;
-/// Elements inside one another, of XML, JSON and YAML.
+/// Depth of nested elements in XML, JSON and YAML.
 pub const NESTING: usize = 64;
 /// Mappings, lists and scalars of a YAML file.
 pub const YAML_NODES: usize = 2_000_000;
-/// Characters of a problem's message, which quotes what was found.
+/// Characters of a problem's message, which quotes the data.
 pub const MESSAGE_CHARS: usize = 300;
 /// Characters of the name of a sport, which is part of an activity's id.
 pub const SPORT_CHARS: usize = 40;
-/// Warnings of one code in one file that are told one by one: those beyond are counted.
+/// Warnings of one code in one file that are listed. Further warnings are only counted.
 pub const PLACES: usize = 20;
-/// Warnings that are told one by one: those beyond are counted.
+/// Warnings that are listed in all. Further warnings are only counted.
 pub const WARNINGS: usize = 500;
-/// Days that one call of a tool looks at: a year.
+/// Days that one tool call covers: a year.
 pub const TOOL_DAYS: usize = 366;
-/// Weeks that one call of a tool looks at: two years.
+/// Weeks that one tool call covers: two years.
 pub const TOOL_WEEKS: usize = 104;
-/// Results of one call of a tool, and activities of a summary: a model reads them all.
+/// Results of one tool call, and activities of a summary: a model reads them all.
 pub const TOOL_RESULTS: usize = 400;

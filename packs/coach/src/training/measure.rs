@@ -1,11 +1,11 @@
-//! What is measured of an activity and of a day: one table of names, units and plausible values.
+//! Measures of activities and of days, in one table of names, units and plausible values.
 
 use serde::Serialize;
 
 use self::Level::{Activity, Day};
 use holdshort_tools::named;
 
-/// What a measure belongs to.
+/// Level that a measure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -13,11 +13,11 @@ pub enum Level {
     Day,
 }
 
-/// Unit, what it belongs to, the smallest and the largest plausible value.
+/// Unit, level, and the smallest and the largest plausible value.
 struct Row(&'static str, Level, f64, f64);
 
 named! {
-    /// A number that is known of an activity or of a day.
+    /// Measure of an activity or of a day.
     Measure: Row;
     /// Time with the timer running.
     Duration "duration" ("s", Activity, 1.0, 7.0 * 86_400.0)
@@ -34,7 +34,7 @@ named! {
     Hrv "hrv" ("ms", Day, 1.0, 400.0)
     Sleep "sleep" ("h", Day, 0.0, 24.0)
     Weight "weight" ("kg", Day, 20.0, 400.0)
-    /// 0 (none) to 100, as Garmin devices give it.
+    /// Stress from 0 (none) to 100, as Garmin devices report it.
     Stress "stress" ("0-100", Day, 0.0, 100.0)
 }
 
@@ -47,7 +47,7 @@ impl Measure {
         self.row().1
     }
 
-    /// The smallest and the largest value that is taken; a value outside is left out, and told.
+    /// Returns the smallest and the largest accepted value. A value outside is left out and reported.
     pub const fn plausible(self) -> (f64, f64) {
         let Row(_, _, least, most) = self.row();
         (least, most)

@@ -1,4 +1,4 @@
-//! Makes one season of what many files hold: the same activity counts once, a day has one value of each measure.
+//! Merges the contents of many files into one season. Each activity occurs once; a day has one value of each measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::training::model::{
 };
 use crate::training::problem::{Code, Problem, Problems};
 
-/// Seconds between two starts of the same activity: a watch and a phone are started one after the other.
+/// Maximum seconds between two starts of the same activity: a watch and a phone are started one after the other.
 const SAME_START_S: i64 = 120;
 
 #[derive(Default)]
 pub(crate) struct Pieces {
-    /// What files say of the athlete, in the order of their names.
+    /// Facts about the athlete, in the order of the file names.
     pub(crate) facts: Vec<(Fact, Source)>,
     pub(crate) activities: Vec<RankedActivity>,
     pub(crate) days: Vec<RankedDay>,
-    /// Of all activities.
+    /// Number of samples of all activities.
     pub(crate) samples: usize,
 }
 
-/// What a file says of the athlete.
+/// Fact about the athlete in a file.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fact {
     Sex(Sex),
@@ -33,7 +33,7 @@ pub(crate) enum Fact {
 }
 
 pub(crate) struct RankedActivity {
-    /// The smallest is asked first.
+    /// Rank of the format. The smallest rank takes precedence.
     pub(crate) rank: u8,
     pub(crate) activity: Activity,
 }
@@ -55,7 +55,7 @@ impl Pieces {
 }
 
 impl Fact {
-    /// As [`Athlete`] names it.
+    /// Returns the name of the fact in [`Athlete`].
     const fn name(self) -> &'static str {
         match self {
             Self::Sex(_) => "sex",
@@ -87,7 +87,7 @@ impl fmt::Display for Fact {
     }
 }
 
-/// What several files say of the athlete: the first by name that says it, and those that differ are told.
+/// Merges the facts about the athlete. The first file by name takes precedence. Different values are reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -105,12 +105,12 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
-/// Sorted by what is measured before where it stands: the order of files and records changes no value.
+/// Merges equal activities. Values sort before sources, so that the order of files and records changes no value.
 fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        // What names no sport comes when those that name one are there to choose from.
+        // Activities without a sport come last: those with a sport are then present to match them.
         let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
@@ -134,13 +134,13 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     kept
 }
 
-/// Where activities begin, in UTC and in local time, by sport: each is compared with few others.
+/// Starts of activities by sport, in UTC and in local time. They limit how many activities are compared.
 #[derive(Default)]
 struct Starts {
-    /// Sport, seconds, and the place of the activity among those that are kept.
+    /// Sport, start in seconds, and index of the kept activity.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
-    /// The sports that are there.
+    /// Sports of the kept activities.
     sports: BTreeSet<Sport>,
 }
 
@@ -157,9 +157,9 @@ impl Starts {
         self.sports.insert(activity.sport.clone());
     }
 
-    /// The kept activity that this one is: of several the one whose start is nearest, and of these the first.
-    /// One that names no sport may be of any, and any may be one that names none; where both are as near, the sport
-    /// that is named the same is taken.
+    /// Returns the kept activity that equals this activity: the one with the nearest start, and of several the first.
+    /// An activity without a sport matches any sport, and any activity matches one without. At equal distance an
+    /// activity of the same sport takes precedence.
     fn same(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::of(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
@@ -181,12 +181,12 @@ impl Starts {
     }
 }
 
-/// Seconds between the starts of two activities that are one; none of two that are two.
+/// Returns the seconds between the starts of two activities. None if they are different activities.
 fn apart(a: &Activity, b: &Activity) -> Option<i64> {
     if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
         return None;
     }
-    // A second one that begins when half of the first is over is another one.
+    // An activity that begins when half of the first one is over is a different one.
     let near = |seconds: i64| {
         let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
@@ -195,13 +195,13 @@ fn apart(a: &Activity, b: &Activity) -> Option<i64> {
         (seconds.abs() <= SAME_START_S.min(half)).then_some(seconds.abs())
     };
     let ((utc, local), (other_utc, other_local)) = (Starts::of(a), Starts::of(b));
-    // Far from home the local time of a file without UTC is right, and its UTC is not.
+    // Away from home the local time of a file without UTC is right, and its UTC is wrong.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
     let by_local = is_local.then(|| near(local - other_local)).flatten();
     near(utc - other_utc).into_iter().chain(by_local).min()
 }
 
-/// Takes from the other what is not known yet.
+/// Adds the values of `other` that the activity lacks.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);

@@ -1,11 +1,11 @@
-//! Reads training data, and computes what is known of a season from it.
+//! Reads training data, and computes the metrics of a season from it.
 //!
-//! Bytes in, numbers out: no files, network, clock, randomness or zone of the machine. [`read`] makes one
-//! [`Season`] of files in five formats and says what it left out and why; [`metrics`] computes from that season,
-//! and every result names its formula, its unit and the activities and days that it was computed from. Agents reach
-//! them through [`catalogue`], [`compute`] and [`summary`].
-//! Nothing depends on the order of files or of their records. Read next: `model.rs`, then `read/mod.rs`,
-//! then `metrics/mod.rs`. The reference is `docs/training.md`.
+//! Bytes in, numbers out: no files, network, clock, randomness or local time zone. [`read`] makes one [`Season`] of
+//! files in five formats, and reports each omission with its reason. [`metrics`] computes from that season. Every
+//! result names its formula, its unit, and the activities and days that are its inputs. Agents call [`catalogue`],
+//! [`compute`] and [`summary`].
+//! No result depends on the order of files or of their records. Read next: `model.rs`, then `read/mod.rs`, then
+//! `metrics/mod.rs`. The reference is `docs/training.md`.
 
 pub mod limits;
 mod measure;

@@ -1,4 +1,4 @@
-//! A season: what all formats are read into. Every value says where it comes from.
+//! The season: the model that all formats are read into. Every value names its source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,20 +13,20 @@ use crate::training::limits;
 use crate::training::measure::Measure;
 use holdshort_tools::named;
 
-/// A place in a file.
+/// Place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     File,
-    /// 1-based.
+    /// Number of the line, from 1.
     Line(u64),
-    /// From the start of the file, where a FIT record begins.
+    /// Bytes from the start of the file to the beginning of a FIT record.
     Byte(u64),
-    /// A JSON pointer (RFC 6901).
+    /// JSON pointer (RFC 6901).
     Pointer(String),
 }
 
-/// The file and the place that a value comes from.
+/// File and place that a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Source {
     pub file: Arc<str>,
@@ -50,14 +50,14 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value and where it comes from.
+/// Value with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Known {
     pub value: f64,
     pub source: Source,
 }
 
-/// What was done, by its name in the formats.
+/// Sport, by its name in the formats.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sport {
     Running,
@@ -68,15 +68,15 @@ pub enum Sport {
     Rowing,
     Skiing,
     Strength,
-    /// The way from one sport to the next in a triathlon.
+    /// Change from one sport to the next in a triathlon.
     Transition,
-    /// The name as the file has it.
+    /// Name as in the file.
     Other(String),
-    /// The file names none.
+    /// The file names no sport.
     Unknown,
 }
 
-/// Words of the names that files use for a sport. The first word of a name that is here decides.
+/// Words in the names that files use for sports. The first known word of a name decides.
 const SPORTS: [(&str, Sport); 22] = [
     ("running", Sport::Running),
     ("run", Sport::Running),
@@ -103,9 +103,9 @@ const SPORTS: [(&str, Sport); 22] = [
 ];
 
 impl Sport {
-    /// Of `trail_running`, `Biking`, `Ride` and the like.
+    /// Returns the sport of names such as `trail_running`, `Biking` and `Ride`.
     pub fn named(text: &str) -> Self {
-        // It becomes part of ids and of what people are shown.
+        // The name becomes part of ids and of displayed text.
         let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
         let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
         let word = |word: &str| SPORTS.iter().find(|(name, _)| *name == word).map(|(_, sport)| sport.clone());
@@ -116,7 +116,8 @@ impl Sport {
         }
     }
 
-    /// m/s that nobody keeps up over an activity, by far: a distance beyond it, or its time, is wrong.
+    /// Returns a speed in m/s that is far above what anybody holds over an activity. Beyond it the distance or the time
+    /// is wrong.
     pub(crate) const fn beyond(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
@@ -151,37 +152,37 @@ impl Serialize for Sport {
     }
 }
 
-/// What was measured at one moment of an activity.
+/// Measurements at one moment of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// Seconds since the activity's start.
     pub at_s: f64,
-    /// bpm.
+    /// In bpm.
     pub heart_rate: Option<f64>,
-    /// W.
+    /// In W.
     pub power: Option<f64>,
-    /// m/s.
+    /// In m/s.
     pub speed: Option<f64>,
-    /// m since the start.
+    /// In m since the start.
     pub distance: Option<f64>,
 }
 
-/// Where an activity's offset from UTC comes from.
+/// Origin of an activity's offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
-    /// The file says it.
+    /// The file states the offset.
     File,
-    /// The file has UTC alone; the offset is that of the athlete's zone ([`crate::training::Options::zone`]).
+    /// The file has UTC only. The offset is that of the athlete's zone ([`crate::training::Options::zone`]).
     Zone,
-    /// The file has local time alone; UTC follows from the athlete's zone.
+    /// The file has local time only. UTC is computed with the athlete's zone.
     LocalTime,
 }
 
-/// One session of one sport.
+/// Session of one sport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// Start and sport: `2026-03-01T06:30:00Z running`. The same in every reading that has the activity.
+    /// Start and sport: `2026-03-01T06:30:00Z running`. Equal in every reading that has the activity.
     pub id: String,
     pub start: Timestamp,
     /// Seconds east of UTC.
@@ -190,9 +191,9 @@ pub struct Activity {
     pub offset_from: OffsetFrom,
     pub sport: Sport,
     pub measures: BTreeMap<Measure, Known>,
-    /// In the order of time, one for each moment.
+    /// Samples in the order of time, one for each moment.
     pub samples: Vec<Sample>,
-    /// Every file that the activity is in.
+    /// Sources of the activity, one for each file that has it.
     pub sources: Vec<Source>,
 }
 
@@ -202,12 +203,12 @@ fn seconds<S: Serializer>(offset: &Offset, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Activity {
-    /// The local day on which it began.
+    /// Returns the local day on which the activity began.
     pub fn day(&self) -> Date {
         self.offset.to_datetime(self.start).date()
     }
 
-    /// None where it is not known, or not plausible: what is computed from it is a number.
+    /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.known(measure).map(|known| known.value)
     }
@@ -221,14 +222,14 @@ impl Activity {
     }
 }
 
-/// What was measured of one day.
+/// Measures of one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Day {
     pub measures: BTreeMap<Measure, Known>,
 }
 
 impl Day {
-    /// None where it is not known, or not plausible: what is computed from it is a number.
+    /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.known(measure).map(|known| known.value)
     }
@@ -245,17 +246,17 @@ pub enum Sex {
     Male,
 }
 
-/// Unit, the smallest and the largest plausible value.
+/// Unit, and the smallest and the largest plausible value.
 struct Row(&'static str, f64, f64);
 
 named! {
-    /// A number that is known of the athlete.
+    /// Number that describes the athlete.
     AthleteNumber: Row;
     MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
     RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
-    /// Of the lactate threshold or the best hour.
+    /// Heart rate at the lactate threshold or of the best hour.
     ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
-    /// Of the best hour.
+    /// Power of the best hour.
     ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
 }
 
@@ -274,25 +275,25 @@ impl AthleteNumber {
         (least..=most).contains(&value)
     }
 
-    /// A value that is not taken, in words.
+    /// Describes a rejected value in words.
     pub(crate) fn implausible(self, value: f64) -> String {
         let (least, most) = self.plausible();
         format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
     }
 }
 
-/// What is known of the athlete. A metric that needs what is not known says so.
+/// Facts about the athlete. A metric names the facts that it lacks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,
     pub birth_date: Option<Date>,
-    /// bpm.
+    /// In bpm.
     pub max_heart_rate: Option<f64>,
-    /// bpm.
+    /// In bpm.
     pub resting_heart_rate: Option<f64>,
-    /// bpm, of the lactate threshold or the best hour.
+    /// In bpm, at the lactate threshold or of the best hour.
     pub threshold_heart_rate: Option<f64>,
-    /// W, of the best hour.
+    /// In W, of the best hour.
     pub threshold_power: Option<f64>,
 }
 
@@ -307,14 +308,14 @@ impl Athlete {
     }
 }
 
-/// All that was read.
+/// All data of a reading.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
-    /// What the files say of the athlete.
+    /// Facts about the athlete in the files.
     pub athlete: Athlete,
-    /// Where each of it stands, by its name in [`Athlete`].
+    /// Source of each fact, by its name in [`Athlete`].
     pub athlete_sources: BTreeMap<&'static str, Source>,
-    /// In the order of their starts.
+    /// Activities in the order of their starts.
     pub activities: Vec<Activity>,
     pub days: BTreeMap<Date, Day>,
 }

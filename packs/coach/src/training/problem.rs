@@ -1,4 +1,4 @@
-//! What is wrong with data: a stable code, where, and what to do about it.
+//! Problems with data: a stable code, the place, and what to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,21 +11,21 @@ use crate::training::limits;
 use crate::training::model::Source;
 use holdshort_tools::named;
 
-/// Whether a file was refused, or read without what is wrong with it.
+/// Severity of a problem: the file was refused, or read without the faulty part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nothing of the file counts.
+    /// The whole file is ignored.
     Error,
-    /// The file counts, without the value, row or record that is named.
+    /// The file is used without the named value, row or record.
     Warning,
 }
 
-/// Severity, and one sentence for the person whose data it is.
+/// Severity, and one sentence for the owner of the data.
 struct Row(Severity, &'static str);
 
 named! {
-    /// Why something does not count. The texts are stable.
+    /// Reason why data is ignored. The texts are stable.
     Code: Row;
     FileTooLarge "file_too_large" (Error, "Split the file, or export fewer days.")
     TooManyFiles "too_many_files" (Error, "Name fewer files.")
@@ -88,7 +88,7 @@ impl Code {
         self.row().0
     }
 
-    /// One sentence for the person whose data it is.
+    /// Returns the advice to the owner of the data, in one sentence.
     pub const fn what_to_do(self) -> &'static str {
         self.row().1
     }
@@ -100,17 +100,17 @@ impl fmt::Display for Code {
     }
 }
 
-/// One thing that is wrong, and where.
+/// Single problem with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// What is wrong, with the value as it was found.
+    /// Description of the problem, with the value as it was found.
     pub message: String,
 }
 
 impl Problem {
-    /// The message may quote a file: it is shortened, and has no control characters.
+    /// Creates a problem. The message may quote a file, so it is shortened and control characters are replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -128,8 +128,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems as they are found: every error, and of the warnings the first of each kind in each file, in the order of
-/// files, codes and places: a file that is wrong in every line does not hide what is wrong with the next one.
+/// Problems as they are found: every error, and the first warnings of each kind in each file, in the order of files,
+/// codes and places. A file with a problem in every line does not hide the problems of the next file.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -139,12 +139,12 @@ pub(crate) struct Problems {
     more_warnings: usize,
 }
 
-/// What is wrong in the same way in one file.
+/// Problems with one code in one file.
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// A warning beyond [`limits::PLACES`] of its kind, or [`limits::WARNINGS`], is counted: no file makes more of them
-    /// than are held.
+    /// Adds a problem. A warning beyond [`limits::PLACES`] of its kind, or beyond [`limits::WARNINGS`], is only
+    /// counted, so that no file fills the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
@@ -179,8 +179,8 @@ impl Problems {
         self.more_warnings += 1;
     }
 
-    /// In the order of files and places, with how often each code was met in each file, and the number of warnings that
-    /// are not among them.
+    /// Returns the problems in the order of files and places, the count of each code in each file, and the number of
+    /// warnings that are not listed.
     pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
         let warnings = self.warnings.into_values().flatten();
         let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();

@@ -1,4 +1,4 @@
-//! What was not read, for the person whose data it is: a line for each file and each thing that is wrong with it.
+//! Unread data, for its owner: a line for each kind of problem in each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,33 +8,33 @@ use serde::Serialize;
 use crate::training::problem::{Code, Problem, Severity};
 use crate::training::read::Reading;
 
-/// What was not read of some files, counted whatever is named of it.
+/// Unread data of some files. The counts include the problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NotRead {
-    /// Files that were there.
+    /// Number of files, read or not.
     pub files: usize,
-    /// Those of which nothing counts.
+    /// Number of refused files.
     pub refused: usize,
-    /// Refused files first, then those that count without something, and last what nobody has to do anything about.
+    /// Problems: refused files first, then files that are used in part, then problems that need no action.
     pub problems: Vec<Told>,
-    /// Further ones by their code.
+    /// Counts of further problems, by code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
 }
 
-/// A code of a file, with the first place where it was met.
+/// Problem code of a file, with the first place where it occurred.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Told {
     #[serde(flatten)]
     pub problem: Problem,
     pub severity: Severity,
-    /// How often it was met in the file.
+    /// Number of occurrences in the file.
     pub places: usize,
     pub what_to_do: &'static str,
 }
 
 impl Reading {
-    /// What was not read, with at most so many lines.
+    /// Returns the unread data, with at most `most` lines.
     pub fn not_read(&self, most: usize) -> NotRead {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
@@ -65,7 +65,7 @@ impl Reading {
     }
 }
 
-/// What nobody has to do anything about comes last.
+/// Returns the rank of a code in the list. Codes that need no action come last.
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,

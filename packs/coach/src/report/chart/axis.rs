@@ -1,14 +1,14 @@
-//! Axes: a range with round ticks, of numbers, of durations, of days.
+//! Axes: ranges of numbers, durations or days with round ticks.
 
 use jiff::civil::Date;
 
 use crate::report::number::{duration, exponent, fixed};
 
-/// Ticks that a vertical axis has at most.
+/// Maximum number of ticks of a vertical axis.
 const TICKS: f64 = 6.0;
-/// Ticks that days have at most.
+/// Maximum number of ticks of an axis of days.
 const DAY_TICKS: usize = 6;
-/// Steps of a period that are looked at.
+/// Maximum number of steps in a period. Finer tick intervals are not used.
 const SPAN: i32 = 12;
 
 /// A range of values whose ends are ticks.
@@ -19,14 +19,14 @@ pub(crate) struct Scale {
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Steps of a duration in seconds.
+/// Tick steps of durations, in seconds.
 const SECONDS: [f64; 16] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 18_000.0,
     36_000.0,
 ];
 
 impl Scale {
-    /// Around all values. From zero where the values are near to it, as seen from their spread.
+    /// Returns a scale around all values. It starts at zero if the values are near zero relative to their spread.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -39,7 +39,7 @@ impl Scale {
         Self::of(low, high, unit)
     }
 
-    /// From the lowest to the highest value and zero.
+    /// Returns a scale that covers all values and zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let (low, high) = values.fold((0.0, 0.0), |(low, high), value| (value.min(low), value.max(high)));
         Self::of(low, high, unit)
@@ -64,20 +64,20 @@ impl Scale {
         Self { low: first * step, high: last * step, ticks }
     }
 
-    /// Where a value lies: 0 at the lower end, 1 at the upper one.
+    /// Returns the position of a value: 0 at the lower end, 1 at the upper end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
 
-/// The first round step that is not smaller.
+/// Returns the smallest round step that is at least `least`.
 fn step(least: f64, unit: &str) -> f64 {
     if unit == "s"
         && let Some(step) = SECONDS.into_iter().find(|step| *step >= least)
     {
         return step;
     }
-    // Hours, where seconds are counted in them.
+    // Steps longer than those in `SECONDS` are counted in hours.
     let base = if unit == "s" { 3600.0 } else { 1.0 };
     let least = least / base;
     let power: f64 = format!("1e{}", exponent(least)).parse().unwrap_or(1.0);
@@ -91,18 +91,18 @@ fn label(value: f64, step: f64, unit: &str) -> String {
         let text = duration(value);
         return match text.strip_suffix(":00") {
             _ if value == 0.0 => "0".to_owned(),
-            // Hours and minutes.
+            // The text has hours, so only the seconds are cut off.
             Some(short) if text.matches(':').count() == 2 => short.to_owned(),
             _ => text,
         };
     }
     let decimals = usize::try_from(-exponent(step)).unwrap_or(0);
-    // A step of 2.5 has a decimal more than one of 2.
+    // A step of 2.5 needs one decimal more than a step of 2.
     let more = usize::from(format!("{step:e}").starts_with("2.5"));
     fixed(value, decimals + if step < 10.0 { more } else { 0 })
 }
 
-/// Days of an axis.
+/// Axis of days.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Days {
     pub first: Date,
@@ -148,7 +148,7 @@ impl Days {
         Self { first, last, ticks }
     }
 
-    /// Where a day lies: 0 at the first one, 1 at the last one.
+    /// Returns the position of a day: 0 at the first day, 1 at the last day.
     pub(crate) fn place(&self, day: Date) -> f64 {
         let whole = days_between(self.first, self.last);
         if whole == 0 { 0.5 } else { f64::from(days_between(self.first, day)) / f64::from(whole) }
@@ -165,7 +165,7 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 }
 
 impl Every {
-    /// Whether it is not much too fine: a year has no tick for each day.
+    /// Returns true if the interval is coarse enough: a year has no tick for each day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {
@@ -191,7 +191,7 @@ impl Every {
         ticks
     }
 
-    /// Weeks begin on Mondays.
+    /// Returns true if a tick falls on this day. Weeks begin on Mondays.
     fn has(self, day: Date) -> bool {
         const MONDAY: Date = Date::constant(2000, 1, 3);
         match self {
@@ -210,7 +210,7 @@ impl Every {
     }
 }
 
-/// `12 Mar 2026`.
+/// Formats a day as `12 Mar 2026`.
 pub(crate) fn date(day: Date) -> String {
     format!("{} {} {}", day.day(), month(day), day.year())
 }

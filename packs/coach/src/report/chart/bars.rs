@@ -1,4 +1,4 @@
-//! Bars with stacked parts: parts below zero are stacked downwards.
+//! Bar charts with stacked parts. Parts below zero are stacked downwards.
 
 use std::fmt::Write;
 
@@ -13,16 +13,16 @@ use crate::report::number::with_unit;
 
 const HEIGHT: f64 = 230.0;
 const WIDEST: f64 = 44.0;
-/// Characters of a label below a bar.
+/// Maximum number of characters of a label below a bar.
 const LABEL: usize = 12;
 
-/// The parts of a bar that are drawn.
+/// Returns the parts of a bar that are drawn.
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))
 }
 
-/// Whether nothing is known of a bar: it is not zero.
+/// Returns true if a bar has no value. Such a bar is a gap, not zero.
 fn is_gap(bar: &Bar) -> bool {
     bar.values.iter().flatten().all(|value| !value.is_finite())
 }
@@ -39,7 +39,7 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
     if drawn.iter().any(|bar| parts(bar).next().is_some()) {
         let names = chart.parts.iter().take(SERIES);
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
-        // A single part has the name of the chart.
+        // A single part is named by the title of the chart.
         if legend.len() > 1 {
             frame::legend(out, &legend);
         }
@@ -86,7 +86,7 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
     let width = (slot * 0.72).min(WIDEST);
     let longest = drawn.iter().map(|bar| bar.label.chars().count().min(LABEL)).max().unwrap_or(0);
     let label_width = f64::from(u32::try_from(longest).unwrap_or(0)) * LETTER + 6.0;
-    // Every bar has a label, or every second one, ...: the last one always.
+    // Labels every bar, every second bar and so on, as the width allows. The last bar always has a label.
     let every =
         (1..=drawn.len()).find(|every| f64::from(u32::try_from(*every).unwrap_or(1)) * slot >= label_width);
     let every = every.unwrap_or(drawn.len());

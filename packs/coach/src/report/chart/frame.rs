@@ -1,4 +1,4 @@
-//! What all charts have: the figure, its legend, hatches, the table of its data, and a word where there is none.
+//! Parts that all charts share: the figure, its legend, the grid, the table of its data, and a line for missing data.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use holdshort_presentation::markup::{cut_line, line};
 use super::hatch::{self, Area};
 use crate::report::number::pixel;
 
-/// The width of every chart, in its own units: a phone shows them a little smaller, a desk a little larger.
+/// Width of every chart in its own units. The page scales it a little down on a phone, a little up on a desktop.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Width of a letter of the axes: the widest digit of common faces.
+/// Width of a letter of the axes: the widest digit of common fonts.
 pub(crate) const LETTER: f64 = 7.0;
 
-/// Dashes of the lines.
+/// Dash patterns of the lines.
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
-/// How a legend shows an entry.
+/// Symbol of a legend entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swatch {
     Line,
@@ -26,13 +26,13 @@ pub(crate) fn dash(at: usize) -> &'static str {
     DASHES[at % DASHES.len()]
 }
 
-/// What a chart says of itself.
+/// Title, unit and description of a chart.
 pub(crate) struct Figure<'a> {
     pub number: usize,
     pub title: &'a str,
     /// Unit and period.
     pub subtitle: String,
-    /// The chart in words.
+    /// Description of the chart for screen readers.
     pub description: String,
 }
 
@@ -47,7 +47,7 @@ impl Figure<'_> {
         out.push_str("</figcaption>\n");
     }
 
-    /// Opens the drawing: `</svg>` ends it.
+    /// Opens the drawing. The caller closes it with `</svg>`.
     pub(crate) fn open_drawing(&self, out: &mut String, height: f64) {
         let number = self.number;
         let _ = write!(
@@ -63,7 +63,7 @@ impl Figure<'_> {
     }
 }
 
-/// The legend: one entry says nothing that the title does not say, unless it has a name.
+/// Writes the legend, unless all entries are without a name: the title says enough then.
 pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     if entries.iter().all(|(_, _, name)| name.is_empty()) {
         return;
@@ -91,17 +91,17 @@ pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     out.push_str("</ul>\n");
 }
 
-/// Says in words that there is nothing to draw.
+/// Writes a line for a chart without data.
 pub(crate) fn nothing(out: &mut String) {
     out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
 }
 
-/// What was left out of the drawing.
+/// Writes a note about data that the drawing omits.
 pub(crate) fn note(out: &mut String, note: &str) {
     let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
 }
 
-/// Closes the figure behind the table of its data. The first cell of a row is its header.
+/// Writes the table of the data and closes the figure. The first cell of a row is the row's header.
 pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         out.push_str("<details><summary>Data of this chart</summary>\n");
@@ -125,7 +125,7 @@ pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) 
     out.push_str("</figure>\n");
 }
 
-/// Where the anchor of a text is.
+/// Anchor of a text relative to its position.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -133,7 +133,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A text of the drawing, cut at so many characters.
+/// Writes a text of the drawing, cut after `chars` characters.
 pub(crate) fn text(
     out: &mut String,
     (x, y): (f64, f64),
@@ -156,7 +156,7 @@ pub(crate) fn text(
     );
 }
 
-/// A line of the frame: of a grid, an axis.
+/// Draws a line of the grid or an axis.
 pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
     let _ = writeln!(
         out,
@@ -168,7 +168,7 @@ pub(crate) fn rule(out: &mut String, class: &str, (x1, y1): (f64, f64), (x2, y2)
     );
 }
 
-/// The place of the drawing inside of its axes.
+/// Area of the drawing inside its axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plot {
     pub left: f64,
@@ -178,7 +178,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Leaves room for the labels of the ticks.
+    /// Returns the plot area that leaves room for the tick labels of the scale.
     pub(crate) fn beside(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;
@@ -193,7 +193,7 @@ impl Plot {
         self.bottom - place * (self.bottom - self.top)
     }
 
-    /// The grid and the labels of a scale.
+    /// Draws the grid lines and the tick labels of a scale.
     pub(crate) fn grid(&self, out: &mut String, scale: &super::axis::Scale) {
         for (value, label) in &scale.ticks {
             let y = self.y(scale.place(*value));

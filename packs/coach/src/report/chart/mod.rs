@@ -1,5 +1,5 @@
-//! Charts as inline SVG, each with its data as a table. Colours are classes of the page; dashes and hatches tell the
-//! same without colour. `frame.rs` draws what all have, `axis.rs` finds round ticks.
+//! Charts as inline SVG, each with its data as a table. Colours are classes of the page. Dashes and hatches carry the
+//! same information without colour. `frame.rs` draws the parts that all charts share, `axis.rs` finds round ticks.
 
 mod axis;
 mod bars;
@@ -19,11 +19,11 @@ pub enum Chart {
     Zones(Zones),
 }
 
-/// Values by day.
+/// Line chart of values by day.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
     pub title: String,
-    /// `s` is shown as a clock time.
+    /// The unit `s` is shown as a clock time.
     pub unit: String,
     pub series: Vec<Series>,
     pub bands: Vec<Band>,
@@ -36,7 +36,7 @@ pub struct Series {
     pub points: Vec<(Date, Option<f64>)>,
 }
 
-/// A range that values are compared with.
+/// Range that values are compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     pub name: String,
@@ -44,11 +44,11 @@ pub struct Band {
     pub high: f64,
 }
 
-/// Amounts, a bar each; the parts of a bar are stacked.
+/// Bar chart of amounts. The parts of a bar are stacked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
     pub title: String,
-    /// `s` is shown as a clock time.
+    /// The unit `s` is shown as a clock time.
     pub unit: String,
     /// Names of the parts.
     pub parts: Vec<String>,
@@ -58,15 +58,15 @@ pub struct Bars {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub label: String,
-    /// One for each part; none is a gap.
+    /// One value for each part. None is a gap.
     pub values: Vec<Option<f64>>,
 }
 
-/// Shares of a whole, a row each.
+/// Chart of shares of a whole, one row for each whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     pub title: String,
-    /// Of the amounts; `s` is shown as a clock time.
+    /// Unit of the amounts. The unit `s` is shown as a clock time.
     pub unit: String,
     /// Names of the zones.
     pub zones: Vec<String>,
@@ -76,12 +76,12 @@ pub struct Zones {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// Amounts, one for each zone: the shares are computed.
+    /// Amounts, one for each zone. The shares are computed from them.
     pub amounts: Vec<f64>,
 }
 
 impl Chart {
-    /// Draws the chart; `number` makes its ids differ from those of other charts.
+    /// Draws the chart. `number` makes its ids differ from those of other charts.
     pub(crate) fn draw(&self, out: &mut String, number: usize) {
         match self {
             Self::Lines(lines) => lines::draw(out, lines, number),
@@ -90,7 +90,7 @@ impl Chart {
         }
     }
 
-    /// Its numbers and days are known to who reads the page.
+    /// Adds the chart's numbers and days to the known ones: readers of the page see them.
     pub(crate) fn tell(&self, known: &mut Known) {
         match self {
             Self::Lines(lines) => {
@@ -124,7 +124,7 @@ impl Chart {
     }
 }
 
-/// The unit as a reader knows it.
+/// Returns the unit as readers know it.
 fn unit(unit: &str) -> &str {
     match unit {
         "s" => "h:mm:ss",
@@ -133,7 +133,7 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-/// The unit in a description.
+/// Returns the unit as part of a description.
 fn in_words(text: &str) -> String {
     match unit(text) {
         "" => String::new(),

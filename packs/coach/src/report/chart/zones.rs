@@ -1,4 +1,4 @@
-//! Shares of a whole: a row for each whole, a part of it for each zone.
+//! Charts of shares: one row for each whole, divided into zones.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// A share with its number inside: it is as wide as four letters.
+/// Smallest share that is labelled inside its part: the label is four letters wide.
 const NAMED: f64 = 0.09;
 
-/// The whole, if the amounts are parts of one.
+/// Returns the sum of the amounts, or None if they are not parts of a whole.
 fn whole(row: &Row) -> Option<f64> {
     let is_part = |amount: &f64| (0.0..=DRAWN).contains(amount);
     let amounts = row.amounts.get(..SERIES).unwrap_or(&row.amounts);
@@ -88,7 +88,7 @@ fn draw_row(out: &mut String, chart: &Zones, row: &Row, y: f64) {
     out.push_str(&names);
 }
 
-/// Whole percent; of less than one, a decimal.
+/// Formats a share in whole percent, with one decimal below 1 %.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     format!("{} %", fixed(percent, usize::from(percent < 1.0 && percent > 0.0)))

@@ -1,10 +1,10 @@
-//! Dates as they are written: `2026-03-12`, `12.03.2026`, `12 March 2026`, `Mar 12`, `March 2026`.
+//! Parses written dates: `2026-03-12`, `12.03.2026`, `12 March 2026`, `Mar 12`, `March 2026`.
 
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-/// A date, or the part of one that is written.
+/// Date, complete or in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateParts {
     pub year: Option<i16>,
@@ -47,7 +47,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The month of a word that begins with a capital letter: whole, or its first three letters.
+/// Returns the month of a capitalized word: the full name, or its first three letters.
 fn month(word: &str) -> Option<i8> {
     if !word.starts_with(|c: char| c.is_ascii_uppercase()) {
         return None;
@@ -59,7 +59,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// The rest of a text, read from the left.
+/// Cursor on the rest of a text, read from the left.
 #[derive(Clone, Copy)]
 struct Rest<'a> {
     text: &'a str,
@@ -100,14 +100,14 @@ impl<'a> Rest<'a> {
         any
     }
 
-    /// One or two digits, and `st`, `nd`, `rd`, `th` or a full stop.
+    /// Reads one or two digits, and a following `st`, `nd`, `rd`, `th` or full stop.
     fn day(&mut self) -> Option<i8> {
         let digits = self.digits();
         let _ = self.take(&["st", "nd", "rd", "th", "."]);
         if digits.is_empty() || digits.len() > 2 { None } else { digits.parse().ok() }
     }
 
-    /// A month's word, and the full stop behind a short one.
+    /// Reads a month's name, and the full stop after a short form.
     fn month(&mut self) -> Option<i8> {
         let word = self.word();
         let month = month(word)?;
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Some(month)
     }
 
-    /// A year behind a month or a day, if there is one.
+    /// Reads a year after a month or a day, if there is one.
     fn year(&mut self) -> Option<i16> {
         let mut ahead = *self;
         let _ = ahead.take(&[","]);
@@ -133,7 +133,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A date that begins with the digit at this place: its readings, and where it ends.
+/// Parses a date that begins with the digit at `at`. Returns its readings and its end.
 pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
@@ -166,7 +166,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
         return None;
     };
     let readings: Vec<DateParts> = readings.into_iter().filter(|day| day.is_real()).collect();
-    // The time of a timestamp is no duration.
+    // Skips the time of a timestamp, so that it is not read as a duration.
     if third.len() == 2 && rest.rest().starts_with('T') {
         let time = rest
             .rest()
@@ -179,7 +179,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
-/// `12 March`, `12th of March 2026`; of `3–9 March` the first day, which has the month of the second.
+/// Parses `12 March` and `12th of March 2026`. For `3–9 March` it returns the first day, with the month of the second.
 fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;
@@ -206,7 +206,7 @@ fn day_and_month(text: &str, at: usize) -> Option<(DateParts, usize)> {
     day.is_real().then_some((day, rest.at))
 }
 
-/// `March 12`, `Mar 12, 2026`, `March 2026`: a date that begins with the word at this place.
+/// Parses a date that begins with the word at `at`: `March 12`, `Mar 12, 2026`, `March 2026`.
 pub(crate) fn from_word(text: &str, at: usize) -> Option<(DateParts, usize)> {
     let mut rest = Rest { text, at };
     let month = rest.month()?;

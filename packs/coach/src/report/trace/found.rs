@@ -1,4 +1,4 @@
-//! Where the numbers that agents write stand in the training data.
+//! Finds numbers that agents write in the training data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,21 +12,21 @@ use super::unit_named;
 use crate::report::limits::{FOUND, PLACES};
 use crate::report::model::Given;
 
-/// What numbers are looked up in, and which of them stand in the training data.
+/// Known numbers and the places of the training data. Collects the numbers that are found there.
 pub(crate) struct Places {
     known: Known,
     given: Vec<Given>,
-    /// The values of [`Self::given`], and whose they are.
+    /// Values of [`Self::given`].
     values: Known,
     by_entry: BTreeMap<Entry, Vec<usize>>,
     pub found: Vec<Found>,
 }
 
-/// A number as it is written, and where it stands.
+/// Number as written, with its places in the training data.
 pub(crate) struct Found {
     pub written: String,
     pub places: Vec<Given>,
-    /// Places that are not named.
+    /// Count of places that are not listed.
     pub more: usize,
 }
 
@@ -41,8 +41,8 @@ impl Places {
         Self { known, given, values, by_entry: places, found: Vec::new() }
     }
 
-    /// The row of a number; `own`: the word of its unit, where that is one that nothing else is written in. One digit stands
-    /// everywhere, and says nothing of where it is from.
+    /// Returns the row of a number. `own` is the word of its unit if no other unit converts to it. A single digit
+    /// occurs everywhere, so it is not looked up.
     fn place(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<Look> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
@@ -77,7 +77,7 @@ impl Lookup for Places {
         for scan::Token { range, form } in scan::tokens(text) {
             let look = if self.known.has(&form, column) {
                 let entries = self.values.entries(&form, column);
-                // The words tell unknown units apart: 7 days are no exertion of 7.
+                // The words tell unknown units apart: "7 days" does not match an exertion of 7.
                 let own = match &form {
                     scan::Form::Number { units, .. } if *units == [Unit::Other] => {
                         Some(scan::word_behind(text, range.end))
@@ -94,7 +94,7 @@ impl Lookup for Places {
     }
 }
 
-/// Whether two words are one unit: `day` and `Days`. A value without a unit may be written with any.
+/// Returns true if two words name one unit: `day` and `Days`. A value without a unit matches any written unit.
 fn is_one_unit(given: &str, written: &str) -> bool {
     let one = |word: &str| word.trim().to_lowercase().trim_end_matches('s').to_owned();
     given.trim().is_empty() || one(given) == one(written)

@@ -1,4 +1,4 @@
-//! What is known: numbers by their quantity, and days.
+//! Known numbers, by quantity, and known days.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,22 +11,22 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::report::limits::KNOWN;
 
-/// How far a written number may be from one of the data that it is said to be, as a share of it.
+/// Largest difference between a written number and its value in the training data, as a share of the written number.
 const NEAR: f64 = 0.01;
 
-/// What a number measures, as far as it may be written in another way.
+/// Quantity that a number measures. It determines in which other ways the number may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
-    /// Of no unit that is known: written as it is, with any unit.
+    /// Number without a known unit. It may be written with any unit.
     Number,
-    /// In a unit of its own, or a count: never written in one of those below.
+    /// Number in a unit of its own, or a count. It is never written in one of the units below.
     Own,
-    /// A share of one; also written as percent.
+    /// Share of one. It may also be written as percent.
     Ratio,
     Percent,
-    /// A duration, or a pace in seconds; also written as a clock time, in minutes or hours.
+    /// Duration or pace in seconds. It may also be written as a clock time, in minutes or in hours.
     Seconds,
-    /// A distance; also written in kilometres.
+    /// Distance in metres. It may also be written in kilometres.
     Metres,
     Beats,
     Watts,
@@ -34,7 +34,7 @@ pub enum Quantity {
     Kilograms,
 }
 
-/// What a number in this unit is, and what it is multiplied by.
+/// Returns the quantity of a number in this unit, and the factor to its base unit.
 fn means(unit: &str) -> (Quantity, f64) {
     match unit.trim() {
         "" => (Quantity::Number, 1.0),
@@ -48,7 +48,7 @@ fn means(unit: &str) -> (Quantity, f64) {
     }
 }
 
-/// A number by its size; both signs of one size are two entries.
+/// Known number by its absolute size. Both signs of one size are two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     quantity: Quantity,
@@ -73,7 +73,7 @@ impl Ord for Entry {
     }
 }
 
-/// The numbers and days of tool results and inputs.
+/// Numbers and days of tool results and inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     numbers: BTreeSet<Entry>,
@@ -81,7 +81,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// A number. One that is not finite is no number.
+    /// Adds a number. Ignores a number that is not finite.
     pub fn value(&mut self, value: f64, quantity: Quantity) {
         if value.is_finite() && self.numbers.len() + self.days.len() < KNOWN {
             self.numbers.insert(Entry { quantity, size: value.abs(), is_negative: value < 0.0 });
@@ -94,7 +94,7 @@ impl Known {
         }
     }
 
-    /// Every number, clock time and full date of a text that a person or a tool wrote.
+    /// Adds every number, clock time and full date of a text that a person or a tool wrote.
     pub fn text(&mut self, text: &str) {
         for token in scan::tokens(text) {
             match token.form {
@@ -120,7 +120,7 @@ impl Known {
         }
     }
 
-    /// A number in its unit, and as it is written.
+    /// Adds a number in its unit, and as it is written.
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.means();
         self.scaled(value, quantity, factor);
@@ -133,14 +133,14 @@ impl Known {
         }
     }
 
-    /// A number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. One of no unit may be
-    /// written with any.
+    /// Adds a number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. A number without a unit
+    /// may be written with any unit.
     pub fn in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = means(unit);
         self.scaled(value, quantity, factor);
     }
 
-    /// A number in its unit alone: not as the same digits of something else.
+    /// Adds a number in its unit only, so that equal digits of another quantity do not match.
     pub(super) fn measured(&mut self, value: f64, unit: &str) -> Option<Entry> {
         let (quantity, factor) = means(unit);
         let value = value * factor;
@@ -148,9 +148,9 @@ impl Known {
         value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
     }
 
-    /// Every number of a tool's result, the numbers in its texts, and how many entries its lists have. What a number
-    /// measures is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
-    /// or from the `unit` beside it.
+    /// Adds every number of a tool's result, the numbers in its texts, and the lengths of its lists. The quantity of a
+    /// number is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
+    /// or from the `unit` in the same object.
     pub fn json(&mut self, value: &Value) {
         self.json_in(value, (Quantity::Number, 1.0));
     }
@@ -187,7 +187,7 @@ impl Known {
                         ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
                     })
             }
-            // A clock time is a duration, never the same digits of something else.
+            // A clock time matches a duration only, never equal digits of another quantity.
             Form::Times(times) => times.iter().any(|(decimal, unit)| {
                 as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
             }),
@@ -196,7 +196,7 @@ impl Known {
         }
     }
 
-    /// The known numbers that a written one may stand for: roundings of them that say which of them is meant.
+    /// Returns the known numbers that a written number may stand for: those whose rounding it is, and that are near it.
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -217,7 +217,7 @@ impl Known {
         }
     }
 
-    /// Of [`Self::roundings`] those that a reader takes for the number: `10 km` is no way to write 9,612 m.
+    /// Returns those of [`Self::roundings`] that a reader accepts as the number: `10 km` does not stand for 9,612 m.
     fn near(&self, decimal: Decimal, sign: Sign, way: (Quantity, f64)) -> impl Iterator<Item = Entry> {
         let written = decimal.value();
         let is_near = move |known: &Entry| (known.size * way.1 - written).abs() <= written * NEAR;
@@ -230,7 +230,7 @@ impl Known {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// The known numbers of a quantity, times this, that a decimal is the rounding of.
+    /// Returns the known numbers of a quantity that, times the factor, round to the decimal.
     fn roundings(
         &self,
         decimal: Decimal,
@@ -243,7 +243,7 @@ impl Known {
             Sign::Plus => !known.is_negative,
             Sign::Minus => known.is_negative || known.size == 0.0,
         };
-        // The ends are a little wider than a rounding: which side of a half it is decides the decimal.
+        // The range is a little wider than a rounding: `is_rounding_of` decides on which side of a half a number lies.
         let slack = middle * 1e-12;
         let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
         self.numbers
@@ -253,12 +253,12 @@ impl Known {
     }
 }
 
-/// The ways to read a clock time.
+/// Returns the ways to read a clock time.
 fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
     unit.ways().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
-/// Ends of keys.
+/// Ends of keys, with their quantity and factor.
 const KEYS: [(&str, Quantity, f64); 25] = [
     ("heart_rate", Quantity::Beats, 1.0),
     ("_bpm", Quantity::Beats, 1.0),

@@ -1,9 +1,9 @@
-//! Numbers that agents write, looked up among those that tools computed and people gave.
+//! Looks up the numbers that agents write among those that tools computed and people gave.
 //!
-//! A written number is traced if it is the rounding of a known one at the precision in which it is written (half up or
-//! half to even), or plainly another way to write it: seconds as a clock time, minutes or hours, a ratio as percent,
-//! metres as kilometres. No number is computed from two others. `scan.rs` finds what is written, `known.rs` holds what
-//! is known, `rounding.rs` compares, `found.rs` says where in the training data a number stands.
+//! A written number is traced if it is a known number rounded to the written precision (half up or half to even). It is
+//! also traced if it is another notation of a known number: seconds as a clock time, minutes or hours, a ratio as
+//! percent, metres as kilometres. No number is computed from two others. `scan.rs` finds written numbers, `known.rs`
+//! holds known numbers, `rounding.rs` compares, `found.rs` finds the places of a number in the training data.
 
 mod dates;
 mod found;
@@ -18,7 +18,7 @@ pub(crate) use self::found::{Found, Places};
 pub use self::known::{Known, Quantity};
 use self::unit::Unit;
 
-/// Where in the text numbers stand that are not known.
+/// Returns the ranges of the text that hold unknown numbers.
 pub fn untraced(text: &str, known: &Known) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()
@@ -27,7 +27,7 @@ pub fn untraced(text: &str, known: &Known) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The unit that a column's header names.
+/// Returns the unit that a column's header names.
 fn unit_named(header: &str) -> Option<Unit> {
     header
         .split(|c: char| !c.is_alphanumeric() && c != '%')

@@ -1,4 +1,4 @@
-//! Whether a written decimal is the rounding of a value.
+//! Compares a written decimal with the rounding of a value.
 
 use crate::report::limits::DIGITS;
 
@@ -8,7 +8,7 @@ const POWERS: [f64; DIGITS + 1] = [
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
 ];
 
-/// A number as it is written, without its sign: all digits, and how many of them are decimals.
+/// Number as written, without its sign: all digits, and the count of its decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     pub digits: u128,
@@ -16,7 +16,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// Of ASCII digits with at most one point. `None` if there are too many.
+    /// Parses ASCII digits with at most one point. Returns None if there are more than [`DIGITS`] digits.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
         if whole.len() + rest.len() > DIGITS {
@@ -30,12 +30,12 @@ impl Decimal {
         self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Half of the last digit that is written.
+    /// Returns half a unit of the last written digit.
     pub(crate) fn half(self) -> f64 {
         0.5 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Whether a value that is not negative rounds to this: half up, or half to even. The value counts with 15
+    /// Returns true if a non-negative value rounds to this decimal, half up or half to even. The value is taken with 15
     /// significant digits, so that 0.285 · 100 is 28.5.
     pub(crate) fn is_rounding_of(self, value: f64) -> bool {
         let text = format!("{value:.14e}");
@@ -44,7 +44,7 @@ impl Decimal {
         let (Ok(power), Ok(decimals)) = (power.parse::<i32>(), i32::try_from(self.decimals)) else {
             return false;
         };
-        // Digits that are kept.
+        // Number of digits that are kept.
         let Ok(kept) = usize::try_from(power + 1 + decimals) else {
             return self.digits == 0;
         };

@@ -1,6 +1,6 @@
 //! Finds the numbers of a text: numbers with signs and units, clock times, spans of hours and minutes, dates.
 //!
-//! A digit that belongs to a name is none: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal that begins a line.
+//! Digits of a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal at the start of a line.
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one point: each is a way to read what is written. The first unit is the one behind it;
-    /// another is that of the other end of a range.
+    /// Digits with at most one point, one entry for each way to read them. The first unit follows the number. A second
+    /// unit is that of the other end of a range.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
-    /// Ways to read a clock time or a span: how much of the unit.
+    /// Ways to read a clock time or a span, each as an amount of a unit.
     Times(Vec<(Decimal, Unit)>),
     /// Ways to read a date.
     Days(Vec<DateParts>),
-    /// Digits that are never compared: of other scripts, fractions in one letter, too long ones.
+    /// Digits that are never compared: digits of other scripts, fractions in one character, too many digits.
     Odd,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words before a small whole number that make it a name. In lower case, without the `s` of more than one.
+/// Words that make a following small whole number a name. In lower case, without the plural `s`.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",
@@ -46,7 +46,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     let mut previous = '\n';
-    // Where the last name such as `zone 2` ends.
+    // End of the last name such as `zone 2`.
     let mut name_ends = None;
     while let Some(c) = text[at..].chars().next() {
         let (end, token) = if c.is_ascii_digit() {
@@ -63,7 +63,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         };
         if let Some(token) = token {
             match found.last_mut() {
-                // Digits of another script are one number, and so are those beside them.
+                // Adjacent digits of another script form one number, together with the digits next to them.
                 Some(last) if last.form == Form::Odd && last.range.end == token.range.start => {
                     last.range.end = token.range.end;
                 }
@@ -77,7 +77,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// A number that is not written in ASCII digits.
+/// Returns true for a numeric character other than an ASCII digit.
 fn is_odd(c: char) -> bool {
     !c.is_ascii()
         && matches!(
@@ -86,7 +86,7 @@ fn is_odd(c: char) -> bool {
         )
 }
 
-/// What begins with the digit at this place, and where it ends.
+/// Returns the token that begins with the digit at `at`, and its end.
 fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) -> (usize, Option<Token>) {
     let before = &text[..at];
     if let Some((days, end)) = dates::from_digit(text, at) {
@@ -113,20 +113,20 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     let (sign, start) = sign(before);
     let form =
         if readings.is_empty() { Form::Odd } else { Form::Number { readings, sign, units: vec![unit] } };
-    // `80 %` and `45min` are marked with their unit, `45 minutes` without: a word is no part of the number.
+    // `80 %` and `45min` are marked with their unit, `45 minutes` without: a separate word is not part of the number.
     if unit == Unit::Percent && text[..unit_ends].ends_with('%') {
         end = unit_ends;
     }
     (end, Some(Token { range: start..end, form }))
 }
 
-/// The `x` of `4x8`.
+/// Returns true after the `x` of `4x8`.
 fn is_times(before: &str) -> bool {
     let mut back = before.chars().rev();
     matches!(back.next(), Some('x' | 'X')) && back.next().is_none_or(|c| c.is_ascii_digit() || c == ' ')
 }
 
-/// `1.` or `2)` at the beginning of a line.
+/// Returns true for `1.` or `2)` at the beginning of a line.
 fn is_ordinal(text: &str, at: usize, end: usize) -> bool {
     let rest = &text[end..];
     let mut before =
@@ -143,13 +143,13 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// The `2` of `zones 1 and 2`.
+/// Returns true for the `2` of `zones 1 and 2`.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
 }
 
-/// A sign that belongs to the number, and where it begins. A hyphen between two words or numbers is none.
+/// Returns the sign of the number and its start. A hyphen between two words or numbers is not a sign.
 fn sign(before: &str) -> (Sign, usize) {
     let mut back = before.char_indices().rev();
     let Some((at, c)) = back.next() else { return (Sign::None, before.len()) };
@@ -163,7 +163,7 @@ fn sign(before: &str) -> (Sign, usize) {
     }
 }
 
-/// `45:12`, `1:05:30`, `4:35.2`, and `1:05 h`: the ways to read it.
+/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways to read the time, and its end.
 fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     let digits_at = |from: usize| {
         let end =
@@ -199,7 +199,7 @@ fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     (!text[end..].starts_with(':')).then_some((vec![(whole, Unit::Second)], end))
 }
 
-/// Decimals of seconds.
+/// Parses the decimals of seconds.
 fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     let rest = &text[end..];
     let count = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
@@ -216,7 +216,7 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// `1 h 05 min`, `3h25m10s`, `45 min 30 s`: in the smallest unit that is written.
+/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit that is written.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -234,7 +234,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
             break;
         };
         let (mut next, mut next_ends) = self::unit(text, from + digits);
-        // `1h05` and `1h 05m`.
+        // Minutes may be written without a unit or with `m`: `1h05` and `1h 05m`.
         if last == Unit::Hour && (next == Unit::Metre || next == Unit::None && from == end && digits == 2) {
             (next, next_ends) = (Unit::Minute, if next == Unit::Metre { next_ends } else { from + digits });
         } else if !smaller.contains(&next) || next == Unit::None {
@@ -246,7 +246,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
     (last != unit).then_some((Decimal { digits: sum, decimals: 0 }, last, end))
 }
 
-/// The word behind a number, whatever it is.
+/// Returns the word after a number, known or not.
 pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     let rest = &text[end..];
     let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\u{2009}', '-']);
@@ -254,7 +254,7 @@ pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     &rest[..length]
 }
 
-/// The unit behind a number, and where it ends.
+/// Returns the unit after a number, and its end.
 fn unit(text: &str, end: usize) -> (Unit, usize) {
     let rest = &text[end..];
     let gap = rest.chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '-'));
@@ -268,20 +268,20 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
     let length = rest.find(|c: char| !c.is_alphabetic() && c != '°').unwrap_or(rest.len());
     match Unit::of(&rest[..length]) {
-        // `10 K` is no ten thousand.
+        // `10 K` does not mean ten thousand.
         Unit::Thousand if gap.is_some() => (Unit::None, end),
         Unit::None => (Unit::None, end),
         unit => (unit, from + length),
     }
 }
 
-/// A number and the ways to read it: none if it is too long, or written in no way that is known.
+/// Parses a number. Returns its end and its readings. A number that is too long or in no known notation has no reading.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let first_ends = run(at);
-    // Groups of three digits behind the same separator.
+    // Groups of three digits with the same separator.
     let mut grouped = None;
     for separator in [",", "\u{a0}", "\u{202f}", "\u{2009}"] {
         let (mut end, mut digits) = (first_ends, text[at..first_ends].to_owned());
@@ -322,7 +322,7 @@ fn number(text: &str, at: usize) -> (usize, Vec<String>) {
             reading.push_str(&text[from..end]);
         }
     }
-    // `1.2.3` is no number, and neither are digits with an exponent that is not compared.
+    // `1.2.3` is not a number. A number with an exponent is never compared.
     while matches!(bytes.get(end), Some(b'.')) && digit(end + 1) {
         end = run(end + 1);
         readings.clear();
@@ -338,7 +338,7 @@ fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     (end, readings)
 }
 
-/// The first end of a range has the unit of the second: `2.5–3.0 km`.
+/// Gives the first end of a range the unit of the second: `2.5–3.0 km`.
 fn share_units(text: &str, tokens: &mut [Token]) {
     const JOINS: [&str; 9] = ["-", "–", " - ", " – ", " to ", " and ", " or ", "/", " vs "];
     for at in (1..tokens.len()).rev() {

@@ -1,4 +1,4 @@
-//! Units that are written behind numbers, and which quantities may be written in them.
+//! Units that follow written numbers, and the quantities that may be written in them.
 
 use super::Quantity;
 
@@ -11,17 +11,17 @@ pub(crate) enum Unit {
     Hour,
     Metre,
     Kilometre,
-    /// `10k`.
+    /// Thousand, as in `10k`.
     Thousand,
     Beat,
     Watt,
     Millisecond,
     Kilogram,
-    /// One that nothing else is written in.
+    /// Unit that no other unit converts to.
     Other,
 }
 
-/// Whole words, in lower case.
+/// Names of the units, as whole words in lower case.
 const WORDS: [(Unit, &[&str]); 12] = [
     (Unit::Percent, &["%", "percent", "pct"]),
     (Unit::Second, &["s", "sec", "secs", "second", "seconds"]),
@@ -75,7 +75,7 @@ impl Unit {
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
-    /// Known quantities that may be written in this unit, and what they are multiplied by.
+    /// Returns the known quantities that may be written in this unit, with the factors to this unit.
     pub(crate) const fn ways(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[
@@ -105,7 +105,7 @@ impl Unit {
         }
     }
 
-    /// What a number in this unit is: the quantity, and what the number is multiplied by.
+    /// Returns the quantity of a number in this unit, and the factor to the base unit of that quantity.
     pub(crate) const fn means(self) -> (Quantity, f64) {
         match self {
             Self::None | Self::Thousand => (Quantity::Number, 1.0),

@@ -1,4 +1,4 @@
-//! Loads by day, and what follows from them: acute and chronic load, their ratio, monotony and strain.
+//! Loads by day, and the metrics that follow from them: acute and chronic load, their ratio, monotony and strain.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use super::{Metric, Outcome, Traced};
 use crate::training::limits;
 use crate::training::model::{Activity, Season};
 
-/// What is known of a day's load.
+/// Load of a day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayLoad {
-    /// The sum of its activities.
+    /// Sum of the loads of the day's activities.
     Known { load: f64, activities: Vec<String> },
-    /// No activity: rest, or a recording that is missing.
+    /// Day without an activity: rest, or a missing recording.
     Rest,
-    /// An activity whose load is not known.
+    /// Day with an activity whose load is unknown.
     Unknown { activities: Vec<String> },
 }
 
@@ -35,30 +35,30 @@ impl DayLoad {
     }
 }
 
-/// The loads of every day from the first activity to the day that is asked for.
+/// Loads of every day from the first activity to the requested day.
 #[derive(Clone, Debug)]
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
-    /// What the load of each activity was computed from.
+    /// Inputs of the load of each activity.
     used: BTreeMap<String, Used>,
-    /// Activities before the first day.
+    /// True if there are activities before the first day.
     has_older: bool,
 }
 
-/// Days of the acute and of the chronic load.
+/// Days of the acute load. [`CHRONIC_DAYS`] has those of the chronic load.
 pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
 /// Windows after which the first load weighs less than 1/1000 in a moving average.
 const WARM_WINDOWS: usize = 4;
-/// One day of unknown load in so many is left out; with more of them a window says nothing.
+/// Up to one day in this many may have an unknown load and is left out. With more of them a window has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
     /// Computes the load of every activity up to the day, on one scale.
     ///
     /// # Errors
-    /// No activity has a load on this scale; the reason is that of the first one.
+    /// Returns the reason of the first activity if no activity has a load on this scale.
     pub fn of(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
         let metric = Metric::AcuteLoad;
         let until: Vec<&Activity> =
@@ -66,7 +66,7 @@ impl DailyLoads {
         let Some(first) = until.iter().map(|activity| activity.day()).min() else {
             return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
         };
-        // A clock that was never set must not make a century of rest.
+        // A clock that was never set must not create a century of rest days.
         let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
         let first = first.max(oldest);
         let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
@@ -105,7 +105,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// The last days, with what was used of them.
+    /// Returns the loads of the last days, with their inputs.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Used), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -122,7 +122,7 @@ impl DailyLoads {
         Ok((known, self.used(&days)))
     }
 
-    /// Activities of these days, and what their loads were computed from.
+    /// Returns the activities of these days, and the inputs of their loads.
     fn used(&self, days: &[&DayLoad]) -> Used {
         let mut used = Used::default();
         for day in days {
@@ -146,25 +146,25 @@ impl DailyLoads {
         Ok(used.result(metric, mean(&loads)))
     }
 
-    /// Mean of the daily loads of the last 7 days.
+    /// Returns the mean of the daily loads of the last 7 days.
     pub fn acute(&self) -> Outcome<f64> {
         self.rolling(Metric::AcuteLoad, ACUTE_DAYS)
     }
 
-    /// Mean of the daily loads of the last 28 days.
+    /// Returns the mean of the daily loads of the last 28 days.
     pub fn chronic(&self) -> Outcome<f64> {
         self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
     }
 
-    /// [`Self::acute`] / [`Self::chronic`]: the 7 days are among the 28 ("coupled"). It says how the load has changed;
-    /// that it foretells injuries is disputed (Impellizzeri et al. 2020).
+    /// Returns [`Self::acute`] / [`Self::chronic`]. The 7 days are among the 28 ("coupled"). It shows how the load has
+    /// changed. Its use to predict injuries is disputed (Impellizzeri et al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`; the first load is the first `E`.
-    /// Over a day whose load is unknown `E` stays as it is; as many of them as leave the mean of the window without a
-    /// result leave this one without, too.
+    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first load is the first `E`. A
+    /// day with an unknown load leaves `E` unchanged. If too many such days leave the mean of the window without a
+    /// result, this metric has no result either.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
@@ -191,12 +191,12 @@ impl DailyLoads {
         self.ewma(Metric::ChronicLoadEwma, CHRONIC_DAYS)
     }
 
-    /// [`Self::acute_ewma`] / [`Self::chronic_ewma`].
+    /// Returns [`Self::acute_ewma`] / [`Self::chronic_ewma`].
     pub fn ratio_ewma(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatioEwma, self.acute_ewma(), self.chronic_ewma())
     }
 
-    /// [`monotony_of`] the daily loads of the last 7 days; rest counts as 0.
+    /// Returns [`monotony_of`] the daily loads of the last 7 days. A rest day has the load 0.
     pub fn monotony(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Monotony;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
@@ -206,7 +206,7 @@ impl DailyLoads {
         Ok(used.result(METRIC, monotony))
     }
 
-    /// Sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are not in the sum.
+    /// Returns the sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are left out.
     pub fn strain(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Strain;
         let monotony = self.monotony().map_err(|missing| missing.of(METRIC))?;
@@ -216,7 +216,7 @@ impl DailyLoads {
 }
 
 impl DayLoad {
-    /// A day is known only as long as all of its activities are.
+    /// Adds an activity. The load of a day is known only if the loads of all its activities are known.
     fn add(&mut self, id: String, load: Option<f64>) {
         let (before, mut activities) = match std::mem::replace(self, Self::Rest) {
             Self::Rest => (Some(0.0), Vec::new()),
@@ -243,15 +243,14 @@ fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<
     Ok(Used { inputs, caveats }.result(metric, acute.value / chronic.value))
 }
 
-/// Sum of the loads · monotony.
+/// Returns the sum of the loads times the monotony.
 pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
     loads.iter().sum::<f64>() * monotony
 }
 
-/// Mean / standard deviation (n); none where the loads are equal.
+/// Returns the mean divided by the standard deviation (n), or None if the loads are equal.
 ///
-/// That the deviation is the one of all values and not of a sample is read off the worked diary in Foster et al. 2001,
-/// table 5.
+/// The worked diary in Foster et al. 2001, table 5, shows that the deviation is that of all values, not of a sample.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;
@@ -266,7 +265,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Of a sample (n − 1); of one value 0.
+/// Returns the standard deviation of a sample (n − 1), or 0 for a single value.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub(super) fn standard_deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {

@@ -10,16 +10,15 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber, Sex};
 use crate::training::series;
 
-/// The scale of a load.
+/// Scale of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// [`trimp`].
+    /// Training impulse: [`trimp`].
     Trimp,
-    /// [`power_tss`] where there is power and a threshold for it, else [`heart_rate_tss`]: both are 100 for an hour at
-    /// the threshold.
+    /// [`power_tss`] if power and its threshold are known, else [`heart_rate_tss`]. An hour at the threshold gives 100.
     Tss,
-    /// [`session_rpe`].
+    /// Exertion times minutes: [`session_rpe`].
     SessionRpe,
 }
 
@@ -35,10 +34,10 @@ impl Scale {
     }
 }
 
-/// The load of an activity on a scale.
+/// Computes the load of an activity on a scale.
 ///
 /// # Errors
-/// The activity or the athlete lacks what the formula needs.
+/// Returns an error if the activity or the athlete lacks an input of the formula.
 pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64> {
     match scale {
         Scale::Trimp => trimp(activity, profile),
@@ -47,10 +46,10 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
     }
 }
 
-/// Training impulse: `Σ minutes · r · a · e^(b·r)` with `r` the share of the heart-rate reserve and `a`, `b` = 0.64,
-/// 1.92 for men and 0.86, 1.67 for women. Arbitrary units.
+/// Computes the training impulse `Σ minutes · r · a · e^(b·r)`, where `r` is the share of the heart-rate reserve. `a`
+/// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. Arbitrary units.
 ///
-/// Every sample counts for the time until the next one; without samples, the average heart rate for the duration.
+/// Every sample is held until the next one. Without samples, the average heart rate is used for the duration.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Used::of(activity);
     let reserve = Reserve::of(profile, Metric::Trimp, &mut used)?;
@@ -58,7 +57,7 @@ pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(Metric::Trimp, impulse))
 }
 
-/// `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
+/// Computes `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
 pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::HeartRateTss;
     let mut used = Used::of(activity);
@@ -76,7 +75,7 @@ pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * impulse / hour))
 }
 
-/// `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`: 100 for an hour at the threshold power.
+/// Computes `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an hour at the threshold power.
 pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::PowerTss;
     let normalised = power::normalised_power(activity).map_err(|missing| missing.of(METRIC))?;
@@ -87,7 +86,7 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
-/// Exertion on the CR-10 scale times minutes. Arbitrary units.
+/// Computes the exertion on the CR-10 scale times minutes. Arbitrary units.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);
@@ -102,7 +101,7 @@ fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
     activity.measure(Measure::Duration).ok_or_else(|| Missing::new(metric, Need::Activities, message))
 }
 
-/// What makes an impulse of a heart rate.
+/// Parameters that turn a heart rate into an impulse.
 struct Reserve {
     resting: f64,
     max: f64,
@@ -116,7 +115,7 @@ impl Reserve {
         Ok(Self { resting, max, sex })
     }
 
-    /// Impulse a minute.
+    /// Returns the impulse per minute.
     fn rate(&self, bpm: f64) -> f64 {
         let share = ((bpm - self.resting) / (self.max - self.resting)).clamp(0.0, 1.0);
         let (a, b) = match self.sex {

@@ -1,7 +1,7 @@
-//! The metrics: what each is, in one table, and a module for each family.
+//! The metrics: one table that describes them, and a module for each family.
 //!
-//! All take the season as it was read and the day for which they are asked: there is no clock. A result names what
-//! it was computed from; what can not be computed is a reason, never a zero.
+//! All take the season as it was read and the requested day: there is no clock. A result names its inputs. A metric
+//! that cannot be computed gives a reason, never a zero.
 
 pub mod daily;
 pub mod load;
@@ -17,11 +17,11 @@ pub use self::profile::Profile;
 pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
 use holdshort_tools::named;
 
-/// What it says, unit, formula, and where the formula comes from.
+/// Description, unit, formula, and source of the formula.
 struct Row(&'static str, &'static str, &'static str, &'static str);
 
 named! {
-    /// A metric.
+    /// Metric of a season.
     Metric: Row;
     Trimp "trimp" (
         "Load of an activity by heart rate (training impulse): time, weighted with the share of the heart-rate reserve.",
@@ -158,7 +158,7 @@ named! {
 }
 
 impl Metric {
-    /// One sentence for whoever chooses among metrics.
+    /// Returns one sentence that helps to choose among metrics.
     pub const fn description(self) -> &'static str {
         self.row().0
     }

@@ -7,16 +7,16 @@ use crate::training::measure::Measure;
 use crate::training::model::Activity;
 use crate::training::series;
 
-/// Seconds of the moving mean.
+/// Window of the moving mean, in seconds.
 const WINDOW: usize = 30;
-/// Below it normalised power says little.
+/// Duration in seconds below which normalised power says little.
 const LEAST_S: f64 = 20.0 * 60.0;
 
-/// `(mean of p⁴)^¼` with `p` the mean power of 30 seconds, second by second. W.
+/// Computes `(mean of p⁴)^¼`, where `p` is the mean power of 30 seconds, second by second. W.
 ///
-/// Samples are laid on seconds, each held until the next one and for 30 s at most; pauses are not in it. Without samples,
-/// or where they cover less than 80 % of the duration, the device's own value is taken, else the average power, and this
-/// is told.
+/// Samples are mapped to seconds. Each is held until the next one, for at most 30 s, and pauses are excluded. Without
+/// samples, or if they cover less than 80 % of the duration, the device's own value is used, else the average power. A
+/// caveat reports this.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
     let mut used = Used::of(activity);
@@ -39,10 +39,10 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     Ok(used.result(METRIC, power))
 }
 
-/// The power of every second with the timer running.
+/// Returns the power of every second with the timer running.
 fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
-    // Time that is left of a sample that ends within a second.
+    // Remaining time of a sample that ends within a second.
     let mut rest = 0.0;
     for (held, watts) in powers {
         rest += held;
@@ -54,7 +54,7 @@ fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     seconds
 }
 
-/// None of less than a window.
+/// Returns the normalised power, or None for less than one window.
 fn of_seconds(watts: &[f64]) -> Option<f64> {
     let mut fourths = 0.0;
     let mut count = 0_u32;

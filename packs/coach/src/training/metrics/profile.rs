@@ -1,4 +1,4 @@
-//! What is used of the athlete: stated, read from files, or estimated, which is told.
+//! Values of the athlete that metrics use: stated, read from files, or estimated. A caveat reports an estimate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use super::{Metric, Traced};
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Athlete, AthleteNumber, Season, Sex};
 
-/// The athlete on a day.
+/// Profile of the athlete on a day.
 #[derive(Clone, Debug)]
 pub struct Profile {
     sex: Option<(Sex, Inputs)>,
     numbers: BTreeMap<AthleteNumber, Part>,
 }
 
-/// A number with what it comes from.
+/// Number with its inputs.
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,
     used: Used,
 }
 
-/// Several parts, used together.
+/// Inputs and caveats of several parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Used {
     pub(crate) inputs: Inputs,
@@ -48,11 +48,12 @@ impl Used {
     }
 }
 
-/// Days over which the resting heart rate is averaged, where it is not stated.
+/// Days over which the resting heart rate is averaged if it is not stated.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// What `stated` lacks is taken from the files, and what these lack is computed where there is a formula for it.
+    /// Creates a profile. Values that `stated` lacks are read from the files. Values that these lack are computed if a
+    /// formula exists.
     pub fn of(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {
@@ -90,7 +91,7 @@ impl Profile {
     }
 
     /// # Errors
-    /// The number is not known, or not plausible.
+    /// Returns an error if the number is unknown or implausible.
     pub(crate) fn number(
         &self,
         number: AthleteNumber,
@@ -117,10 +118,10 @@ impl Profile {
         Ok(part.value)
     }
 
-    /// The maximal and the resting heart rate.
+    /// Returns the maximal and the resting heart rate.
     ///
     /// # Errors
-    /// One is not known or not plausible, or the maximal one is not above the other.
+    /// Returns an error if one is unknown or implausible, or if the maximal one is not above the resting one.
     pub(crate) fn reserve(&self, metric: Metric, used: &mut Used) -> Result<(f64, f64), Missing> {
         let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
         let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;
@@ -132,7 +133,7 @@ impl Profile {
     }
 }
 
-/// 208 − 0.7 · age: Tanaka et al. 2001, J Am Coll Cardiol 37:153–156.
+/// Estimates the maximal heart rate as 208 − 0.7 · age (Tanaka et al. 2001, J Am Coll Cardiol 37:153–156).
 fn estimated(birth: Date, as_of: Date, inputs: Inputs) -> Option<Part> {
     let had_birthday = (as_of.month(), as_of.day()) >= (birth.month(), birth.day());
     let years = i32::from(as_of.year()) - i32::from(birth.year()) - i32::from(!had_birthday);

@@ -1,4 +1,4 @@
-//! What a run foretells of a race.
+//! Predicts race times from a run.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -9,21 +9,21 @@ use super::{Metric, Outcome, Traced};
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Season, Sport};
 
-/// Minutes for which Riegel fitted his exponent.
+/// Range of durations, in minutes, for which Riegel fitted his exponent.
 const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
-/// Runs that are shorter say nothing of longer races. m.
+/// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Days in which the run is looked for.
+/// Number of recent days in which the run is searched.
 pub const RECENT_DAYS: i32 = 42;
-/// Faster than any human over these distances: the track is wrong.
+/// Highest plausible VDOT. A higher one is faster than any human over these distances, so the track is wrong.
 const HIGHEST_VDOT: f64 = 90.0;
 
-/// Distances of races. m.
+/// Distances of races, in m.
 pub const RACES: [(&str, f64); 4] =
     [("5 km", 5_000.0), ("10 km", 10_000.0), ("half marathon", 21_097.5), ("marathon", 42_195.0)];
 
-/// Seconds of a race by two formulas.
+/// Time of a race in seconds, by two formulas.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     pub race: &'static str,
@@ -36,14 +36,14 @@ fn positive(number: f64) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number)
 }
 
-/// `T₂ = T₁ · (D₂/D₁)^1.06`; none of what is no time or no distance.
+/// Computes `T₂ = T₁ · (D₂/D₁)^1.06`. Returns None for an invalid time or distance.
 pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
     let (seconds, distance_m, race_m) = (positive(seconds)?, positive(distance_m)?, positive(race_m)?);
     positive(seconds * (race_m / distance_m).powf(RIEGEL_EXPONENT))
 }
 
-/// The oxygen uptake of the speed over the share of the maximum that can be held for the time. ml/kg/min.
-/// None of what is no time or no distance, and of a speed below 24.9 m/min, which takes no oxygen by this formula.
+/// Computes the oxygen uptake at the speed, divided by the share of the maximum that can be held for the time.
+/// ml/kg/min. Returns None for an invalid time or distance, and below 24.9 m/min, where the formula gives no uptake.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;
@@ -53,11 +53,11 @@ pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     positive(uptake / share)
 }
 
-/// Seconds in which the distance has this VDOT; none of a VDOT that no speed up to 10 m/s has.
-/// By bisection: a slower run has a smaller one.
+/// Returns the seconds in which the distance has this VDOT, or None if no speed up to 10 m/s reaches it. Bisection
+/// works because a slower run has a smaller VDOT.
 pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     let (wanted, distance_m) = (positive(wanted)?, positive(distance_m)?);
-    // From 10 m/s to a speed that has none.
+    // From 10 m/s down to a speed that has no VDOT.
     let (mut fast, mut slow) = (distance_m / 10.0, distance_m / 0.4);
     let is_faster = |seconds: f64| vdot(seconds, distance_m).is_some_and(|found| found > wanted);
     if !is_faster(fast) {
@@ -74,10 +74,10 @@ pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     positive(f64::midpoint(fast, slow))
 }
 
-/// The best run of the last 42 days by VDOT.
+/// Returns the run of the last 42 days with the highest VDOT.
 ///
 /// # Errors
-/// There is none of at least 1.5 km and 3.5 minutes.
+/// Returns an error if there is no run of at least 1.5 km and 3.5 minutes.
 pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>), Missing> {
     const METRIC: Metric = Metric::Vdot;
     let first = as_of.saturating_sub((RECENT_DAYS - 1).days());
@@ -96,18 +96,18 @@ pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>)
     Ok((run, Traced::new(METRIC, value, Inputs::activity(run)).with([Caveat::TrainingRun])))
 }
 
-/// Times for [`RACES`] from the best run of the last 42 days. Whether it was run as fast as possible is not known.
+/// Predicts times for [`RACES`] from the best run of the last 42 days. That run may not have been run at full effort.
 ///
 /// # Errors
-/// As [`best_run`].
+/// Returns the errors of [`best_run`].
 pub fn predictions(season: &Season, as_of: Date) -> Result<Vec<Prediction>, Missing> {
     RACES.into_iter().map(|(race, distance_m)| prediction(season, as_of, race, distance_m)).collect()
 }
 
-/// The time of one race.
+/// Predicts the time of one race.
 ///
 /// # Errors
-/// As [`best_run`], and a distance for which there is none.
+/// Returns the errors of [`best_run`], and an error if the distance has no prediction.
 pub fn prediction(
     season: &Season,
     as_of: Date,
@@ -132,7 +132,7 @@ pub fn prediction(
     })
 }
 
-/// The VDOT of the best run of the last 42 days.
+/// Returns the VDOT of the best run of the last 42 days.
 pub fn best_vdot(season: &Season, as_of: Date) -> Outcome<f64> {
     best_run(season, as_of).map(|(_, vdot)| vdot)
 }

@@ -1,4 +1,4 @@
-//! A computed number with what it was computed from, or the reason why there is none.
+//! Computed number with its inputs, or the reason why it could not be computed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::Metric;
 use crate::training::model::{Activity, Known};
 use holdshort_tools::named;
 
-/// What a number was computed from: enough to look each of it up.
+/// Inputs of a number, in enough detail to look each of them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
     /// Ids of activities.
     pub activities: BTreeSet<String>,
     /// Days whose own measures were used.
     pub days: BTreeSet<Date>,
-    /// Used value of the athlete, by its name in [`crate::training::Athlete`].
+    /// Values of the athlete that were used, by their names in [`crate::training::Athlete`].
     pub athlete: BTreeSet<&'static str>,
-    /// Names of the files in which all of this stands. What a configuration states stands in none.
+    /// Names of the files that hold these inputs. Values that a configuration states have no file.
     pub files: BTreeSet<Arc<str>>,
 }
 
@@ -43,11 +43,11 @@ impl Inputs {
     }
 }
 
-/// One sentence for whoever reads the number.
+/// One sentence for the reader of the number.
 struct Row(&'static str);
 
 named! {
-    /// What to know before a number is used. The texts are stable.
+    /// Caveat about a computed number. The texts are stable.
     Caveat: Row;
     AverageHeartRate "average_heart_rate" ("Computed from the average heart rate, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
     AveragePower "average_power" ("Computed from the average power, as samples are missing or cover less than 80 % of the duration: intervals count for less than they were.")
@@ -75,7 +75,7 @@ impl Caveat {
     }
 }
 
-/// A result. What it is, its formula, unit and source: [`Metric`]. Serialised with its unit.
+/// Computed result, serialised with its unit. [`Metric`] has its description, formula, unit and source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced<T> {
     pub metric: Metric,
@@ -107,7 +107,7 @@ impl<T: Serialize> Serialize for Traced<T> {
     }
 }
 
-/// What a metric lacks.
+/// Input that a metric lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -130,12 +130,12 @@ pub enum Need {
     Run,
 }
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Missing {
     pub metric: Metric,
     pub needs: Need,
-    /// What is missing, for a person.
+    /// Description of the missing input, for a person.
     pub message: String,
 }
 
@@ -144,7 +144,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// The same reason, of another metric that is computed from this one.
+    /// Returns the same reason for another metric that is computed from this one.
     pub(crate) fn of(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

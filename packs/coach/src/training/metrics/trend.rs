@@ -1,4 +1,4 @@
-//! Measures of days: the last week against what is normal for this athlete.
+//! Trends of daily measures: the last week compared with the normal range of this athlete.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -11,18 +11,18 @@ use super::{Metric, Outcome};
 use crate::training::measure::Measure;
 use crate::training::model::Season;
 
-/// Days of the mean, and the fewest of them that must have a measure (Plews et al. 2014).
+/// Days of the mean. At least [`LEAST_WINDOW`] of them must have a measure (Plews et al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Days of the baseline, which ends where the window begins, and the fewest that must have a measure.
+/// Days of the baseline, which ends where the window begins. At least [`LEAST_BASELINE`] must have a measure.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Fewer days are told.
+/// Days of a full baseline. A smaller count gets a caveat.
 const FULL_BASELINE: usize = 45;
-/// Half of a standard deviation is the smallest change that is worth a thought.
+/// Smallest change that is worth attention, in standard deviations.
 const WORTHWHILE: f64 = 0.5;
 
-/// Where the week lies.
+/// Position of the week relative to its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
@@ -41,16 +41,16 @@ impl Against {
     }
 }
 
-/// A week against the baseline before it.
+/// Comparison of a week with the baseline before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
     /// Mean of the last 7 days.
     pub week: f64,
     /// Mean of the 60 days before them.
     pub baseline: f64,
-    /// Standard deviation (n − 1) of these.
+    /// Standard deviation (n − 1) of the baseline.
     pub deviation: f64,
-    /// `baseline ± 0.5 · deviation`.
+    /// Lower end of the range `baseline ± 0.5 · deviation`.
     pub from: f64,
     pub to: f64,
     pub against: Against,
@@ -58,12 +58,12 @@ pub struct Trend {
     pub baseline_days: usize,
 }
 
-/// ln rMSSD: the mean of 7 days against mean ± 0.5 SD of the 60 days before.
+/// Compares the 7-day mean of ln rMSSD with the mean ± 0.5 SD of the 60 days before.
 pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
 }
 
-/// The resting heart rate in the same way.
+/// Compares the resting heart rate in the same way.
 pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
 }

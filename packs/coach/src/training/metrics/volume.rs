@@ -1,4 +1,4 @@
-//! How much was done, by week and sport.
+//! Training volume by week and sport.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::model::{Season, Sport};
 
-/// What was done of a sport in a week.
+/// Volume of a sport in a week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Of the activities that have one; `None` where none has.
+    /// Sum over the activities that have a distance. None if no activity has one.
     pub distance_m: Option<f64>,
 }
 
-/// A week: the Monday on which it begins, and what was done of each sport.
+/// Week: the Monday on which it begins, and the volume of each sport.
 pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
-/// The weeks from the first activity to the day. A week without activities is there, and empty.
+/// Returns the weeks from the first activity to the day. Weeks without activities are included and empty.
 ///
 /// # Errors
-/// There is no activity up to the day.
+/// Returns an error if there is no activity up to the day.
 pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     const METRIC: Metric = Metric::WeeklyVolume;
     let monday = |date: Date| date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());

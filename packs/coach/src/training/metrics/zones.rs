@@ -9,9 +9,9 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber};
 use crate::training::series;
 
-/// Where zones 1 to 5 begin, in percent. A heart rate at a boundary is in the zone that begins there.
+/// Lower ends of zones 1 to 5, in percent. A heart rate at a boundary is in the zone that begins there.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
-/// Percent of the maximal heart rate from which an intensity is no longer easy, and from which it is hard.
+/// Percent of the maximal heart rate from which intensity is moderate. From [`HARD`] on it is hard.
 pub const MODERATE: f64 = 83.0;
 pub const HARD: f64 = 88.0;
 
@@ -20,11 +20,11 @@ pub const HARD: f64 = 88.0;
 pub struct Zones {
     pub below_s: f64,
     pub zones_s: [f64; 5],
-    /// bpm at which each zone begins.
+    /// Heart rate at which each zone begins, in bpm.
     pub begin_bpm: [f64; 5],
 }
 
-/// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
+/// Computes the seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
     let mut used = Used::of(activity);
@@ -32,7 +32,8 @@ pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
 
-/// Seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve above the resting heart rate.
+/// Computes the seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the heart-rate reserve, counted from the
+/// resting heart rate.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
     let mut used = Used::of(activity);
@@ -63,19 +64,19 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
 
 const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
-/// Shares of the time with a heart rate: they add up to 1.
+/// Shares of the time with a known heart rate. They add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Split {
     pub easy: f64,
     pub moderate: f64,
     pub hard: f64,
-    /// All of the time.
+    /// Total time with a known heart rate.
     pub seconds: f64,
 }
 
-/// Easy below 83 % of the maximal heart rate, hard from 88 %, moderate between them: zones 1 and 2, zone 3, and zones 4
-/// and above of the Norwegian scale. They stand for below the first threshold, between the two, and above the second
-/// (Seiler 2010); an athlete's own thresholds may lie elsewhere.
+/// Splits the time: easy below 83 % of the maximal heart rate, hard from 88 %, moderate in between. These are zones 1
+/// and 2, zone 3, and zones 4 and above of the Norwegian scale. They approximate the ranges below the first threshold,
+/// between the thresholds, and above the second (Seiler 2010). An athlete's own thresholds may differ.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,
@@ -85,7 +86,7 @@ pub fn intensity_split<'a>(
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {
-        // A few minutes of an activity do not say how hard the rest of it was.
+        // A few minutes of an activity do not show how hard the rest was.
         let samples = series::heart_rates(&activity.samples);
         if !series::covers(&samples, activity.measure(Measure::Duration)) {
             used.caveats.insert(Caveat::UnknownIntensity);

@@ -1,7 +1,7 @@
-//! The ten-part data file: what an extractor of a training platform writes, as JSON or YAML.
+//! The ten-part data file that an extractor of a training platform writes, as JSON or YAML.
 //!
-//! Every part may be null or missing. Parts and keys that are not read here stay in the file for whoever looks at
-//! it ([`parts`]). Times without an offset are local times of the athlete.
+//! Every part may be null or missing. Parts and keys that are not read here are available through [`parts`]. Times
+//! without an offset are local times of the athlete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::training::merge::Fact;
 use crate::training::model::{AthleteNumber, Place, Sex, Sport};
 use crate::training::problem::{Code, Problem, Problems};
 
-/// The names of the parts.
+/// Names of the parts.
 pub const PARTS: [&str; 10] = [
     "user_profile",
     "daily_stats",
@@ -31,7 +31,7 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys of an activity's `summary` and their measures. The units are those of the model.
+/// Keys of an activity's `summary` and their measures, in the units of the model.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -41,7 +41,7 @@ const SUMMARY: [(&str, Measure); 6] = [
     ("normalized_power", Measure::PowerNormalised),
 ];
 
-/// Below an entry of `recovery_indicators`: a path and its measure.
+/// Paths below an entry of `recovery_indicators`, with their measures.
 const RECOVERY: [(&[&str], Measure); 4] = [
     (&["sleep", "duration", "total"], Measure::Sleep),
     (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
@@ -49,7 +49,7 @@ const RECOVERY: [(&[&str], Measure); 4] = [
     (&["stress", "avg_level"], Measure::Stress),
 ];
 
-/// Below `daily_stats`.
+/// Paths below `daily_stats`, with their measures.
 const DAILY: [(&[&str], Measure); 3] = [
     (&["resting_heart_rate"], Measure::RestingHeartRate),
     (&["sleeping_hours"], Measure::Sleep),
@@ -58,10 +58,10 @@ const DAILY: [(&[&str], Measure); 3] = [
 
 const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 
-/// The parts of a data file that are there and not null, by name.
+/// Returns the parts of a data file that are present and not null, by name.
 ///
 /// # Errors
-/// What [`super::read`] refuses the file for.
+/// Returns an error if [`super::read`] refuses the file.
 pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Problem>> {
     let mut problems = Problems::default();
     let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };
@@ -118,7 +118,7 @@ fn yaml(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
         let line = error.location().map_or(1, |place| place.line().max(1));
         let code = match &error {
             serde_saphyr::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => Code::TooNested,
-            // The parser's own limit on brackets.
+            // The parser has a limit of its own on brackets.
             _ if error.to_string().starts_with("recursion limit") => Code::TooNested,
             _ => Code::DataSyntax,
         };
@@ -145,7 +145,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     let root = At { value: &top, pointer: String::new() };
     athlete(&root, context, drafts);
     let mut before = BTreeSet::new();
-    // The recent ones are also among all, and have more.
+    // Recent activities come first: they are also in the full list, with less detail.
     for part in ["recent_activities", "all_activities"] {
         let mut here = BTreeSet::new();
         for activity in root.key(part).items(context) {
@@ -174,7 +174,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     Ok(())
 }
 
-/// A value and the JSON pointer to it. What is not there is null.
+/// Value with the JSON pointer to it. A missing value is null.
 struct At<'a> {
     value: &'a Value,
     pointer: String,
@@ -185,7 +185,7 @@ impl<'a> At<'a> {
         At { value: self.value.get(key).unwrap_or(&Value::Null), pointer: format!("{}/{key}", self.pointer) }
     }
 
-    /// Null where there is none; what stands in the way and is no mapping is told.
+    /// Follows a path. Returns null if it is missing. A value on the way that is not a mapping is reported.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> At<'a> {
         let this = At { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -203,7 +203,7 @@ impl<'a> At<'a> {
         context.warn(Code::DataValue, self.place(), format!("`{shown}` is no {wanted}"));
     }
 
-    /// Whether there is something to look into; what is neither a mapping nor null is told.
+    /// Returns true for a mapping. A value that is neither a mapping nor null is reported.
     fn is_mapping(&self, context: &mut Context<'_>) -> bool {
         if !self.value.is_object() && !self.value.is_null() {
             self.wrong("mapping", context);
@@ -257,7 +257,7 @@ fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
         let known = match text.as_deref() {
             Some("male") => Some(Sex::Male),
             Some("female") => Some(Sex::Female),
-            // Formulas that have constants for two say so.
+            // Formulas with constants for two sexes report the missing value.
             Some(_) => {
                 let shown: String = sex.value.to_string().chars().take(60).collect();
                 context.warn(Code::DataValue, sex.place(), format!("`{shown}` is neither male nor female"));
@@ -291,7 +291,7 @@ fn athlete_number(at: &At<'_>, number: AthleteNumber, context: &mut Context<'_>,
     }
 }
 
-/// One activity; of a multisport one, its parts, which the extractor lays among the laps.
+/// Reads one activity. A multisport activity is read as its parts, which the extractor puts among the laps.
 fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     let kind = activity.key("activity_type");
     let laps = activity.key("laps");

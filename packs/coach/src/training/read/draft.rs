@@ -1,4 +1,4 @@
-//! What a reader of one format hands over, before it is checked: activities and measures of days.
+//! Unchecked output of the reader of one format: activities and measures of days.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::training::model::{Activity, Known, OffsetFrom, Place, Sample, Sport};
 use crate::training::problem::Code;
 use crate::training::series;
 
-/// What one file holds. What goes beyond a limit refuses the file before it is held.
+/// Content of one file. Content beyond a limit refuses the file before it is held.
 pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, Place)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// What the files before have left.
+    /// Capacity that the files before have left.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -77,7 +77,7 @@ pub(super) fn too_many(most: usize, what: &str) -> String {
     format!("more than {most} {what}")
 }
 
-/// What a file says of the local time of a start.
+/// Clock in which a file states a start.
 #[derive(Clone, Copy)]
 pub(super) enum Clock {
     Offset(Offset),
@@ -90,7 +90,7 @@ pub(super) struct Draft {
     pub(super) clock: Clock,
     pub(super) sport: Sport,
     pub(super) measures: Vec<(Measure, f64, Place)>,
-    /// In any order.
+    /// Samples in any order.
     pub(super) samples: Vec<Sample>,
     pub(super) place: Place,
 }
@@ -102,12 +102,12 @@ pub(super) struct DraftDay {
     pub(super) place: Place,
 }
 
-/// Seconds between samples from which the timer is taken to be stopped, where a file has no duration.
+/// Gap between samples, in seconds, above which the timer is considered stopped. Used for files without a duration.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// A start as its file writes it: with an offset, in UTC, or as local time. One that the athlete's clock never showed, or
-    /// showed twice, is told.
+    /// Parses a start: with an offset, in UTC, or as local time. A local time that the athlete's clock skipped or
+    /// showed twice is reported.
     pub(super) fn starts(
         text: &str,
         place: &Place,
@@ -134,7 +134,7 @@ impl Draft {
         Ok((start, clock))
     }
 
-    /// Checks the values, orders the samples and fills in what follows from them; none without a duration.
+    /// Checks the values, sorts the samples and adds derived values. Returns None without a duration.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -157,7 +157,7 @@ impl Draft {
             if measure.takes(value) {
                 activity.measures.entry(measure).or_insert(known);
             } else if value != 0.0 {
-                // Devices write 0 for what they have no sensor for.
+                // Devices write 0 for measures that they have no sensor for.
                 context.implausible(measure, value, place);
             }
         }
@@ -187,7 +187,7 @@ impl Draft {
     }
 }
 
-/// Tells of a local time around which the clock was set.
+/// Reports a local time at which the clock was changed.
 fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
     let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { .. } => return,
@@ -198,8 +198,8 @@ fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
     context.warn(code, place.clone(), format!("`{local}`: {zone} had {what}"));
 }
 
-/// A distance that nobody covers in that time does not count. Nor does the time, where no samples bear it out: which of
-/// the two is wrong is not known.
+/// Removes a distance that is impossible in its time. Without samples to confirm the time it is removed too: either of
+/// the two may be wrong.
 fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -221,7 +221,7 @@ fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
     }
 }
 
-/// By time, one for each moment; what one sample of a moment lacks is taken from the other.
+/// Sorts samples by time, one for each moment. Samples of the same moment are merged.
 fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -> Vec<Sample> {
     let key = |sample: &Sample| {
         let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
@@ -234,7 +234,7 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
         let message = format!("{} samples before its start", all - samples.len());
         context.warn(Code::OutsideActivity, place.clone(), message);
     }
-    // The bits of numbers that are not negative are in the order of the numbers.
+    // The bits of non-negative numbers are in the order of the numbers.
     samples.sort_unstable_by_key(key);
     let (mut twice, mut implausible) = (0, 0);
     let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
@@ -250,7 +250,7 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
         match kept.last_mut().filter(|last| last.at_s.to_bits() == sample.at_s.to_bits()) {
             Some(last) => {
                 twice += 1;
-                // The larger: the samples come in the order of their values.
+                // Keeps the larger value: the samples are in the order of their values.
                 last.heart_rate = sample.heart_rate.or(last.heart_rate);
                 last.power = sample.power.or(last.power);
                 last.speed = sample.speed.or(last.speed);
@@ -268,7 +268,7 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
     kept
 }
 
-/// What samples say of the whole; an average, only where they cover the duration.
+/// Derives measures of the whole activity from its samples. An average requires that they cover the duration.
 fn follows(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
     let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
     let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();

@@ -1,7 +1,7 @@
-//! GPX 1.0 and 1.1: each track with times is an activity. Routes and waypoints are none.
+//! GPX 1.0 and 1.1: each track with times is an activity. Routes and waypoints are ignored.
 //!
-//! Source: <https://www.topografix.com/GPX/1/1/>; heart rate and power as the extensions of Garmin (`hr`, `power`)
-//! and `ClueTrust` (`hr`) name them. Namespaces are not looked at: programs write them in many ways.
+//! Source: <https://www.topografix.com/GPX/1/1/>; heart rate and power as named by the extensions of Garmin (`hr`,
+//! `power`) and `ClueTrust` (`hr`). Namespaces are ignored, as programs write them in many ways.
 
 use jiff::Timestamp;
 
@@ -12,13 +12,13 @@ use crate::training::limits;
 use crate::training::model::{Place, Sample, Sport};
 use crate::training::problem::Code;
 
-/// Metres: the mean radius of the earth (IUGG).
+/// Mean radius of the earth (IUGG), in metres.
 const EARTH_M: f64 = 6_371_008.8;
 
 #[derive(Default)]
 struct Gpx {
     tracks: Vec<Track>,
-    /// Of all tracks.
+    /// Number of points of all tracks.
     points: usize,
 }
 
@@ -27,20 +27,20 @@ struct Track {
     line: u64,
     kind: String,
     points: Vec<Point>,
-    /// The next point is the first of its segment.
+    /// True if the next point is the first of its segment.
     begins: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Point {
     line: u64,
-    /// Degrees.
+    /// In degrees.
     latitude: Option<f64>,
     longitude: Option<f64>,
     time: Option<Timestamp>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// A segment begins with it: nothing was travelled to get there.
+    /// True if a segment begins with this point. The way to it is not counted.
     begins: bool,
 }
 
@@ -99,7 +99,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// An angle that is on the globe; what is not is told.
+/// Parses an angle. An angle beyond the limit is reported.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {
@@ -121,7 +121,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// None without a time.
+/// Returns the draft of a track, or None without a time.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let place = Place::Line(track.line);
     let all = track.points.len();
@@ -151,7 +151,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     Some(Draft { start, clock: Clock::Utc, sport, measures: Vec::new(), samples, place })
 }
 
-/// Strava writes numbers.
+/// Returns the sport for a number that Strava writes.
 fn strava(kind: &str) -> Option<Sport> {
     match kind {
         "1" => Some(Sport::Cycling),
@@ -161,7 +161,7 @@ fn strava(kind: &str) -> Option<Sport> {
     }
 }
 
-/// Along a great circle (haversine).
+/// Returns the distance along a great circle (haversine).
 fn metres(from: &Point, to: &Point) -> Option<f64> {
     let (a, b) = (from.latitude?.to_radians(), to.latitude?.to_radians());
     let across = (to.longitude? - from.longitude?).to_radians();

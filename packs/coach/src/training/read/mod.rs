@@ -1,7 +1,7 @@
-//! From files to a season: recognises the format, reads each file, and merges what they hold.
+//! Reads files into a season: recognises the format, reads each file, and merges the contents.
 //!
-//! A file that can not be read is refused with one error, and the others count. What is wrong within a file that
-//! can be read is a warning, and the value that it names does not count.
+//! A file that cannot be read is refused with one error, and the other files are used. A fault within a readable file
+//! is a warning, and the faulty value is ignored.
 
 mod csv;
 mod data_file;
@@ -27,10 +27,10 @@ use crate::training::merge::{Pieces, RankedActivity, RankedDay};
 use crate::training::model::{OffsetFrom, Place, Season, Source};
 use crate::training::problem::{Code, Problem, Problems};
 
-/// A file by its name and its bytes.
+/// File with its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// The ending says the format; the name stands in sources and problems.
+    /// Name of the file. Its ending determines the format. Sources and problems quote it.
     pub name: &'a str,
     pub bytes: &'a [u8],
 }
@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the ending of a name, in any case.
+    /// Returns the format for the ending of a name, in any case.
     pub fn of(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
@@ -61,7 +61,7 @@ impl Format {
         })
     }
 
-    /// Refuses a file that is too large for its format.
+    /// Rejects a file that is too large for its format.
     fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
         let most = match self {
             Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
@@ -74,7 +74,7 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, Place::File, message))
     }
 
-    /// Which file is asked first for a measure of an activity: the one that is nearest to the device.
+    /// Returns the rank of a format for measures of an activity. The format nearest to the device ranks first.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -85,7 +85,7 @@ impl Format {
         }
     }
 
-    /// Which file is asked first for a measure of a day: the one that the person wrote.
+    /// Returns the rank of a format for measures of a day. The table that the person wrote ranks first.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -95,31 +95,31 @@ impl Format {
     }
 }
 
-/// What files do not say themselves.
+/// Facts that files do not state.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where the athlete lives: for times without an offset. UTC where it is not named, which is told.
+    /// Time zone of the athlete, for times without an offset. None stands for UTC, and the assumption is reported.
     pub zone: Option<TimeZone>,
 }
 
-/// What was read, and what was not.
+/// Result of reading files, with the problems.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reading {
     pub season: Season,
-    /// In the order of files and places.
+    /// Problems in the order of files and places.
     pub problems: Vec<Problem>,
-    /// Warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`], which are not among `problems`.
+    /// Number of warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`], which are not among `problems`.
     pub more_warnings: usize,
-    /// Files that were there.
+    /// Number of files, read or not.
     #[serde(skip)]
     pub files: usize,
-    /// How often each code was met in each file, told or not.
+    /// Count of each code in each file, listed or not.
     #[serde(skip)]
     pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
 }
 
 impl Reading {
-    /// Tells of a file that was there and was not even looked into.
+    /// Adds the problem of a file that was not opened.
     pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
         let source = Source::of(&name.into(), Place::File);
         *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
@@ -130,10 +130,10 @@ impl Reading {
     }
 }
 
-/// The file was refused, and its error is among the problems of the context.
+/// Error of a refused file. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// What a reader knows of its file, and tells of it.
+/// Context of a reader: its file, the time zone, and the problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -165,7 +165,7 @@ impl Context<'_> {
     }
 }
 
-/// `2026-03-01`.
+/// Parses a date as `2026-03-01`.
 pub(crate) fn date(text: &str) -> Result<Date, Code> {
     let mut parts = text.trim().splitn(3, '-');
     let mut number = |digits: usize| {
@@ -178,7 +178,7 @@ pub(crate) fn date(text: &str) -> Result<Date, Code> {
     Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
 }
 
-/// The text of a file, without a byte order mark.
+/// Returns the text of a file, without a byte order mark.
 fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();

@@ -1,4 +1,4 @@
-//! TCX 2: each `Activity` is one, with its laps added up and its track points as samples.
+//! TCX 2: each `Activity` element is an activity. Its laps are added up, and its track points are the samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
 //! (`Speed`, `Watts`).
@@ -47,7 +47,7 @@ struct Point {
 }
 
 impl Tcx {
-    /// The activity that gets a point or a lap more.
+    /// Returns the activity to which a point or a lap is added.
     fn entry(
         &mut self,
         element: &Element<'_>,
@@ -82,7 +82,7 @@ impl Visitor for Tcx {
             [.., "Activity", "Lap"] => {
                 if let Some(activity) = self.entry(element, context)? {
                     let starts = element.time(element.attribute("StartTime").unwrap_or_default(), context);
-                    // What the first lap says stands also where the file has no `Id` that is a time.
+                    // Used if the file has no `Id` that is a time.
                     activity.starts = activity.starts.or(starts);
                     activity.laps.push(Lap::default());
                 }
@@ -127,7 +127,7 @@ impl Visitor for Tcx {
     }
 }
 
-/// The names below the innermost element of a name.
+/// Returns the names below the innermost element with this name.
 fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
     let at = path.iter().rposition(|name| name == parent)?;
     Some(path[at + 1..].iter().map(|name| &**name).collect())
@@ -151,7 +151,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// None without a time.
+/// Returns the draft of an activity, or None without a time.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min();
     let start = activity.starts.or(first)?;
@@ -171,7 +171,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
         let message = format!("{} of {all} points have no time", all - timed);
         context.warn(Code::NoTime, place.clone(), message);
     }
-    // A sum counts only where every lap has its part.
+    // A sum is valid only if every lap has its part.
     let mut sum = |name: &str, part: fn(&Lap) -> Option<f64>| {
         let parts: Vec<f64> = activity.laps.iter().filter_map(part).collect();
         let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());

@@ -1,6 +1,6 @@
-//! Walks an XML document: elements by their local names, with their text and line. Knows no format.
+//! Walks an XML document: elements by their local names, with their text and line. Independent of formats.
 //!
-//! Entities of a document are never expanded: an unknown one is an error.
+//! Entities that a document defines are never expanded: an unknown entity is an error.
 
 use jiff::Timestamp;
 use quick_xml::Reader;
@@ -11,21 +11,21 @@ use crate::training::limits;
 use crate::training::model::Place;
 use crate::training::problem::Code;
 
-/// The elements that are open, from the root: local names.
+/// Local names of the open elements, from the root.
 pub(super) type Path = [String];
 
-/// What takes the elements of a format, and refuses a file that goes beyond a limit while it is read.
+/// Receiver of the elements of a format. It refuses a file that exceeds a limit while the file is read.
 pub(super) trait Visitor {
-    /// An element begins.
+    /// Handles the beginning of an element.
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
-    /// An element ends; `text` is what stands in it, beside its children.
+    /// Handles the end of an element. `text` is its own text, without that of its children.
     fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
 }
 
-/// An element, and where it begins or ends.
+/// Element at its beginning or at its end.
 pub(super) struct Element<'a> {
     pub(super) path: &'a Path,
-    /// Local names and values; none where the element ends.
+    /// Local names and values. Empty at the end of an element.
     attributes: Vec<(String, String)>,
     pub(super) line: u64,
 }
@@ -43,7 +43,7 @@ impl Element<'_> {
         self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
     }
 
-    /// A number as XML files write it; none of an empty text. What is no number is told.
+    /// Parses a number. Returns None for an empty text. An invalid number is reported.
     pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() && !text.is_empty() {
@@ -52,7 +52,7 @@ impl Element<'_> {
         number
     }
 
-    /// A time; none of an empty text. What is no time is told.
+    /// Parses a time. Returns None for an empty text. An invalid time is reported.
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
         let time = text.parse().ok();
         if time.is_none() && !text.is_empty() {
@@ -64,7 +64,7 @@ impl Element<'_> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// Bytes whose lines are counted, and the lines.
+    /// Bytes whose lines are counted, and the number of lines.
     counted: (usize, u64),
     path: Vec<String>,
     texts: Vec<String>,
@@ -100,7 +100,7 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Text beyond the limit is dropped, and what is left is marked: no measure is so long, and none is read in part.
+    /// Appends text. Text beyond the limit is dropped and marked: no measure is so long, and none is read in part.
     fn say(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
@@ -111,7 +111,7 @@ impl Walk<'_> {
     }
 }
 
-/// What stands where text was dropped.
+/// Mark where text was dropped.
 const CUT: char = '…';
 
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
@@ -127,7 +127,7 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     Ok(attributes)
 }
 
-/// Shows a document to a visitor. One that ends too early is shown as far as it goes, and told.
+/// Walks a document with a visitor. A document that ends too early is read as far as it goes, and reported.
 pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
     let mut reader = Reader::from_str(text);
     let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };
@@ -136,7 +136,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
         let event = reader.read_event();
         let line = walk.line(reader.buffer_position());
         let outcome = match event {
-            // The end stands within a tag, a comment or the like.
+            // The document ends within a tag, a comment or the like.
             Err(quick_xml::Error::Syntax(_))
                 if reader.buffer_position() >= text.len() as u64 && elements > 0 =>
             {
@@ -188,7 +188,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
     Ok(())
 }
 
-/// A character, or one of the five names that XML has.
+/// Resolves a character reference, or one of the five entities of XML.
 fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(character.to_string());

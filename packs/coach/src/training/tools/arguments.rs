@@ -1,4 +1,4 @@
-//! What a call may name: parameters, their schemas, and how they are taken. What is not described is refused.
+//! Parameters of a call, their schemas, and their parser. Undescribed parameters are rejected.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -10,14 +10,14 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// What a metric is computed of, and so what a call names.
+/// Subject of a metric. It determines the parameters of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// One activity, or each of some days.
+    /// One activity, or each activity of some days.
     Activity,
-    /// The loads of days on a scale.
+    /// Loads of days on a scale.
     Loads,
-    /// The activities of some days, together.
+    /// All activities of some days together.
     Split,
     /// Measures of days, or the best run.
     Day,
@@ -25,11 +25,11 @@ pub(super) enum Subject {
     Weeks,
 }
 
-/// What it is for a model.
+/// Description for a model.
 struct Row(&'static str);
 
 named! {
-    /// A parameter of a call.
+    /// Parameter of a call.
     Parameter: Row;
     Activity "activity" ("The id of one activity, as the summary has it. Not together with `days`.")
     Days "days" ("So many days up to `as_of`, and it too.")
@@ -40,13 +40,13 @@ named! {
 }
 
 impl Parameter {
-    /// One sentence for a model.
+    /// Returns the description for a model, in one sentence.
     pub const fn description(self) -> &'static str {
         self.row().0
     }
 }
 
-/// Distances for which a race is foretold. m.
+/// Distances of races that can be predicted, in m.
 const RACE_M: (f64, f64) = (1_500.0, 100_000.0);
 
 impl Subject {
@@ -85,7 +85,7 @@ impl Subject {
         }
     }
 
-    /// Days or weeks where a call names none.
+    /// Returns the days or weeks that apply if a call names none.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,
@@ -120,13 +120,13 @@ fn count(most: usize, subject: Subject) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": subject.default_count()})
 }
 
-/// The parameters of a call, each with what holds where it is not named.
+/// Parameters of a call, with defaults for those that it does not name.
 pub(super) struct Arguments {
     subject: Subject,
     pub(super) activity: Option<String>,
     days: usize,
     pub(super) weeks: usize,
-    /// Of a subject that has loads.
+    /// Scale of a subject that has loads.
     pub(super) scale: Scale,
     pub(super) distance_m: Option<f64>,
     pub(super) as_of: Date,
@@ -209,13 +209,13 @@ impl Arguments {
         Ok(())
     }
 
-    /// The first and the last of the days.
+    /// Returns the first and the last of the days.
     pub(super) fn window(&self) -> (Date, Date) {
         let before = i64::try_from(self.days.saturating_sub(1)).unwrap_or(i64::MAX);
         (self.as_of.saturating_sub(before.days()), self.as_of)
     }
 
-    /// All that holds, named or not.
+    /// Returns all parameters that apply, named or not.
     pub(super) fn stated(&self) -> Map<String, Value> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),

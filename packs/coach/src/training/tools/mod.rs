@@ -1,7 +1,7 @@
-//! The metrics as tools of an agent: what there is, one call, and what each analyst is given to look at.
+//! The metrics as tools of an agent: the catalogue, one call, and the data that each analyst is given.
 //!
-//! A model names a metric and its parameters; who the athlete is and which day it is are settings of the run. Every
-//! number has its name, its unit and the files that it comes from, so that a report can be traced back to it.
+//! A model names a metric and its parameters. The athlete and the day are settings of the run. Every number has its
+//! name, its unit and its source files, so that a report can be traced back to it.
 
 mod arguments;
 mod result;
@@ -26,12 +26,12 @@ use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
 use crate::training::model::{Activity, Athlete, Season};
 
-/// What holds for every call of a run.
+/// Settings that apply to every call of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What is stated of the athlete; what it lacks is taken from the files.
+    /// Stated facts about the athlete. Missing facts are taken from the files.
     pub athlete: Athlete,
-    /// The day of the run. No call looks at a later one.
+    /// Day of the run. No call looks at a later one.
     pub as_of: Date,
     /// Days of activities that their analyst is given.
     pub activities_days: u16,
@@ -39,7 +39,7 @@ pub struct Settings {
     pub metrics_days: u16,
 }
 
-/// A metric as a tool is described to a model.
+/// Description of a metric for a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
     pub name: &'static str,
@@ -51,7 +51,7 @@ pub struct Entry {
     pub parameters: Value,
 }
 
-/// Every metric, in the order of the reference.
+/// Returns every metric, in the order of the reference.
 pub fn catalogue() -> Vec<Entry> {
     let entry = |metric: &Metric| Entry {
         name: metric.name(),
@@ -64,10 +64,10 @@ pub fn catalogue() -> Vec<Entry> {
     Metric::ALL.iter().map(entry).collect()
 }
 
-/// Computes a metric of a season. `parameters` is an object as [`catalogue`] describes it, or null for none.
+/// Computes a metric of a season. `parameters` is an object as [`catalogue`] describes it, or null.
 ///
 /// # Errors
-/// The metric or a parameter is none, or there is nothing that it can be computed from: with what it needs.
+/// Returns a refusal if the metric or a parameter is unknown, or if an input is missing. It names that input.
 pub fn compute(
     name: &str,
     season: &Season,
@@ -130,7 +130,7 @@ impl Call<'_> {
         }
     }
 
-    /// The activities of the days that are asked for.
+    /// Returns the activities of the requested days.
     fn recent(&self) -> Result<Vec<&Activity>, Refusal> {
         let (from, to) = self.arguments.window();
         let within = |activity: &&Activity| (from..=to).contains(&activity.day());
@@ -147,7 +147,7 @@ impl Call<'_> {
         Ok(found)
     }
 
-    /// A result of each activity, or of the one that is named.
+    /// Returns a result for each activity, or for the named one.
     fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<Found, Refusal> {
         let activities = match &self.arguments.activity {
             None => self.recent()?,
@@ -204,7 +204,7 @@ impl Call<'_> {
     }
 }
 
-/// The unit of a metric of loads on a scale.
+/// Returns the unit of a metric of loads on a scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

@@ -1,4 +1,4 @@
-//! What a call answers: numbers with their names, units and files, or one refusal.
+//! Answer to a call: numbers with their names, units and files, or one refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
 use holdshort_tools::named;
 
-/// One number of a result.
+/// Number of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct Number {
     pub unit: &'static str,
 }
 
-/// As people write it: with as many decimals as its size is worth.
+/// Formats a number with as many decimals as its size needs.
 pub fn written(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
@@ -31,40 +31,40 @@ pub fn written(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The numbers that were computed together, and from what.
+/// Numbers that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// What they are of: an activity, a week and a sport, a race.
+    /// Subject of the numbers: an activity, a week and a sport, a race.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
-    /// What the numbers say in a word: where a trend lies.
+    /// Interpretation of the numbers in a word: the position of a trend.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<&'static str, &'static str>,
     pub inputs: Inputs,
     pub caveats: BTreeSet<Caveat>,
 }
 
-/// The answer to a call.
+/// Answer to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Computed {
     pub metric: Metric,
-    /// With what holds where the call did not name it.
+    /// Parameters of the call, with defaults for those that it did not name.
     pub parameters: Map<String, Value>,
     pub results: Vec<Piece>,
-    /// Activities and races that have no result, each with its reason.
+    /// Activities and races without a result, each with its reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// What the caveats of the results mean.
+    /// Explanations of the caveats of the results.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub caveats: BTreeMap<&'static str, &'static str>,
 }
 
-/// What to do about it.
+/// Advice to the caller.
 struct Row(&'static str);
 
 named! {
-    /// Why a call has no answer. The texts are stable.
+    /// Reason why a call has no answer. The texts are stable.
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric of the catalogue.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
@@ -73,16 +73,16 @@ named! {
     TooManyResults "too_many_results" ("Ask for fewer days or weeks.")
 }
 
-/// Why there is no answer.
+/// Refusal of a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     pub code: RefusalCode,
-    /// A JSON pointer into the parameters.
+    /// JSON pointer into the parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     pub message: String,
     pub what_to_do: &'static str,
-    /// Of what can not be computed.
+    /// Missing input of a metric that cannot be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Need>,
 }
@@ -96,7 +96,7 @@ impl RefusalCode {
 impl Refusal {
     pub(super) fn new(code: RefusalCode, parameter: Option<Parameter>, message: &str) -> Self {
         let field = parameter.map(|parameter| format!("/{}", parameter.name()));
-        // It may quote what a model wrote.
+        // The message may quote a model.
         let message = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
         Self { code, field, message: message.collect(), what_to_do: code.what_to_do(), needs: None }
     }
@@ -109,7 +109,7 @@ impl From<Missing> for Refusal {
     }
 }
 
-/// What a value is in numbers.
+/// Conversion of a value into numbers.
 pub(super) trait Numbers {
     fn numbers(&self, metric: Metric) -> Vec<Number>;
 
@@ -124,7 +124,7 @@ impl Numbers for f64 {
     }
 }
 
-/// The names of zones, and of the heart rates at which they begin.
+/// Names of the zones, and of the heart rates at which they begin.
 const ZONES: [(&str, &str); 5] = [
     ("zone_1", "zone_1_begins"),
     ("zone_2", "zone_2_begins"),
@@ -217,13 +217,13 @@ impl Piece {
         self
     }
 
-    /// Of a week without an activity.
+    /// Returns the piece of a week without an activity.
     pub(super) fn nothing_done() -> Self {
         Traced::new(Metric::WeeklyVolume, Volume::default(), Inputs::default()).into()
     }
 }
 
-/// What a call finds, piece by piece.
+/// Results of a call, collected piece by piece.
 #[derive(Default)]
 pub(super) struct Found {
     results: Vec<Piece>,
@@ -235,7 +235,7 @@ impl Found {
         [outcome].into_iter().collect()
     }
 
-    /// Refused where there is a reason, and no result at all.
+    /// Returns the answer, or a refusal if there is a reason and no result.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

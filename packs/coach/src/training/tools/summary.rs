@@ -1,6 +1,6 @@
-//! What each analyst is given: its part of the season, the metrics that it may ask for, and its parts of a data file.
+//! Data that each analyst is given: its part of the season, its metrics, and its parts of a data file.
 //!
-//! Values as they were read, each with its unit and its source. Nothing is computed here but the weeks.
+//! Values are as they were read, each with its unit and its source. Only the weeks are computed here.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -16,32 +16,32 @@ use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Known, Season, Source};
 use holdshort_tools::named;
 
-/// Its parts of a data file.
+/// Parts of a data file for an analyst.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Who analyses. The parts are those that the analysts of garmin-ai-coach are given.
+    /// Analyst of training data. Its parts are those that the analysts of garmin-ai-coach are given.
     Analyst: Row;
-    /// Load, fitness and how they change.
+    /// Load, fitness, and their changes.
     Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
-    /// What was done, activity by activity.
+    /// Completed activities, one by one.
     Activities "activities" (&["recent_activities"])
     /// Recovery: HRV, resting heart rate, sleep, stress, weight.
     Physiology "physiology" (&["physiological_markers", "body_metrics", "recovery_indicators"])
 }
 
 impl Analyst {
-    /// The parts of a data file that are for it; [`crate::training::parts`] has their content.
+    /// Returns the parts of a data file for this analyst. [`crate::training::parts`] has their content.
     pub const fn parts(self) -> &'static [&'static str] {
         self.row().0
     }
 
-    /// The metrics that are for it.
+    /// Returns the metrics for this analyst.
     pub fn metrics(self) -> Vec<Metric> {
         let is_own = |metric: &Metric| match (Subject::of(*metric), *metric) {
             (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
             (Subject::Activity, _) => self == Self::Activities,
-            // How hard it was is of both.
+            // Intensity concerns both the load and the activities.
             (Subject::Split, _) => self != Self::Physiology,
             (Subject::Loads | Subject::Day | Subject::Race | Subject::Weeks, _) => self == Self::Metrics,
         };
@@ -58,13 +58,13 @@ impl Analyst {
     }
 }
 
-/// A value as it was read or stated.
+/// Value as it was read or stated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Given {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// None of what the configuration states.
+    /// None for values that the configuration states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
@@ -72,13 +72,13 @@ pub struct Given {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ActivityGiven {
     pub id: String,
-    /// On the athlete's clock, with its offset from UTC.
+    /// Local start of the activity, with its offset from UTC.
     pub start: String,
-    /// The local day.
+    /// Local day of the start.
     pub day: Date,
     pub sport: String,
     pub measures: Vec<Given>,
-    /// Samples that metrics of this activity may use.
+    /// Number of samples that metrics of this activity may use.
     pub samples: usize,
     pub sources: Vec<Source>,
 }
@@ -89,27 +89,27 @@ pub struct DayGiven {
     pub measures: Vec<Given>,
 }
 
-/// What an analyst is given.
+/// Data that an analyst is given.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     pub analyst: Analyst,
     pub from: Date,
     pub as_of: Date,
     pub athlete: Vec<Given>,
-    /// `weekly_volume`, as the tool answers it.
+    /// Results of `weekly_volume`, as the tool returns them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weeks: Vec<Piece>,
-    /// The newest, in the order of their starts.
+    /// Newest activities, in the order of their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<ActivityGiven>,
-    /// Older ones of these days, beyond [`limits::TOOL_RESULTS`].
+    /// Number of older activities of these days, beyond [`limits::TOOL_RESULTS`].
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<DayGiven>,
-    /// The tools that it may call.
+    /// Metrics that the analyst may request.
     pub metrics: Vec<Metric>,
-    /// The parts of a data file that are for it.
+    /// Parts of a data file for the analyst.
     pub parts: &'static [&'static str],
 }
 
@@ -118,7 +118,7 @@ const fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// What an analyst is given of a season.
+/// Returns the data of a season that an analyst is given.
 pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summary {
     let as_of = settings.as_of;
     let days = match analyst {
@@ -141,7 +141,7 @@ pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summar
     match analyst {
         Analyst::Metrics => {
             let weeks = usize::from(days).div_ceil(7).clamp(1, limits::TOOL_WEEKS);
-            // As many as are answered: fewer weeks of somebody who did hundreds of sports.
+            // Uses as many weeks as have an answer: fewer for an athlete with hundreds of sports.
             let answered = (1..=weeks).rev().find_map(|weeks| {
                 compute(Metric::WeeklyVolume.name(), season, settings, &json!({"weeks": weeks})).ok()
             });
@@ -185,7 +185,7 @@ fn measures(known: &std::collections::BTreeMap<Measure, Known>) -> Vec<Given> {
     given.collect()
 }
 
-/// The numbers of the athlete that the analyst's metrics may use, as they are stated or read.
+/// Returns the athlete's numbers that the metrics of the analyst may use, as stated or read.
 fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<Given> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);

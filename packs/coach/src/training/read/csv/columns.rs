@@ -1,23 +1,23 @@
-//! The columns of a table: which header means which measure, in which unit.
+//! Columns of a table: the measure and the unit that each header means.
 
 use crate::training::measure::{Level, Measure};
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Column {
     Date,
     Start,
     Sport,
-    /// `name`, `notes` and the like: for people.
+    /// Text for people: `name`, `notes` and the like.
     Remark,
-    /// A number in a unit, and what makes the measure's unit of it.
+    /// Number in a unit, with the factor to the unit of the measure.
     Number(Measure, f64),
-    /// `1:02:03`; of durations also `62:03`, of nights `7:30`.
+    /// Clock time `1:02:03`. Durations may also be `62:03`, nights `7:30`.
     Clock(Measure),
 }
 
 impl Column {
-    /// The tables that the column belongs to; none where it may stand in both.
+    /// Returns the kind of table that the column belongs to. None if both kinds may have it.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
@@ -28,22 +28,22 @@ impl Column {
     }
 }
 
-/// Why a header is none.
+/// Reason why a header is not read.
 #[derive(Debug, PartialEq)]
 pub(super) enum Unread {
     Unknown,
-    /// The measure needs a unit: those that are taken.
+    /// The header lacks a known unit of its measure. Holds the accepted headers.
     Unit(String),
 }
 
-/// A measure's name in headers, and its units: what each is multiplied with.
+/// Name of a measure in headers, and its units with their factors.
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
-/// The international mile and the avoirdupois pound, which are exact.
+/// International mile. Its length and the weight of the avoirdupois pound are exact.
 const MILE_M: f64 = 1_609.344;
 const POUND_KG: f64 = 0.453_592_37;
 
-/// A name with the unit `""` needs none.
+/// Headers of numbers. A name with the unit `""` needs no unit.
 const NUMBERS: [Row; 13] = [
     Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
     Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
@@ -72,7 +72,7 @@ const WORDS: [(&str, Column); 9] = [
     ("comment", Column::Remark),
 ];
 
-/// `Distance (km)` is `distance_km`.
+/// Normalizes a header: `Distance (km)` becomes `distance_km`.
 fn normal(header: &str) -> String {
     let spaced: String =
         header.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
@@ -84,7 +84,7 @@ pub(super) fn column(header: &str) -> Result<Column, Unread> {
     if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
         return Ok(*column);
     }
-    // The longest name first: `hrv_rmssd_ms` is no `hrv` in `rmssd_ms`.
+    // The longest name first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
     let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
     let Some(Row(known, measure, units)) = rows.first() else { return Err(Unread::Unknown) };
@@ -104,7 +104,7 @@ fn starts_with(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Every header that is taken, for the reference.
+/// Returns every accepted header, for the reference.
 pub(super) fn taken() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {

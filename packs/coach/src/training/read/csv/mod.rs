@@ -1,7 +1,8 @@
 //! Tables of the user: one row a day (`date`) or one row an activity (`start`).
 //!
-//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point, or in files with `;` or tabs a decimal
-//! comma. A cell with another mark than its file, or with marks for thousands, is told and absent: it is not guessed.
+//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point. In files with `;` or tabs they may have a
+//! decimal comma. A cell with another decimal mark than its file, or with thousands separators, is reported and left
+//! out, never guessed.
 
 mod columns;
 
@@ -17,12 +18,12 @@ use crate::training::measure::{Level, Measure};
 use crate::training::model::{Place, Sport};
 use crate::training::problem::Code;
 
-/// Every header that is taken, with its measure.
+/// Returns every accepted header, with its measure.
 pub fn headers() -> Vec<(String, Option<Measure>)> {
     columns::taken()
 }
 
-/// How numbers are written.
+/// Decimal mark of numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Decimal {
     Point,
@@ -34,7 +35,7 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// A header that is read, and what it means.
+/// Header that is read, with its meaning.
 struct Named {
     name: String,
     column: Column,
@@ -84,7 +85,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// The one that the header has most of; a comma where it has none.
+/// Returns the separator that the header has most of, or a comma if it has none.
 fn separator(header: &str) -> u8 {
     let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
     [b';', b'\t', b',']
@@ -94,7 +95,7 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Row by row and cell by cell: what goes beyond a limit is not held.
+/// Reads row by row and cell by cell, so that content beyond a limit is never held.
 fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
     let mut left = text.as_bytes();
@@ -103,7 +104,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
     let mut cell = Cell::default();
     let mut buffer = [0; 1_024];
     loop {
-        // Before the first cell of a row: where it begins, below empty lines.
+        // Before the first cell of a row, skips empty lines to find the line where the row begins.
         if row.cells.is_empty() && cell.is_new() {
             while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
                 reader.set_line(reader.line() + u64::from(*end == b'\n'));
@@ -125,7 +126,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
         }
         row.cells.push(std::mem::take(&mut cell).text());
         if ends_row {
-            // The header, and the rows below it.
+            // The count includes the header.
             if rows.len() > limits::CSV_ROWS {
                 let message = too_many(limits::CSV_ROWS, "rows");
                 return Err(context.refuse(Code::TooManyActivities, Place::Line(row.line), message));
@@ -135,7 +136,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
     }
 }
 
-/// The text of a cell as far as it is held.
+/// Text of a cell, up to the limit.
 #[derive(Default)]
 struct Cell {
     bytes: Vec<u8>,
@@ -153,7 +154,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// What is cut has a mark at its end, and is no number.
+    /// Returns the text. A mark at the end of a cut text keeps it from being read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -164,7 +165,7 @@ impl Cell {
     }
 }
 
-/// What each column holds; none for one that is told and not read.
+/// Returns the content of each column. None for an unknown column, which is reported.
 fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<Named>>, Refused> {
     let place = || Place::Line(header.line);
     let mut columns: Vec<Option<Named>> = Vec::new();
@@ -191,7 +192,7 @@ fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<
     Ok(columns)
 }
 
-/// A column without its unit.
+/// Returns a column without its unit.
 fn kind(column: Column) -> Column {
     match column {
         Column::Number(measure, _) => Column::Clock(measure),
@@ -199,10 +200,10 @@ fn kind(column: Column) -> Column {
     }
 }
 
-/// How the file writes numbers; none where it can not be told.
+/// Returns the decimal mark of the file, or None if it cannot be determined.
 ///
-/// Cells with one mark tell, and those alone that can not be marked thousands (`1.234`), where there are such.
-/// The mark that most of them have is that of the file: cells with the other one are told and left out.
+/// Cells with one mark are counted. If some of them cannot have a thousands separator (as `1.234` could), only those
+/// are counted. The most frequent mark is that of the file. Cells with the other mark are reported and left out.
 fn decimal(rows: &[Row], columns: &[Option<Named>], separator: u8) -> Option<Decimal> {
     if separator == b',' {
         return Some(Decimal::Point);
@@ -222,12 +223,12 @@ fn decimal(rows: &[Row], columns: &[Option<Named>], separator: u8) -> Option<Dec
     match points.cmp(&commas) {
         Ordering::Greater => Some(Decimal::Point),
         Ordering::Less => Some(Decimal::Comma),
-        // Without a mark there is nothing to be told apart.
+        // Without any mark both readings are equal.
         Ordering::Equal => (points == 0).then_some(Decimal::Point),
     }
 }
 
-/// The only mark of a cell, and whether it is certainly not one for thousands.
+/// Returns the only mark of a cell, and true if it is certainly not a thousands separator.
 fn mark(cell: &str) -> Option<(Decimal, bool)> {
     let mut marks = cell.char_indices().filter(|(_, c)| ['.', ','].contains(c));
     let (at, mark) = marks.next()?;
@@ -239,7 +240,7 @@ fn mark(cell: &str) -> Option<(Decimal, bool)> {
     Some((if mark == '.' { Decimal::Point } else { Decimal::Comma }, is_sure))
 }
 
-/// A table as its header and its numbers say it.
+/// Format of a table, from its header and its numbers.
 struct Table {
     columns: Vec<Option<Named>>,
     separator: u8,
@@ -247,7 +248,7 @@ struct Table {
 }
 
 impl Table {
-    /// The measures of a row. A cell that is none is told, and absent.
+    /// Returns the measures of a row. A cell that is not a value is reported and left out.
     fn measures(&self, row: &Row, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
         let mut found = Vec::new();
         for (cell, named) in row.cells.iter().zip(&self.columns) {
@@ -271,13 +272,13 @@ impl Table {
         found
     }
 
-    /// A number as this table writes them: it is not guessed what a mark means.
+    /// Parses a number in the format of this table. The meaning of a mark is never guessed.
     fn number(&self, cell: &str) -> Result<f64, Code> {
         let marks = cell.matches(['.', ',']).count();
         let has_comma = cell.contains(',');
         let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte));
         if !is_plain {
-            // `inf`, `nan` and `1e9` are no numbers that a person writes here.
+            // People do not write numbers as `inf`, `nan` or `1e9` here.
             return Err(Code::BadNumber);
         }
         match self.decimal {
@@ -332,10 +333,10 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// A first of two parts that is no count of hours, whatever was done.
+/// Smallest first part of two that must be minutes: no activity takes as many hours.
 const MINUTES: f64 = 24.0;
 
-/// Seconds of `1:02:03` or `62:03`. `1:05` may be hours or minutes: nobody says which.
+/// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, which may be hours or minutes.
 fn clock(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -345,7 +346,7 @@ fn clock(cell: &str) -> Result<f64, Code> {
     }
 }
 
-/// Seconds of `7:30:00` or `7:30`: nobody writes a night in minutes and seconds.
+/// Parses `7:30:00` or `7:30` into seconds: the length of a night is never written in minutes and seconds.
 fn night(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -367,7 +368,7 @@ fn parts(cell: &str) -> Option<Vec<f64>> {
     cell.split(':').map(part).collect()
 }
 
-/// What a problem quotes of a cell.
+/// Shortens a cell for the message of a problem.
 fn shortened(text: &str) -> String {
     const QUOTED: usize = 60;
     if text.chars().count() <= QUOTED {

@@ -1,4 +1,4 @@
-//! FIT files: sessions with their records, and what devices measure of days. Knows which field is which measure.
+//! FIT files: sessions with their records, and daily measures of devices. Maps fields to measures.
 //!
 //! Source: Garmin, *FIT Profile* (`Profile.xlsx` of the FIT SDK): numbers, scales and units of messages and fields.
 
@@ -38,7 +38,7 @@ mod message {
     ];
 }
 
-/// Fields of a session: their number, what a unit is divided into, and the measure.
+/// Fields of a session: number, divisor, and measure.
 const SESSION: [(u8, f64, Measure); 7] = [
     (8, 1_000.0, Measure::Duration),
     (9, 100.0, Measure::Distance),
@@ -55,15 +55,15 @@ const SESSION_ELAPSED: (u8, f64) = (7, 1_000.0);
 const ACTIVITY_LOCAL_TIME: u8 = 5;
 const FIELD_NAME: u8 = 3;
 
-/// Measures of a day: the message, its field, what a unit is divided into.
+/// Measures of a day: message, field, divisor, and measure.
 const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::WEIGHT_SCALE, 0, 100.0, Measure::Weight),
     (message::MONITORING_HEART_RATE, 0, 1.0, Measure::RestingHeartRate),
-    // `last_night_average`.
+    // Field `last_night_average`.
     (message::HRV_STATUS_SUMMARY, 1, 128.0, Measure::Hrv),
 ];
 
-/// The values of `sport`.
+/// Values of the field `sport`.
 const SPORTS: [(u8, Sport); 9] = [
     (1, Sport::Running),
     (2, Sport::Cycling),
@@ -76,7 +76,7 @@ const SPORTS: [(u8, Sport); 9] = [
     (17, Sport::Hiking),
 ];
 
-/// One FIT file of a chain, as its messages say it.
+/// Messages of one FIT file of a chain.
 #[derive(Default)]
 struct Found {
     sessions: Vec<Session>,
@@ -88,7 +88,7 @@ struct Found {
 }
 
 impl Found {
-    /// The limit that is passed: its code, and what it is.
+    /// Returns the code and the message of the limit that is exceeded.
     fn beyond(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
@@ -161,7 +161,7 @@ fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Found,
     let mut found = Found::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
         take(&message, &mut found, context);
-        // The file is refused: what follows is not looked at.
+        // The file is refused, so the rest of it is not read.
         if found.beyond().is_some() {
             break;
         }
@@ -219,10 +219,10 @@ fn record(message: &Message) -> Sample {
     let scaled = |field: u8, scale: f64| message.number_of(field).map(|value| value / scale);
     Sample {
         at_s: 0.0,
-        // No heart beats zero times: a sensor that has lost the skin says so.
+        // A heart rate of zero means that the sensor lost contact with the skin.
         heart_rate: scaled(3, 1.0).filter(|bpm| *bpm > 0.0),
         power: scaled(7, 1.0),
-        // `enhanced_speed` before `speed`, which can not hold what it holds.
+        // `enhanced_speed` takes precedence over `speed`, whose range is smaller.
         speed: scaled(73, 1_000.0).or_else(|| scaled(6, 1_000.0)),
         distance: scaled(5, 100.0),
     }
@@ -255,7 +255,8 @@ fn sport(number: f64) -> Sport {
     }
 }
 
-/// Of a difference between local time and UTC: clocks differ by quarters of an hour, devices by some seconds.
+/// Returns the UTC offset for a difference to local time. It is rounded to a quarter of an hour: devices are some
+/// seconds off.
 fn offset(difference_s: i64) -> Option<Offset> {
     const QUARTER_S: i64 = 15 * 60;
     let quarters = (difference_s + QUARTER_S / 2).div_euclid(QUARTER_S);
@@ -263,7 +264,7 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// A time of a FIT file is within 32 bits from 1989: there is no later one.
+/// Converts a time of a FIT file. It has 32 bits from 1989, so a later time is impossible.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
@@ -297,7 +298,7 @@ fn put(
     let starts: Vec<i64> = found.sessions.iter().map(|session| session.starts).collect();
     let (all, mut taken) = (found.records.len(), 0);
     for (index, session) in found.sessions.into_iter().enumerate() {
-        // A record of the very moment in which a session ends is the next one's first.
+        // A record at the moment when one session ends and the next begins belongs to the next.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
         let from = found.records.partition_point(|(time, _)| *time < session.starts);
         let to = found.records.partition_point(|(time, _)| *time <= session.ends && *time < next);

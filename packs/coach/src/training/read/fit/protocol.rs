@@ -1,12 +1,12 @@
-//! The FIT protocol: header, definitions, data messages, CRC. Knows no meaning of a field.
+//! The FIT protocol: header, definitions, data messages, CRC. It does not interpret fields.
 //!
-//! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. Our own reader, as the public
-//! crates take the zone of the machine for local times, panic on sizes that no device writes, or lose everything
-//! that stands before the end of a truncated file. Every size is checked before it is used.
+//! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. The public crates are not used:
+//! they apply the machine's time zone to local times, panic on sizes that no device writes, or lose all content before
+//! the end of a truncated file. Every size is checked before it is used.
 
-/// `Timestamp` 0 of FIT files: 1989-12-31T00:00:00Z.
+/// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smaller timestamps count from the start of the device, not from the epoch.
+/// Smallest timestamp that counts from the epoch. Smaller ones count from the start of the device.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
 
@@ -16,11 +16,11 @@ pub(super) enum Value {
     Text(String),
 }
 
-/// A data message. Fields whose value says "invalid" are not there.
+/// Data message. Fields with the value "invalid" are left out.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) number: u16,
-    /// Where it begins in the file.
+    /// Position in the file where the message begins.
     pub(super) at: usize,
     fields: Vec<(u8, Value)>,
 }
@@ -40,10 +40,10 @@ impl Message {
         })
     }
 
-    /// Seconds since 1970, of a field that holds a time.
+    /// Returns the time in a field as seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
-        // The file chooses the type of its fields; a time is of 32 bits all the same.
+        // The file chooses the type of its fields, but a time always has 32 bits.
         let is_time = (f64::from(FIRST_ABSOLUTE)..=f64::from(u32::MAX)).contains(&seconds);
         #[expect(clippy::cast_possible_truncation, reason = "it is in the range of u32")]
         is_time.then(|| seconds as i64 + EPOCH_S)
@@ -54,7 +54,7 @@ impl Message {
     }
 }
 
-/// Why reading stops.
+/// Reason why reading stops.
 #[derive(Debug, PartialEq)]
 pub(super) enum Broken {
     Header(String),
@@ -65,15 +65,15 @@ pub(super) enum Broken {
 /// One FIT file within the bytes: files may be chained.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
-    /// Where the segment begins in the file.
+    /// Position in the file where the segment begins.
     begins: usize,
     bytes: &'a [u8],
     at: usize,
-    /// Whether bytes are missing at its end.
+    /// True if bytes are missing at the end.
     pub(super) truncated: bool,
     definitions: [Option<Definition>; 16],
     clock: u32,
-    /// Whether a definition had fields of apps.
+    /// True if a definition had developer fields, which belong to apps.
     pub(super) has_developer_fields: bool,
 }
 
@@ -82,7 +82,7 @@ struct Definition {
     number: u16,
     big_endian: bool,
     fields: Vec<Field>,
-    /// Bytes of the fields of apps, behind the others.
+    /// Bytes of the developer fields, which follow the others.
     developer_bytes: usize,
 }
 
@@ -93,10 +93,10 @@ struct Field {
     base: u8,
 }
 
-/// Splits the next segment off: its header is read, and its CRC is checked where its end is there.
+/// Splits off the next segment. Reads its header, and checks its CRC if the end is present.
 ///
 /// # Errors
-/// The header is none, or a CRC differs from the bytes.
+/// Returns an error if the header is invalid, or if a CRC does not match the bytes.
 pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize), Broken> {
     let bytes = file.get(begins..).unwrap_or_default();
     let header = usize::from(*bytes.first().unwrap_or(&0));
@@ -106,7 +106,7 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     let stored = |at: usize| bytes.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]));
     if header == 14 {
         let computed = crc(&bytes[..12]);
-        // A header without a CRC has a zero in its place.
+        // A header without a CRC has zero here.
         if let Some(stored) = stored(12).filter(|stored| *stored != 0 && *stored != computed) {
             return Err(Broken::Crc { stored, computed });
         }
@@ -134,7 +134,7 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     Ok((segment, begins.saturating_add(end).saturating_add(2).min(file.len())))
 }
 
-/// CRC-16/ARC, as the protocol describes it.
+/// Computes the CRC-16/ARC as the protocol describes it.
 fn crc(bytes: &[u8]) -> u16 {
     const TABLE: [u16; 16] = [
         0x0000, 0xCC01, 0xD801, 0x1400, 0xF001, 0x3C00, 0x2800, 0xE401, 0xA001, 0x6C00, 0x7800, 0xB401,
@@ -148,7 +148,7 @@ fn crc(bytes: &[u8]) -> u16 {
 }
 
 impl Segment<'_> {
-    /// The next data message whose number is wanted; none at the end, or where a truncated segment breaks off.
+    /// Returns the next data message with a wanted number. None at the end, or where a truncated segment breaks off.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
             let begins = self.at;
@@ -183,7 +183,7 @@ impl Segment<'_> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// One record: a definition or a message that is not wanted is none.
+    /// Reads one record. Returns None for a definition or an unwanted message.
     fn message(&mut self, wanted: &impl Fn(u16) -> bool) -> Result<Option<Message>, Stop> {
         let at = self.begins + self.at;
         let header = self.byte()?;
@@ -210,7 +210,7 @@ impl Segment<'_> {
         let count = usize::from(fixed[4]) * 3;
         let field =
             |three: &[u8]| Field { number: three[0], size: usize::from(three[1]), base: three[2] & 0x1F };
-        // A field without bytes says nothing, and would make work out of nothing.
+        // A field without bytes has no content, and would cost time without input.
         let fields = self.take(count)?.chunks_exact(3).map(field).filter(|field| field.size > 0).collect();
         let mut developer_bytes = 0;
         if with_developer_fields {
@@ -276,7 +276,7 @@ enum Stop {
     Malformed(String),
 }
 
-/// Size of an element, and the bits that say "invalid"; of a text, of bytes and of what is no type: none.
+/// Returns the size of an element and its bits for "invalid". None for texts, bytes and unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
         0x00 | 0x02 => (1, 0xFF),
@@ -295,7 +295,7 @@ const fn shape(base: u8) -> Option<(usize, u64)> {
     })
 }
 
-/// A single number or a text; lists, bytes and what is invalid are none.
+/// Parses a single number or a text. Returns None for lists, bytes and invalid values.
 fn value(bytes: &[u8], base: u8, big_endian: bool) -> Option<Value> {
     const TEXT: u8 = 0x07;
     if base == TEXT {
