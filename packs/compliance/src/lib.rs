@@ -1,8 +1,8 @@
-//! The compliance crew: agents that look into the transactions of a case, and a report that rules hold back.
+//! The compliance crew: agents that investigate the transactions of a case, and a report that rules hold back.
 //!
 //! `casework` reads tables and computes findings by rules that are data; it is PURE. `tools` gives agents the findings,
-//! `screens` begins a run on the folder of a case and writes what was released, `workflow` holds the workflow. No crate
-//! of the product depends on this one: the program composes [`Compliance`] with it. The guide is `docs/guide.md`.
+//! `screens` starts a run on the folder of a case and writes the released report, `workflow` holds the workflow. No
+//! crate of the product depends on this one: the program composes [`Compliance`] with it. The guide is `docs/guide.md`.
 
 pub mod casework;
 pub mod limits;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 /// Name of the pack and of its workflow.
 pub const WORKFLOW: &str = "compliance";
 
-/// The pack.
+/// The compliance crew as a pack of the product.
 #[derive(Debug)]
 pub struct Compliance;
 

@@ -1,7 +1,7 @@
-//! The tools of agents that work on a compliance case: what is in it, what its rules find, sums of it, and its report.
+//! The tools of agents that work on a compliance case: its contents, the findings of its rules, sums, and its report.
 //!
-//! All findings come from `casework`; this module finds the files. A tool result holds no name, no
-//! account and no birth date: nobody behind it has them, no model, no reviewer, no channel.
+//! All findings come from `casework`. This module finds the files. A tool result holds no name, no account and no birth
+//! date: models, reviewers and channels never get them.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::casework::{
 };
 use crate::{casework, limits, specs};
 
-/// The tools.
+/// Tools of a case.
 #[derive(Debug)]
 pub struct CaseTools;
 
@@ -52,7 +52,7 @@ impl Work for OnCase {
     }
 }
 
-/// A call of one of these tools.
+/// Call of one of these tools.
 #[derive(Debug)]
 enum OnCase {
     Overview,
@@ -72,14 +72,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// What the input of a run says of its case; the rest of it is for the agents.
+/// Case and day in the input of a run. The rest of the input is for the agents.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// A case with its rules and what they found.
+/// Case with its rules and its findings.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -88,41 +88,41 @@ pub struct Loaded {
     pub as_of: Date,
 }
 
-/// Why there is no case.
+/// Reason why there is no case.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCase {
-    /// There is no file of one.
+    /// The folder has none of the files of a case.
     #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
     Nothing,
     #[error("holds a case that is not whole\n{0}")]
     Wrong(Problems),
     #[error("can not be read: {}", .0.kind())]
     Unreadable(io::Error),
-    /// Of what is said with it.
+    /// The day in the input is invalid.
     #[error("is no day such as `2026-03-31`")]
     NoDay,
 }
 
-/// What is asked of a case where nobody says.
+/// Question about a case if the person asks none.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
-/// The members of a run's input that say its case and the day of it.
+/// Members of a run's input that name its case and the day of it.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// What a run on a case begins with.
+/// Case and input of a run that begins.
 #[derive(Debug)]
 pub struct Beginning {
     pub loaded: Arc<Loaded>,
-    /// With numbers in the place of whom the case names: agents read it.
+    /// Input with numbers instead of the names of the case: agents read it.
     pub input: Map<String, Value>,
 }
 
-/// The case in a folder, for who starts a run on it. `named`: what the run calls it. `said` goes with it: without a day the
-/// case is of today, and of who asks nothing everything is looked at.
+/// Reads the case in a folder for a run that begins. The run calls the case `named`. `said` is the rest of the input:
+/// without a day the case is as of today, and without any other input a general question is asked.
 ///
 /// # Errors
-/// There is none, or not a whole one.
+/// Returns an error if there is no case, or only a part of one.
 pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Result<Beginning, NoCase> {
     let as_of = match said.remove(AS_OF) {
         Some(day) => day.as_str().and_then(|day| day.parse().ok()).ok_or(NoCase::NoDay)?,
@@ -133,7 +133,7 @@ pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Res
     if said.is_empty() {
         said.insert("task".to_owned(), QUESTION.into());
     }
-    // These say what is asked, and nobody's name, whoever in the case is called so.
+    // These members hold the question. They keep their names, even if a person of the case is called like one of them.
     let mut input = Map::new();
     for member in ["task", "query", "question", "description"] {
         if let Some(text) = said.get(member).and_then(Value::as_str) {
@@ -147,7 +147,7 @@ pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Res
     Ok(Beginning { loaded, input })
 }
 
-/// Here or in UTC, whichever is later: what happened today is not of a later day.
+/// Returns the day here or in UTC, the later one: a transaction of today must not be in the future.
 #[expect(clippy::disallowed_methods, reason = "a case is of today where nobody names a day")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -160,7 +160,7 @@ fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome,
         stated.map_err(|error| Refusal::new("bad_input", format!("the input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
-        // A crew may work without tables. Then nothing is computed, and there is nothing of ours to release.
+        // A crew may work without tables. Then nothing is computed, and there is no report to release.
         Err(NoCase::Nothing) if stated.case.is_none() && matches!(request, OnCase::Review) => {
             return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
         }
@@ -236,7 +236,7 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads what is there. The last case is kept: its files are compared, and not read as tables again.
+/// Reads the case in a folder. The last case is cached: its files are compared, and not parsed again.
 #[expect(clippy::disallowed_methods, reason = "a run that names no day is of today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -268,7 +268,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // Before the next one is read: two of the largest do not stand side by side.
+    // Dropped before the next reading, so that two large cases are never in memory together.
     *last = None;
     let rules = match own.map(std::str::from_utf8) {
         None => Rules::shipped(),
@@ -283,7 +283,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     Ok(loaded)
 }
 
-/// The bytes of a file of the case; a link is none.
+/// Returns the bytes of a file of the case. A link is reported and not read.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,
@@ -296,7 +296,7 @@ fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Op
     }
     let most = casework::limits::FILE_BYTES;
     let mut bytes = Vec::new();
-    // It may have grown since it was looked at.
+    // The file may have grown since its metadata was read.
     dir.open(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most {
         problems.of_file(name, Code::FileTooLarge, format!("at most {most} bytes"));

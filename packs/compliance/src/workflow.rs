@@ -1,4 +1,4 @@
-//! The crew's workflow: its texts, and the sample that a demo plays on.
+//! The crew's workflow: its texts, and the sample for a demo.
 
 use holdshort_workflow::Shipped;
 

@@ -164,7 +164,7 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// Checks the folders. A data folder that the configuration names must exist: a typo must not look like missing data.
+    /// Checks the folders. A data folder that the configuration names must exist: a typo must not look like no data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {

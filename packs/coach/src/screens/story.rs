@@ -26,8 +26,7 @@ pub(super) struct Story {
     pub given: Vec<Value>,
     /// Parts of data files that analysts were given. Their numbers are known too.
     pub parts: Vec<Value>,
-    /// Training data that could not be read, as the last analyst received it. Null before the first analyst has read
-    /// the data.
+    /// Training data that could not be read, as the last analyst received it. Null before the first one read data.
     pub not_read: Value,
     pub questions: Vec<Value>,
     /// Schemas of the answers, by interrupt.

@@ -1,4 +1,4 @@
-//! A case: the transactions, the customers and the watch list, as they are read from three tables.
+//! A case: the transactions, the customers and the watch list, read from three tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// Rules of a case's own.
+/// File with a case's own rules.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -40,7 +40,7 @@ const OF_CUSTOMERS: &[Column] = &[
 const OF_WATCHED: &[Column] =
     &[required("id"), required("name"), optional("aliases"), optional("birth_date"), required("list")];
 
-/// What a transaction may be.
+/// Kinds of transactions.
 pub(crate) const KINDS: [&str; 9] =
     ["cash", "transfer", "card", "cheque", "crypto", "prepaid", "hawala", "trade", "other"];
 
@@ -60,20 +60,20 @@ pub enum Direction {
 
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// The line of its row in the file.
+    /// Line of its row in the file.
     pub row: u64,
-    /// Seconds since 1970.
+    /// Time in seconds since 1970.
     pub at: i64,
-    /// The place of its customer in the case.
+    /// Index of its customer in the case.
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Hundredths, as it is written.
+    /// Amount as written, in hundredths.
     pub written: i64,
     pub currency: String,
-    /// Hundredths in the base currency.
+    /// Amount in the base currency, in hundredths.
     pub amount: i64,
-    /// The place of the other side among those of the case; `None`: nobody is named.
+    /// Index of its counterparty in the case. None if no counterparty is named.
     pub party: Option<usize>,
     pub country: [u8; 2],
 }
@@ -90,7 +90,7 @@ pub struct Customer {
     pub is_pep: bool,
 }
 
-/// Which list an entry is of.
+/// List that an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Sanctions,
@@ -108,12 +108,12 @@ pub struct Watched {
 
 #[derive(Clone, Debug, Default)]
 pub struct Case {
-    /// By time, then by row.
+    /// Transactions by time, then by row.
     pub transactions: Vec<Transaction>,
-    /// In the order of their rows.
+    /// Customers in the order of their rows.
     pub customers: Vec<Customer>,
     pub watched: Vec<Watched>,
-    /// The other sides: each name once, in the order in which rows name them.
+    /// Counterparties: each name once, in the order in which rows name them.
     pub(crate) parties: Vec<Party>,
     /// SHA-256 of each file, in hexadecimal digits.
     pub files: BTreeMap<&'static str, String>,
@@ -125,10 +125,10 @@ pub(crate) struct Party {
     pub words: Name,
 }
 
-/// Reads the three tables; `as_of`: no row is of a later day.
+/// Reads the three tables. `as_of` is the latest day that a row may have.
 ///
 /// # Errors
-/// Whatever is wrong with any row: of a part of a case nobody can say what is missing in it.
+/// Returns all problems if any row is wrong: findings on a part of a case could miss something.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],
@@ -170,7 +170,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The id of a row, which no other row has.
+/// Reads the id of a row, which must be unique.
 fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
     let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
     if known.insert(id.clone()) {
@@ -193,7 +193,7 @@ fn yes(text: &str) -> Result<bool, Code> {
     }
 }
 
-/// The place of each customer, by id.
+/// Reads the customers. Returns the index of each customer by id.
 fn read_customers(
     table: &Table,
     as_of: Date,
@@ -221,7 +221,7 @@ fn read_customers(
                 is_pep,
             });
         } else {
-            // Its transactions are no unknown customer's on top of that.
+            // Keeps its transactions from being reported as those of an unknown customer.
             let cell = table.cell(row, "id");
             places.entry(cell.to_owned()).or_insert(usize::MAX);
         }
@@ -257,7 +257,7 @@ struct Reader<'r> {
     rules: &'r Rules,
     as_of: Date,
     known: &'r BTreeMap<String, usize>,
-    /// The place of each other side, by its name in the form that is compared.
+    /// Index of each counterparty, by its normalized name.
     parties: BTreeMap<String, usize>,
 }
 

@@ -1,8 +1,8 @@
 //! Reads a compliance case (transactions, customers, a watch list), and computes its findings by rules that are data.
 //!
-//! Bytes in, findings out: no files, network, clock or randomness. [`read`] makes a [`Case`] of three tables, or says
-//! with line and column what is wrong with them: a case of which a row could not be read is no case. [`examine`] applies
-//! the rules of [`Rules`]; every finding names its rule, the rows that show it and the amount at stake.
+//! Bytes in, findings out: no files, network, clock or randomness. [`read`] makes a [`Case`] of three tables, or
+//! returns their problems with line and column: a case with an unreadable row is rejected. [`examine`] applies the
+//! rules of [`Rules`]. Every finding names its rule, the rows that show it and the amount at stake.
 //! No result holds a name, an account, a birth date or another word of the case: people are `customer 3` and `party 7`.
 //! Read next: `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
 

@@ -1,21 +1,21 @@
-//! How alike two names are, whatever their letters, marks and order.
+//! Similarity of two names. Special letters, marks and word order do not matter.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Letters that no decomposition makes Latin ones of.
+/// Letters that decomposition does not turn into Latin letters, with their replacements.
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// Shorter names are like many others: they are compared letter by letter.
+/// Shortest name that is compared by similarity. Shorter names are similar to many others, so they must be equal.
 const LEAST_CHARS: usize = 3;
 
-/// A name in the forms that are compared.
+/// Name in the forms that are compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name {
     /// Lower-case words without marks, in their order.
     plain: String,
-    /// The same words, sorted.
+    /// Lower-case words without marks, sorted.
     sorted: String,
 }
 
@@ -37,12 +37,12 @@ impl Name {
         Self { sorted: words.join(" "), plain: in_order }
     }
 
-    /// Whether it says enough to be compared.
+    /// Returns true if the name is long enough to be compared by similarity.
     fn is_name(&self) -> bool {
         self.plain.chars().count() >= LEAST_CHARS
     }
 
-    /// Jaro-Winkler similarity of the words in their order or sorted, whichever is greater: 0 to 1.
+    /// Returns the Jaro-Winkler similarity, from 0 to 1: the greater one of the words in order and of the sorted words.
     pub(crate) fn like(&self, other: &Self) -> f64 {
         if !self.is_name() || !other.is_name() {
             let is_same = self.sorted == other.sorted && !self.sorted.is_empty();
@@ -57,7 +57,7 @@ impl Name {
     }
 }
 
-/// How alike two names are: 0 to 1.
+/// Returns the similarity of two names, from 0 to 1.
 pub fn similarity(one: &str, other: &str) -> f64 {
     Name::new(one).like(&Name::new(other))
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a case: a stable code, the place, and what to do. Never a value: it may be personal data.
+//! Problems with a case: a stable code, the place, and what to do. Values are not quoted: they may be personal data.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::casework::limits;
 use holdshort_tools::named;
 
-/// One sentence for the person whose case it is.
+/// One sentence for the owner of the case.
 struct Row(&'static str);
 
 named! {
-    /// Why a case can not be read. The texts are stable.
+    /// Reason why a case cannot be read. The texts are stable.
     Code: Row;
     MissingFile "missing_file" ("Put transactions.csv, customers.csv and watchlist.csv into the folder of the case; a table may have a header alone.")
     Link "link" ("Put the file itself into the folder of the case: links are not followed.")
@@ -43,17 +43,17 @@ impl Code {
     }
 }
 
-/// One thing that is wrong, and where.
+/// Single problem with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// From 1, the header's; 0: the whole file.
+    /// Line of the file, from 1 for the header. 0 stands for the whole file.
     pub line: u64,
-    /// The column's number from 1 and its name.
+    /// Number of the column, from 1, and its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<(usize, &'static str)>,
     pub code: Code,
-    /// What else there is to say, without a word of the file.
+    /// Further details, without words of the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -75,7 +75,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What is wrong with a case: the first ones, and how many more there are.
+/// Problems with a case: the first ones, and the number of further ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,
@@ -91,7 +91,7 @@ impl Problems {
         }
     }
 
-    /// About a whole file.
+    /// Adds a problem with a whole file.
     pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }

@@ -1,4 +1,4 @@
-//! Sums of transactions by something that groups them: what agents look at instead of rows.
+//! Sums of transactions by group, which agents look at instead of rows.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::casework::report::counted;
 use crate::casework::rules::Rules;
 use crate::casework::value::{day_of, money};
 
-/// What transactions can be grouped by.
+/// Keys that transactions can be grouped by.
 pub const GROUPS: [&str; 7] =
     ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
 
-/// Which transactions, and grouped by what.
+/// Selection of transactions, and the key that groups them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
     pub group_by: String,
-    /// The number of a customer.
+    /// Number of a customer.
     pub customer: Option<usize>,
     pub party: Option<usize>,
     /// `in` or `out`.
@@ -31,10 +31,10 @@ pub struct Query {
     pub min_amount: Option<u32>,
 }
 
-/// A line for each group, the greatest sum first; those beyond a limit are counted.
+/// Returns a line for each group, the greatest sum first. Groups beyond a limit are only counted.
 ///
 /// # Errors
-/// What is asked for can not be.
+/// Returns an error if the query is invalid.
 pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, String> {
     if !GROUPS.contains(&&*query.group_by) {
         return Err(format!("`group_by` is one of {}", GROUPS.join(", ")));

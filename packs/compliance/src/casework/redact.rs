@@ -1,4 +1,4 @@
-//! Words of a case out of a text: what a person asks may name people, and agents are told of numbers alone.
+//! Redacts words of a case from texts: a person's question may name people, but agents get numbers only.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -7,24 +7,24 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Shorter words stand in other words.
+/// Bytes of the shortest word that is redacted. Shorter words occur within other words.
 const LEAST_BYTES: usize = 4;
 
-/// The text with numbers in the place of the names, ids, accounts and birth dates of the case, however they are written: in
-/// any case, with their marks as letters of their own, with any white space.
+/// Replaces the names, ids, accounts and birth dates of the case with numbers, in any spelling: upper or lower case,
+/// marks as separate characters, any white space.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&words(case), text)
 }
 
-/// The same of all that a value holds: its texts, the names of its members, and a number that is an account.
+/// Redacts all content of a value: its texts, the names of its members, and numbers that are accounts.
 pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
     in_members(&words(case), members)
 }
 
-/// A word as it is compared, and what stands in its place.
+/// Normalized word, with its replacement.
 type Word = (Vec<char>, String);
 
-/// The longest first: a longer name may hold a shorter one.
+/// Returns the words of the case, the longest first: a longer name may contain a shorter one.
 fn words(case: &Case) -> Vec<Word> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -69,7 +69,7 @@ fn in_members(words: &[Word], members: Map<String, Value>) -> Map<String, Value>
     let mut kept = Map::new();
     for (name, value) in members {
         let mut name = in_place(words, &name);
-        // Two names of one customer are two members still.
+        // Two redacted names of one customer remain two members.
         while kept.contains_key(&name) {
             name.push('\'');
         }
@@ -92,13 +92,13 @@ fn in_value(words: &[Word], value: Value) -> Value {
     }
 }
 
-/// The text with something else in the place of a word; `None` where it does not hold it.
+/// Replaces a word in a text. Returns None if the text does not contain it.
 fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Option<String> {
     let mut at = find(letters, word, 0)?;
     let (mut out, mut told) = (String::with_capacity(text.len()), 0);
     loop {
         let behind = at + word.len();
-        // A sign that stands for several letters may end one word and begin the next.
+        // A character that stands for several letters may end one word and begin the next.
         out.push_str(&text[told..letters[at].begin.max(told)]);
         out.push_str(instead);
         told = letters[behind - 1].end;
@@ -109,7 +109,7 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// The first place from there on where a word stands, none of its letters with a mark that the word has not.
+/// Returns the first position of a word. A mark that the word lacks must not follow it.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {
@@ -120,23 +120,23 @@ fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     })
 }
 
-/// A letter as it is compared, and the bytes of the text that it comes from.
+/// Normalized letter, with the bytes of the text that it comes from.
 struct Letter {
     char: char,
     begin: usize,
     end: usize,
 }
 
-/// A text in lower case and NFKD, each run of white space as one blank: what looks the same is the same.
+/// Normalizes a text to lower case and NFKD, each run of white space to one blank. Texts that look equal become equal.
 fn folded(text: &str) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
     let mut begin = 0;
     while begin < text.len() {
-        // A character and the marks behind it: their order is none of the text's.
+        // A character is normalized together with its marks, whose order must not matter.
         let rest = &text[begin..];
         let len = rest.char_indices().skip(1).find(|(_, c)| !is_mark(*c)).map_or(rest.len(), |(at, _)| at);
         let end = begin + len;
-        // By way of upper case, where `ß` is `SS` and a sigma one letter wherever it stands; `ẞ` comes there by way of `ß`.
+        // Goes through upper case, where `ß` is `SS` and all forms of sigma are one letter. `ẞ` gets there through `ß`.
         let upper = rest[..len].nfkd().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
         for char in upper.flat_map(char::to_lowercase) {
             let char = if char.is_whitespace() { ' ' } else { char };

@@ -1,4 +1,4 @@
-//! What is released of a case: a text, and the same as data. Both hold derived findings only.
+//! The released report of a case, as a text and as data. Both hold derived findings only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,20 +13,20 @@ use crate::casework::limits;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
 
-/// A report, as it is shown and released.
+/// Report as it is shown and released.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// In a line.
+    /// Title in one line.
     pub title: String,
-    /// Markdown. Names the digest of [`as_file`] of the details.
+    /// Text as Markdown. It names the digest of [`as_file`] of the details.
     pub text: String,
-    /// Why it is held back, a line each; empty: nothing does.
+    /// Reasons why the report is held back, one line each. If empty, it is not held back.
     pub held: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// What agents are told of a case before they ask.
+/// Returns the facts about a case that agents get before they ask.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -64,12 +64,12 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     ]
 }
 
-/// `1 transaction`, `2 transactions`.
+/// Formats a count with its noun: `1 transaction`, `2 transactions`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A finding in a line, with the number that it has in the case, from 1.
+/// Formats a finding in one line, with its number in the case, from 1.
 pub fn told(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);
@@ -78,7 +78,7 @@ pub fn told(finding: &Finding, number: usize, rules: &Rules) -> String {
     format!("F{number} {}: {subject}, {amount} {base}, {confidence} % certain{detail}; {rows}", rule.name())
 }
 
-/// `rows 3, 5, 9 and 4 more`.
+/// Formats row numbers: `rows 3, 5, 9 and 4 more`.
 fn in_rows(rows: &[u64]) -> String {
     if rows.is_empty() {
         return "no transactions".to_owned();
@@ -89,7 +89,7 @@ fn in_rows(rows: &[u64]) -> String {
     format!("rows {}{more}", listed.join(", "))
 }
 
-/// The findings that a report lists, with their numbers: all, or the gravest.
+/// Returns the findings that a report lists, with their numbers: all, or the gravest. Counts the others by rule.
 fn listed<'e>(
     examined: &'e Examined,
     rules: &Rules,
@@ -108,7 +108,7 @@ fn listed<'e>(
     (all, rest)
 }
 
-/// The report of a case.
+/// Builds the report of a case.
 pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> Report {
     let (findings, not_listed) = listed(examined, rules);
     let details = details(case, examined, rules, as_of, (&findings, &not_listed));
@@ -168,7 +168,7 @@ pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> R
     Report { title, text, held, gravity: examined.gravity, details }
 }
 
-/// Texts of rules stand in a line of their own.
+/// Cleans a text of the rules, so that it stays in one line.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
 }
@@ -241,7 +241,7 @@ fn details(
     })
 }
 
-/// Details as the bytes of a file: sorted keys, indented, a line end.
+/// Returns details as the bytes of a file: sorted keys, indented, with a final line break.
 pub fn as_file(details: &Value) -> String {
     let text = serde_json::to_string_pretty(&sorted(details)).unwrap_or_default();
     format!("{text}\n")

@@ -1,4 +1,4 @@
-//! The rules of a case as data: thresholds, each with its source, and what holds a report back.
+//! The rules of a case as data: thresholds, each with its source, and conditions that hold a report back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::casework::limits;
 use holdshort_tools::named;
 
-/// The numbers that a rule must have.
+/// Names of the numbers that a rule must have.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// The rules, in the order of findings.
+    /// Rules, in the order of findings.
     RuleId: Row;
     LargeCash "large_cash" (&["amount"])
     Structuring "structuring" (&["amount", "floor", "count", "hours"])
@@ -31,16 +31,16 @@ impl<'de> Deserialize<'de> for RuleId {
     }
 }
 
-/// One rule: what it says, where that is from, and its numbers.
+/// Rule with its description, its source and its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: RuleId,
     pub description: String,
     pub source: String,
-    /// How certain a finding of it is, in percent; one of a name is as certain as the names are alike.
+    /// Certainty of its findings in percent. A finding about a name has the similarity of the names instead.
     pub confidence: u32,
-    /// What it adds to the risk of whom it is about, in percent.
+    /// Risk in percent that the rule adds to the subject of a finding.
     pub weight: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount: Option<u32>,
@@ -71,13 +71,13 @@ impl Rule {
         ]
     }
 
-    /// Its number of this name, which a rule that was read has.
+    /// Returns the number with this name. Every rule that was read has it.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
     }
 
-    /// Hundredths.
+    /// Returns the amount in hundredths.
     pub(crate) fn amount(&self) -> i64 {
         self.number("amount") * 100
     }
@@ -102,34 +102,34 @@ impl Rule {
         self.number("share")
     }
 
-    /// From which similarity of names on there is a finding: 0 to 1.
+    /// Returns the similarity of names from which on there is a finding, from 0 to 1.
     pub(crate) fn similarity(&self) -> f64 {
         f64::from(self.similarity.unwrap_or(100)) / 100.0
     }
 
-    /// Its numbers as a reader of the report needs them.
+    /// Returns its numbers in words, for readers of the report.
     pub(crate) fn in_words(&self) -> String {
         let named = self.numbers().into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
         named.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// What holds a report back: a finding that meets all that is named, or the risk of the case.
+/// Condition that holds a report back: a finding that meets all named criteria, or the risk of the case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Of one of these rules; empty: of any.
+    /// Rules of the finding. If empty, any rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
-    /// In units of the base currency.
+    /// Minimum amount of the finding, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Less certain than that, in percent.
+    /// Upper limit of the finding's confidence, in percent. The confidence must be below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
-    /// In percent.
+    /// Minimum risk of the case, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_risk: Option<u32>,
 }
@@ -138,40 +138,40 @@ pub struct Pause {
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     pub version: String,
-    /// The currency in which amounts are compared.
+    /// Currency in which amounts are compared.
     pub base: String,
-    /// Units of the base currency for one unit, in millionths.
+    /// Value of one unit of each currency in the base currency, in millionths.
     pub currencies: BTreeMap<String, u64>,
     pub high_risk_countries: BTreeSet<String>,
     pub novel_kinds: BTreeSet<String>,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// They are a case's own.
+    /// True if the rules are the case's own.
     #[serde(skip)]
     pub are_own: bool,
 }
 
-/// The rules that ship.
+/// Text of the rules that ship with the pack.
 const SHIPPED: &str = include_str!("rules.yaml");
 
 impl Rules {
-    /// The text of the rules that ship.
+    /// Returns the text of the shipped rules.
     pub const fn text() -> &'static str {
         SHIPPED
     }
 
-    /// The rules that ship.
+    /// Parses the shipped rules.
     ///
     /// # Errors
-    /// None: a test reads them.
+    /// Never: a test parses them.
     pub fn shipped() -> Result<Self, String> {
         Self::parse(SHIPPED)
     }
 
-    /// Rules of a case's own.
+    /// Parses the rules of a case.
     ///
     /// # Errors
-    /// What is wrong with them, in a sentence.
+    /// Returns a sentence that says what is wrong with the rules.
     pub fn own(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }
@@ -213,7 +213,7 @@ impl Rules {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
                     (false, Some(_)) => return Err(format!("the rule `{}` has no `{name}`", id.name())),
-                    // Zero is no threshold: it would find everything, or nothing.
+                    // A threshold of zero would find everything, or nothing.
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
                 }
@@ -237,7 +237,7 @@ impl Rules {
                 return Err("a rule of `pause` names no condition".to_owned());
             }
         }
-        // What holds nothing back is no set of rules.
+        // Rules without a condition would never hold a report back.
         if self.pause.is_empty() {
             return Err("`pause` is empty".to_owned());
         }

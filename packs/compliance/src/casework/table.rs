@@ -1,26 +1,26 @@
-//! A table: the cells of the columns that are read, row by row. Separated by `,`, `;` or tabs.
+//! Table: the cells of the columns that are read, row by row. Cells are separated by `,`, `;` or tabs.
 
 use crate::casework::limits;
 use crate::casework::problem::{Code, Problem, Problems};
 
-/// A column that is read.
+/// Column that is read.
 pub(crate) struct Column {
     pub name: &'static str,
-    /// Whether the header must have it.
+    /// True if the header must have the column.
     pub required: bool,
 }
 
-/// A table as it is read: where each column stands, and its rows.
+/// Table with the positions of its columns, and its rows.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
-    /// The place of each column in a row.
+    /// Position of each column in a row.
     places: Vec<Option<usize>>,
     pub rows: Vec<Row>,
 }
 
 pub(crate) struct Row {
-    /// From 1, the header's.
+    /// Line of the file, from 1 for the header.
     pub line: u64,
     cells: Vec<String>,
 }
@@ -94,14 +94,14 @@ impl Table {
         }
     }
 
-    /// A cell of a row without spaces around it; empty where the table has no such column.
+    /// Returns a trimmed cell of a row. Empty if the table has no such column.
     pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
         place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
     }
 
-    /// Says what is wrong with a cell.
+    /// Adds a problem with a cell.
     pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
@@ -109,7 +109,7 @@ impl Table {
         problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
     }
 
-    /// The cell as a value; what is wrong is told, and nothing of it stays.
+    /// Parses a cell. An empty or invalid cell is reported and dropped.
     pub(crate) fn value<T>(
         &self,
         row: &Row,
@@ -122,7 +122,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// The same of a cell that may be empty, or whose column may be missing.
+    /// Parses a cell that may be empty, or whose column may be missing.
     pub(crate) fn maybe<T>(
         &self,
         row: &Row,
@@ -134,14 +134,14 @@ impl Table {
     }
 }
 
-/// The one that the header has most of; a comma where it has none.
+/// Returns the separator that the header has most of, or a comma if it has none.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Row by row and cell by cell: what goes beyond a limit is not held. A row is a line, whatever its quotes: no value has a
-/// line break, and a quote that is not closed would take the rows below it with it.
+/// Reads row by row and cell by cell, so that content beyond a limit is never held. A row is one line, even with
+/// quotes: no value has a line break, and an unclosed quote would swallow the rows below it.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -152,7 +152,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
             Ok(cells) => cells,
             Err((code, message)) => {
                 problems.push(Problem { file, line, column: None, code, message });
-                // Of a header that can not be read nothing else is known, and no row stands in for it.
+                // Without its header a table has no meaning, and no other row can replace the header.
                 if rows.is_empty() {
                     return None;
                 }
@@ -162,7 +162,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
         if cells.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
-        // The header, and the rows below it.
+        // The count includes the header.
         if rows.len() > most {
             problems.of_file(file, Code::TooManyRows, format!("at most {most}"));
             return None;
@@ -172,7 +172,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// The cells of a line, or what is wrong with it. A quote that could be meant in two ways is refused.
+/// Splits a line into cells, or returns its error. A quote with two possible meanings is rejected.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);
@@ -204,7 +204,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     }
 }
 
-/// What stands in quotes, and what follows them; two quotes are one of the cell's.
+/// Returns the text in quotes and the rest of the line. Two quotes stand for one in the cell.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut cell, mut left) = (String::new(), quoted);
     loop {

@@ -1,4 +1,4 @@
-//! The compliance crew: a folder with a case becomes a run, and what was released of it becomes files.
+//! The compliance crew's part of `run`: makes a run of a folder with a case, and files of the released report.
 
 mod save;
 
@@ -32,7 +32,7 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// What `--case` says, where it is there: read before anything starts, so that whatever is wrong with it is told.
+/// Prepares `run --case`. Returns None without `--case`. Reads the case before anything starts, to report its problems.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
@@ -79,7 +79,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     Ok(Some(Start::Run(Box::new(prepared))))
 }
 
-/// Writes what was released of a run that has completed. Of any other run nothing is written.
+/// Writes the released report of a run that has completed. Writes no file for any other run.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, json, rests: _ } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -103,7 +103,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the sample and the rules into a folder of their own, to edit.
+/// Writes the sample and the rules into a new folder, to edit.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let folder = to.unwrap_or(Path::new(FOLDER));
     let shown = folder.display();

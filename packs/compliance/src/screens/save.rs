@@ -1,4 +1,4 @@
-//! The files of a run of the compliance crew: the report as it was released, its findings, a page, a summary.
+//! The files of a compliance run: the report as it was released, its findings, a page, a summary.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::casework::as_file;
 
-/// The tool whose result is the report.
+/// Tool whose result is the report.
 const TOOL: &str = "case_review";
 const TEXT: &str = "report.md";
 const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Refuses a folder in which files of these names are somebody's own: they are never written over.
+/// Rejects a folder in which files of these names are the person's own. They are never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::own(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
@@ -32,16 +32,16 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// What the journal says of the report of a run.
+/// Report of a run, as the journal has it.
 #[derive(Debug, Default)]
 struct Released {
-    /// The call that the run made.
+    /// Id of the call that returned the report.
     call: String,
     text: Option<String>,
     details: Value,
-    /// Of the text that was shown, where it was held back.
+    /// Digest of the shown text, if the report was held back.
     held: Option<String>,
-    /// Of the text that was released.
+    /// Digest of the released text.
     digest: Option<String>,
     edited: bool,
     interrupt: String,
@@ -49,13 +49,13 @@ struct Released {
     at: Value,
 }
 
-/// Writes the files, and returns their names.
+/// Writes the files. Returns their names.
 pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
     check(folder).map_err(anyhow::Error::msg)?;
     let released = read(client, run).await?;
     let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
     let digest = Digest::of(text.as_bytes()).to_string();
-    // Held back: what is written is what was released, and that is what was shown.
+    // After a hold the written text is the released one. Unless it was edited, it is also the shown one.
     if let Some(shown) = &released.held {
         ensure!(released.digest.as_ref() == Some(&digest), "the report is not the one that was released");
         ensure!(released.edited || *shown == digest, "the report is not the one that was shown");
@@ -69,7 +69,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     };
     let written: Vec<String> = NAMES.map(str::to_owned).to_vec();
     folder::clear(folder, &NAMES, &written)?;
-    // First: what it lists is ours, however far the rest comes.
+    // Written first: it marks the listed files as written by this run, even if a later write fails.
     let summary = summary(run, &released, &digest, &findings, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in [(TEXT, text), (FINDINGS, &findings), (PAGE, &page.html())] {
@@ -78,7 +78,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     Ok(written)
 }
 
-/// The page has a title of its own.
+/// Removes the title of the report: the page has a title of its own.
 fn without_title(text: &str) -> &str {
     text.strip_prefix("# Compliance report\n").unwrap_or(text)
 }

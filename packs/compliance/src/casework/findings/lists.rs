@@ -1,4 +1,4 @@
-//! Rules about who somebody is: lists of names, compared letter by letter and not word for word.
+//! Rules about identity: lists of names, compared letter by letter rather than word by word.
 
 use jiff::civil::Date;
 
@@ -7,13 +7,13 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::Name;
 use crate::casework::rules::Rule;
 
-/// What a name loses in certainty whose bearer was born on another day, in percent.
+/// Certainty that a match loses if the birth dates differ, in percent.
 const OTHER_BIRTH_DATE: u32 = 20;
 
-/// The entry of a list that a name is most like.
+/// Entry of a list that is most similar to a name.
 struct Match<'c> {
     entry: &'c Watched,
-    /// In percent, rounded down.
+    /// Similarity in percent, rounded down.
     percent: u32,
     other_birth_date: bool,
 }
@@ -53,7 +53,7 @@ fn best<'c>(
     let mut best: Option<(f64, &Watched)> = None;
     for entry in case.watched.iter().filter(|entry| entry.list == list) {
         let like = entry.names.iter().map(|name| name.like(words)).fold(0.0, f64::max);
-        // Of those that are alike the first row counts.
+        // Of equally similar entries the first row is used.
         if like >= rule.similarity() && best.is_none_or(|(before, _)| like > before) {
             best = Some((like, entry));
         }

@@ -11,12 +11,12 @@ use serde::{Serialize, Serializer};
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Whom a finding is about. Numbers are places in the case, from 1: no name stands anywhere.
+/// Subject of a finding. Numbers are positions in the case, from 1. A finding holds no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// By the row in the table of customers.
+    /// Customer, by the order of the rows in the table of customers.
     Customer(usize),
-    /// Another side, in the order in which transactions name them.
+    /// Counterparty, by the order in which transactions name them.
     Party(usize),
 }
 
@@ -35,18 +35,18 @@ impl Serialize for Subject {
     }
 }
 
-/// What a rule found.
+/// Result of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: RuleId,
     pub subject: Subject,
     /// Lines of the table of transactions, in ascending order.
     pub rows: Vec<u64>,
-    /// What is at stake: hundredths in the base currency.
+    /// Amount at stake, in hundredths of the base currency.
     pub amount: i64,
-    /// In percent.
+    /// Certainty in percent.
     pub confidence: u32,
-    /// Countries, kinds or a row of the watch list: words of closed sets, and numbers.
+    /// Countries, kinds or a row of the watch list. It holds only words of closed sets and numbers.
     pub detail: String,
 }
 
@@ -65,7 +65,7 @@ impl Finding {
     }
 }
 
-/// How grave a case is: by its rules, and by its risk.
+/// Gravity of a case, by its rules and its risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -75,31 +75,31 @@ pub enum Gravity {
     Critical,
 }
 
-/// A reason to hold the report back.
+/// Reason to hold the report back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Places of findings, from 1; none where it is the risk of the case, or its rules.
+    /// Numbers of the findings, from 1. Empty if the reason is the risk of the case, or the case's own rules.
     pub findings: Vec<usize>,
 }
 
-/// A case with what the rules found.
+/// Findings of a case, with its risk and its gravity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examined {
-    /// By rule, then by whom they are about, then by their first row.
+    /// Findings by rule, then by subject, then by first row.
     pub findings: Vec<Finding>,
-    /// In percent: the highest of those whom findings are about.
+    /// Risk in percent: the highest of all subjects.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Why the report is held back; empty: nothing does.
+    /// Reasons why the report is held back. If empty, it is not held back.
     pub pause: Vec<Reason>,
 }
 
-/// From which risk on a case is of high gravity, in percent (contract D7).
+/// Risk in percent from which a case has high gravity (contract D7).
 const HIGH_RISK: u32 = 75;
 
-/// Applies the rules.
+/// Applies the rules to a case.
 pub fn examine(case: &Case, rules: &Rules) -> Examined {
     let mut findings: Vec<Finding> = Vec::new();
     for rule in &rules.rules {
@@ -173,7 +173,7 @@ fn sum(transactions: &[&Transaction]) -> i64 {
     transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
 }
 
-/// The transactions of each customer that are wanted, by time, with whom they are of.
+/// Returns the wanted transactions of each customer, by time, with the customer as their subject.
 fn by_customer(
     case: &Case,
     wanted: impl Fn(&Transaction) -> bool,
