@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds the binary and `bench/`, and runs it: `bench --help` says what it measures.
+//! `cargo xtask bench`: builds the binary and `bench/`, and runs `bench/`. `bench --help` describes its measurements.
 
 use anyhow::Result;
 

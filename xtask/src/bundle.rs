@@ -1,6 +1,6 @@
-//! A build of the browser app, file by file: whether two are the same, and whether one is small enough.
+//! A build of the browser app, file by file: compares two builds, and checks the size of one.
 //!
-//! Scripts are read as text: an import is found by how a minifier writes it.
+//! Scripts are read as text: an import is recognized by the form that a minifier writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,21 +10,21 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// What a browser fetches before it shows anything, compressed.
+/// Limit of the files that a browser fetches before it shows anything, in compressed bytes.
 const FIRST_LOAD: usize = 60_000;
-/// Any script that is fetched later, compressed.
+/// Limit of each script that is fetched later, in compressed bytes.
 const LAZY_CHUNK: usize = 100_000;
-/// Everything, as it lies in the binary.
+/// Limit of all files, in bytes as embedded in the binary.
 const ALL: usize = 600_000;
 
 const PAGE: &str = "index.html";
 
-/// Bytes by path, with `/`.
+/// Bytes of the files by path, with `/`.
 #[derive(Debug, Default)]
 pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
 
 impl Bundle {
-    /// A folder that is not there is an empty bundle.
+    /// Reads the files of a folder. A missing folder gives an empty bundle.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         if folder.exists() {
@@ -33,7 +33,7 @@ impl Bundle {
         Ok(Self(files))
     }
 
-    /// What another one would need to be this one.
+    /// Returns the differences of another bundle from this one.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         let difference = |path: &&String| match (self.0.get(*path), other.0.get(*path)) {
@@ -45,7 +45,7 @@ impl Bundle {
         paths.iter().filter_map(difference).collect()
     }
 
-    /// The page, what it names, and what those scripts import at once.
+    /// Returns the page, the files that it names, and the scripts that these import statically.
     fn first_load(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![PAGE];
@@ -59,7 +59,7 @@ impl Bundle {
         found
     }
 
-    /// The file that a name means in another file.
+    /// Returns the file that a name in another file refers to.
     fn at(&self, from: &str, name: &str) -> Option<&str> {
         let name = name.split('?').next().unwrap_or_default();
         let path = match (name.strip_prefix('/'), name.strip_prefix("./"), from.rsplit_once('/')) {
@@ -85,7 +85,7 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// What a file makes the browser fetch with it, as it is written there. `import("…")` fetches later.
+/// Returns the names of files that the browser fetches together with this one. `import("…")` fetches later.
 fn named<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],
@@ -103,7 +103,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Prints the sizes beside their limits; one that is exceeded is an error.
+/// Prints the sizes next to their limits. Returns an error if a limit is exceeded.
 pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
     if !bundle.0.contains_key(PAGE) {
         bail!("the bundle has no {PAGE}");

@@ -1,4 +1,4 @@
-//! Checks on references, as tests: the ids of `docs/contract/` are those that the sources cite.
+//! Checks of references, as tests: the ids of `docs/contract/` are exactly those that the sources cite.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use crate::tree::all;
 
 const PAGES: &str = "docs/contract/";
 
-/// What is cited in words: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
+/// Words that cite by number: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
 const NUMBERED: [&str; 2] = ["lesson", "case"];
 
-/// The ids that a text cites: `A27`, `A12 to A14`, and what is cited in words.
+/// Returns the ids that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // What a bare number belongs to, the id before this word, and whether a range is open behind it.
+    // Word that a bare number belongs to, the id before the current word, and true if a range is open after it.
     let mut numbered = None;
     let mut last: Option<(String, u32)> = None;
     let mut range = false;
@@ -38,7 +38,7 @@ fn cited(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// `A27`: a letter of the pages and at most two digits.
+/// Parses an id such as `A27`: a letter of the pages and at most two digits.
 fn lettered(word: &str) -> Option<(String, u32)> {
     let letter = word.chars().next().filter(|letter| ('A'..='E').contains(letter))?;
     Some((letter.to_string(), number(&word[1..])?))
@@ -53,12 +53,12 @@ fn shown(name: &str, number: u32) -> String {
     if name == "case " { format!("{name}{number:02}") } else { format!("{name}{number}") }
 }
 
-/// Documents are read whole, of sources the comments.
+/// Returns the ids that documents and comments cite, each with its file.
 fn citations() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     let commented = all(".rs").into_iter().map(|(name, text)| (name, comments(&text)));
     for (name, text) in all(".md").into_iter().chain(commented) {
-        // Here every form is cited as an example, and a changelog tells what was.
+        // The pages define the ids, this file cites every form as an example, and the changelog is about the past.
         if name.starts_with(PAGES) || name == file!() || name == "CHANGELOG.md" {
             continue;
         }
@@ -67,7 +67,7 @@ fn citations() -> BTreeSet<(String, String)> {
     found
 }
 
-/// One text, for a range or a list may go on in the next line.
+/// Joins the comments into one text: a range or a list may continue in the next line.
 fn comments(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
     lines.map(|line| line.trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n")

@@ -1,9 +1,9 @@
-//! Times that the documents and the commands tell, measured on two cores; `verify` prints what a run took.
+//! Durations that the documents and the commands state, measured on two cores. `verify` prints the duration of a run.
 
-/// `cargo xtask verify` on a fresh clone whose downloads are done.
+/// Duration of `cargo xtask verify` on a fresh clone whose downloads are done.
 pub(crate) const WHOLE: &str = "about 25 minutes on two cores";
 
-/// `cargo install`, or any other build with optimisation, of a fresh clone.
+/// Duration of `cargo install`, or any other optimised build, of a fresh clone.
 #[cfg(test)]
 const RELEASE: &str = "about seven minutes on two cores";
 

@@ -1,4 +1,4 @@
-//! Checks, as a test, that `deny.toml` lets in the licence of every package of `Cargo.lock`: also where no `cargo deny` is.
+//! Checks, as a test, that `deny.toml` allows the licence of every package of `Cargo.lock`, even without `cargo deny`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::run::{cargo, root};
 
-/// The licences that `deny.toml` allows: the quoted words of its list.
+/// Returns the licences that `deny.toml` allows: the quoted words of its list.
 fn allowed() -> BTreeSet<String> {
     let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let (_, list) = text.split_once("\nallow = [\n").unwrap();
@@ -15,7 +15,7 @@ fn allowed() -> BTreeSet<String> {
     lines.map(|line| line.trim_matches([',', '"']).to_owned()).collect()
 }
 
-/// Whether an expression of SPDX can be met by these licences. Older packages write `/` for `OR`.
+/// Returns true if these licences satisfy an SPDX expression. Older packages write `/` for `OR`.
 fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words: Vec<&str> = spaced.split_whitespace().collect();
@@ -23,7 +23,7 @@ fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     either(&mut words, allowed) && words.is_empty()
 }
 
-/// `OR` binds less than `AND`. All of it is read, also where the beginning decides.
+/// Evaluates `OR`, which binds less than `AND`. Reads the whole expression, even if its beginning decides.
 fn either(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     let mut met = both(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {
@@ -85,7 +85,7 @@ fn every_package_has_a_licence_that_is_allowed() {
     let allowed = allowed();
     assert!(allowed.contains("MIT") && allowed.len() >= 10, "{allowed:?}");
     let packages = metadata["packages"].as_array().unwrap();
-    // Without a registry it is one of ours.
+    // A package without a registry belongs to the workspace.
     let foreign = packages.iter().filter(|package| !package["source"].is_null());
     let refused: Vec<String> = foreign
         .filter(|package| !package["license"].as_str().is_some_and(|licence| is_met(licence, &allowed)))

@@ -1,4 +1,4 @@
-//! What the tests need of the machine beyond Rust, Node and Python, and how it gets there.
+//! Programs that the tests need beyond Rust, Node and Python, and their installation.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,33 +8,33 @@ use anyhow::{Result, bail};
 
 use crate::run::step;
 
-/// Debian packages by what shows that they are there: a program on the path, or a file, in which one folder may
-/// be any (`*`).
+/// Debian packages, each with a file that shows that it is installed: a program on the path, or an absolute path, in
+/// which `*` stands for any one folder.
 const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
-    // The clients of the examples speak WebSocket.
+    // Library with which the clients of the examples speak WebSocket.
     ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
-    // Programs that are tried over a layer. Commands see those of the system, not what a person installed for themselves.
+    // Programs that tests run over a layer. Commands see the system's programs, not those that a person installed.
     ("make", "make"),
     ("sqlite3", "sqlite3"),
     ("/usr/bin/pip3", "python3-pip"),
     ("setsid", "util-linux"),
-    // Tells which programs a command line starts.
+    // Shows which programs a command line starts.
     ("strace", "strace"),
     ("chromium", "chromium"),
     ("chromium-headless-shell", "chromium-headless-shell"),
-    // Without a font a browser draws boxes.
+    // Without a font a browser draws boxes instead of letters.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
-    // The server itself, in a folder of its version; tests start their own and leave Debian's cluster alone.
+    // The server program, in a folder named after its version. Tests start their own servers, not Debian's cluster.
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("/usr/sbin/nginx", "nginx-light"),
-    // Servers whose clocks are wrong; in the folder of the machine's architecture.
+    // Library for servers with wrong clocks, in the folder of the machine's architecture.
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// Installs what is missing with apt, as root; otherwise says what to install.
+/// Installs missing packages with apt if run as root. Otherwise returns an error that says what to install.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
         NEEDED.iter().filter(|(witness, _)| !is_there(witness)).map(|(_, package)| *package).collect();
@@ -52,7 +52,7 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-/// What a person does about missing packages.
+/// Returns the instructions to install missing packages by hand.
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(
@@ -62,7 +62,7 @@ fn by_hand(missing: &[&str]) -> String {
 }
 
 fn is_root() -> bool {
-    // The folder belongs to the user that the process acts as.
+    // The folder belongs to the effective user of the process.
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 

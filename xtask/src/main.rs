@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`, `cargo xtask sim`, `cargo xtask
-//! reader`, `cargo xtask circles`.
+//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`,
+//! `cargo xtask sim`, `cargo xtask reader`, `cargo xtask circles`.
 //!
 //! Runs other programs and reads their output. Holds no rule of the product.
 

@@ -1,15 +1,15 @@
-//! `cargo xtask reader`: plays many command lines that the reader calls reading in real shells and looks whether
-//! anything changed, and asks a second parser which commands they hold. The lines, the shells and the second parser are
-//! in `crates/tools/tests/it/reader/`.
+//! `cargo xtask reader`: runs many command lines that the reader classifies as reading in real shells, and checks that
+//! nothing changed. A second parser tells which commands the lines hold. The lines, the shells and the second parser
+//! are in `crates/tools/tests/it/reader/`.
 
 use anyhow::Result;
 
 use crate::run::{cargo, step};
 
-/// What a person has the patience for.
+/// Default number of lines, as many as a person has the patience for.
 const LINES: &str = "10000";
 
-/// Shells beside each other: nearly all of the time goes into starting programs.
+/// Number of parallel shells. Nearly all of the time goes into starting programs.
 const JOBS: &str = "2";
 
 pub(crate) fn reader(arguments: &[&str]) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Running a program and passing on what it prints.
+//! Runs programs and passes on their output.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-/// The root of the project.
+/// Returns the root of the project.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
@@ -26,10 +26,10 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Between two signs of life of a step that may print nothing for minutes.
+/// Interval between two signs of life of a step that may print nothing for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Prints a sign of life, again and again, until it is dropped.
+/// Prints a sign of life at intervals, until it is dropped.
 pub(crate) struct Alive {
     _ended: Sender<()>,
 }
@@ -51,7 +51,7 @@ impl Alive {
     }
 }
 
-/// Calls `each` with the seconds that have passed, until the other end is gone.
+/// Calls `each` with the seconds that have passed, until the sender is dropped.
 fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     let since = Instant::now();
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
@@ -59,7 +59,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Runs to the end; an exit code other than 0 is an error that names the step.
+/// Runs a command to its end. An exit code other than 0 is an error that names the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Alive::of(name);
@@ -70,7 +70,7 @@ pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end, shows every line of its standard output and hands it to `each`.
+/// Runs a command to its end. Prints every line of its standard output and passes it to `each`.
 pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     println!("\n== {name}");
     let mut child = command
@@ -87,7 +87,7 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     Ok(child.wait().with_context(|| format!("{name}: can not be awaited"))?.success())
 }
 
-/// A step that runs beside others; what it prints is shown when it has ended.
+/// Step that runs in parallel with others. Its output is printed when it has ended.
 pub(crate) struct Beside {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,
@@ -98,7 +98,7 @@ impl Beside {
         Self { name, running: thread::spawn(move || command.output()) }
     }
 
-    /// Waits for it; an exit code other than 0 is an error that names the step.
+    /// Waits for the step. An exit code other than 0 is an error that names the step.
     pub(crate) fn end(self) -> Result<()> {
         let Self { name, running } = self;
         let output = running.join().map_err(|_| anyhow!("{name}: nobody waits for it any more"))?;

@@ -1,14 +1,14 @@
-//! Checks on the tree itself, as tests: first lines, sizes, links of the documents, texts of the app.
+//! Checks of the tree itself, as tests: first lines, sizes, links of the documents, texts of the app.
 
 use std::path::{Path, PathBuf};
 
 use crate::run::root;
 
-/// Source files by ending: how the first line begins, and the number of lines beyond which a file is usually two.
+/// Source files by ending: start of the first line, and number of lines beyond which a file usually has two subjects.
 const SOURCES: [(&str, &str, usize); 4] =
     [(".rs", "//! ", 600), (".ts", "// ", 400), (".js", "// ", 400), (".svelte", "<!-- ", 400)];
 
-/// Written by a program, and not committed.
+/// Files that a program writes and that are not committed.
 const GENERATED: [&str; 1] = ["ui/src/api/schema.d.ts"];
 
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
@@ -54,7 +54,7 @@ fn every_source_file_says_what_it_is_for() {
 fn no_source_file_is_two() {
     for (ending, _, most) in SOURCES {
         let long: Vec<String> = sources(ending)
-            // A table is as long as it is: of cases, or of the words of a language.
+            // Tables may be long: those of test cases, and those of the words of a language.
             .filter(|(name, _)| !name.contains("/tests/") && !name.contains("/texts/"))
             .filter(|(_, text)| text.lines().count() > most)
             .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
@@ -63,7 +63,7 @@ fn no_source_file_is_two() {
     }
 }
 
-/// That a key exists is for the compiler to say.
+/// Every text of the app is used. The compiler checks that every used key exists.
 #[test]
 fn every_text_of_the_app_is_read_somewhere() {
     const TEXTS: &str = "ui/src/texts/en.ts";
@@ -102,7 +102,7 @@ fn links_of_the_documents_lead_somewhere() {
     assert!(dead.is_empty(), "dead links: {dead:#?}");
 }
 
-/// The map and the invariants name files: a renamed one must not leave the map behind.
+/// The map and the invariants name existing files, so a renamed file is renamed there too.
 #[test]
 fn the_map_names_files_that_exist() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
@@ -118,7 +118,7 @@ fn the_map_names_files_that_exist() {
     assert!(missing.is_empty(), "named and not there: {missing:#?}");
 }
 
-/// Each invariant and each line of defence names its tests: a renamed one must not leave it without.
+/// Each invariant and each line of defence names existing tests, so a renamed test is renamed there too.
 #[test]
 fn what_is_promised_names_tests_that_exist() {
     let page = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
@@ -137,8 +137,7 @@ fn what_is_promised_names_tests_that_exist() {
     assert!(missing.is_empty(), "named and not there: {missing:#?}");
 }
 
-/// A harness without tests is built and linked for nothing; one that is switched off must miss none.
-/// `cargo xtask verify --long` runs the ignored tests by this part of their names.
+/// The names of ignored tests begin with the word by which `cargo xtask verify --long` selects them.
 #[test]
 fn each_campaign_has_its_name() {
     const REASON: &str = "#[ignore = \"a campaign: cargo xtask verify --long\"]";
@@ -153,6 +152,7 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
+/// A library without tests has its harness off, which would be built and linked in vain. One that is off misses no test.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";
@@ -185,7 +185,7 @@ fn harnesses_are_off_where_there_are_no_tests() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Packs know the product, and the product knows no pack: one program composes both, and its tests are over both.
+/// Packs know the product, but the product knows no pack. One program composes both, and its tests cover both.
 #[test]
 fn nothing_but_the_program_knows_a_pack() {
     const COMPOSES: [&str; 2] = ["crates/holdshort/", "crates/testkit/"];

@@ -1,5 +1,5 @@
-//! `cargo xtask ui`: the browser app's checks, and its build into `ui/dist`, which is committed and embedded. `verify`
-//! builds it elsewhere and refuses a committed one that differs. npm is called for it and for the tests' identity provider alone (`npm.rs`).
+//! `cargo xtask ui`: checks the browser app, and builds it into `ui/dist`, which is committed and embedded. `verify`
+//! builds the app elsewhere and rejects a committed build that differs. All calls of npm go through `npm.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Refuses a bundle that is not what the sources say. Needs what `install` installs.
+/// Rejects a committed bundle that differs from the sources. Requires the packages that `install` installs.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -33,7 +33,7 @@ pub(crate) fn verify() -> Result<()> {
     bundle::weigh(&built)
 }
 
-/// The tests that drive the real binary in a browser.
+/// Returns the command of the tests that drive the real binary in a browser.
 pub(crate) fn tests() -> Command {
     script("test", &[])
 }
@@ -47,12 +47,13 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// What the app is built with, where it is not there already.
+/// Returns the command that installs the build tools of the app. None if they are installed.
 pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// A script of `ui/package.json`. The scripts that check, build and test make the types of the API first.
+/// Returns the command for a script of `ui/package.json`. The scripts that check, build and test first generate the
+/// types of the API.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);

@@ -1,6 +1,6 @@
 //! `cargo xtask circles`: circular dependencies between the files of a crate.
 //!
-//! Counts paths, and calls of methods that one file defines. Ignores re-exports, tests, and what macros define.
+//! Counts paths, and calls of methods that only one file defines. Ignores re-exports, tests, and items of macros.
 
 mod needs;
 mod read;
@@ -122,10 +122,10 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write("lib.rs", "pub mod a; mod b; mod c; pub use a::A; pub use b::B;");
-        // By an import over a re-export, and by a method that the other file alone has.
+        // An import through a re-export, and a method that only the other file has.
         write("a.rs", "use crate::B; pub struct A(B); impl A { fn only_here(&self) {} }");
         write("b.rs", "pub struct B; fn call(any: impl Any) { any.only_here() }");
-        // Tests, fields, and methods that anything may have, are no needs.
+        // Tests, fields, and methods that many types have are not counted.
         write(
             "c/mod.rs",
             "mod d; pub fn run(d: d::D) {} impl C { fn of_c(&self) {} } #[cfg(test)] mod tests { use crate::A; }",

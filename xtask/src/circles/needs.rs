@@ -1,7 +1,6 @@
-//! Needs between the files of a crate, from the names in their code.
+//! Dependencies between the files of a crate, found by the names in their code.
 //!
-//! A name decides, not a type: a method counts where one file alone defines its name, and items that a macro makes are
-//! not seen.
+//! Names decide, not types: a method is counted if only one file defines its name. Items of macros are not seen.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Names of methods that types of other crates have too: a call says nothing about its receiver.
+/// Names of methods that types of other crates have too: a call does not identify its receiver.
 const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
@@ -110,10 +109,10 @@ const COMMON_METHODS: [&str; 97] = [
     "write",
 ];
 
-/// Lookups for one path, so that imports of each other end.
+/// Maximum number of lookups for one path, so that circular imports end.
 const MAX_LOOKUPS: usize = 16;
 
-/// Returns each pair of files of which the first needs the second.
+/// Returns each pair of files in which the first needs the second.
 pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for (path, module) in &source.modules {
@@ -133,9 +132,9 @@ pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
 }
 
 enum Name {
-    /// `a::b::c`, or a name alone.
+    /// Path such as `a::b::c`, or a single name.
     Path(Vec<String>),
-    /// `.name(`
+    /// Method call `.name(`.
     Method(String),
 }
 
@@ -149,7 +148,7 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     while let Some(tree) = trees.get(at) {
         match tree {
             TokenTree::Group(group) => scan(group.stream(), found),
-            // One dot: two are a range, or the rest of a struct.
+            // A single dot: two dots are a range, or the rest of a struct.
             TokenTree::Ident(name)
                 if punct(at.wrapping_sub(1)) == Some('.') && punct(at.wrapping_sub(2)) != Some('.') =>
             {
@@ -179,7 +178,7 @@ fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
 }
 
 impl Source {
-    /// Returns the file of what a path names, and of the method where it ends in one.
+    /// Returns the file of the item that a path names, and of the method if the path ends in one.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path
@@ -197,7 +196,7 @@ impl Source {
         }
     }
 
-    /// Returns the file that defines what a path names in a module of this crate.
+    /// Returns the file that defines the item that a path names in a module of this crate.
     fn resolve(&self, module: &[String], path: &[String], lookups: usize) -> Option<usize> {
         let lookups = lookups.checked_sub(1)?;
         let (first, rest) = path.split_first()?;

@@ -1,4 +1,4 @@
-//! The modules of a crate: what each defines and imports, and the tokens of its code without tests.
+//! The modules of a crate: the items and the imports of each, and the tokens of its code without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,18 +32,18 @@ pub(super) struct Module {
     pub(super) unnamed: Vec<Vec<String>>,
     /// Paths of `use …::*`.
     pub(super) globs: Vec<Vec<String>>,
-    /// Its code, without imports, tests and inner modules.
+    /// Code of the module, without imports, tests and inner modules.
     pub(super) tokens: Vec<TokenStream>,
 }
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// Not exported again: this module needs it.
+    /// True if the import is not exported again: this module needs it.
     pub(super) is_private: bool,
 }
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs` of this folder, or `main.rs` where there is no library.
+    /// Reads the crate whose root is `lib.rs` of this folder, or `main.rs` if there is no library.
     pub(super) fn read_crate(folder: &Path) -> Result<Self> {
         let mut source = Self::default();
         for root in ["lib.rs", "main.rs"].map(|name| folder.join(name)) {
@@ -55,7 +55,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads the file of a module. `inner`: the folder of its child modules.
+    /// Reads the file of a module. `inner` is the folder of its child modules.
     fn read_module(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
         let text = fs::read_to_string(file).with_context(|| format!("{} can not be read", file.display()))?;
         let parsed = syn::parse_file(&text).with_context(|| format!("{} is no Rust", file.display()))?;
@@ -96,7 +96,7 @@ impl Source {
                 }
                 Item::Impl(block) => {
                     for part in &block.items {
-                        // The file of a trait defines its methods.
+                        // A trait's methods are defined by the file of the trait.
                         if let (ImplItem::Fn(method), None) = (part, &block.trait_) {
                             self.add_method(method.sig.ident.to_string(), file);
                         }

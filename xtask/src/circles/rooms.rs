@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{folder_of, needs, read};
 
-/// A room and the modules in it.
+/// Room with its modules.
 type Room = (&'static str, &'static [&'static str]);
 
 /// The rooms of the core, the lowest first. A module needs modules of its own room and of lower ones.
@@ -78,7 +78,7 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the pairs of modules of which the first lies in a lower room and needs the second, each with its arrows
+/// Returns the pairs of modules in which the first is in a lower room and needs the second, each with its arrows
 /// between files.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;

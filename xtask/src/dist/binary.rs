@@ -1,7 +1,7 @@
-//! The release binary, and which glibc it needs.
+//! The release binary, and the version of glibc that it needs.
 //!
-//! It is linked to glibc, and to nothing else that a minimal system has not (`libgcc_s`). A static glibc would load
-//! the system's modules of names (`nsswitch.conf`) into another version of itself, which is not sound.
+//! The binary is linked to glibc and to `libgcc_s`, which a minimal system has. A static glibc would load the system's
+//! modules of names (`nsswitch.conf`) into another version of itself, which is not sound.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{cargo, root, step, target};
 
-/// A version of glibc, such as 2.34.
+/// Version of glibc, such as 2.34.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Glibc {
     pub major: u32,
@@ -24,7 +24,7 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// Built in a folder of its own: other builds have other flags. Folders of this machine are not in it.
+/// Builds the binary without paths of this machine. It has its own target directory, as other builds have other flags.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =
@@ -39,14 +39,14 @@ pub(super) fn build() -> Result<PathBuf> {
     build
         .args(["build", "--profile", "dist", "--locked", "--package", "holdshort", "--target-dir"])
         .arg(&folder)
-        // Separated as paths may not be: by a byte that no path has.
+        // Separated by a byte that no path contains.
         .env("CARGO_ENCODED_RUSTFLAGS", maps("--remap-path-prefix").join("\u{1f}"))
         .env("CFLAGS", maps("-ffile-prefix-map").join(" "));
     step("the binary, with optimisation", &mut build)?;
     Ok(folder.join("dist/holdshort"))
 }
 
-/// The oldest glibc that has every symbol that a program takes from it.
+/// Returns the oldest glibc that has every symbol that a program takes from glibc.
 pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     let output = Command::new("objdump").arg("-T").arg(program).output();
     let output = output.context("objdump is needed (Debian: binutils)")?;
@@ -56,7 +56,7 @@ pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     needed(&String::from_utf8_lossy(&output.stdout)).context("the binary names no version of glibc")
 }
 
-/// The newest of the versions in a table of symbols.
+/// Returns the newest version in a table of symbols.
 pub(super) fn needed(symbols: &str) -> Option<Glibc> {
     let version = |text: &str| {
         let (major, rest) = text.split_once('.')?;

@@ -1,8 +1,8 @@
-//! `cargo xtask dist --check`: does what `docs/deploy.md` tells people to do with the packages, and starts what is
-//! installed.
+//! `cargo xtask dist --check`: follows the instructions of `docs/deploy.md` for the packages, and starts the installed
+//! programs.
 //!
-//! The blocks marked `sh dist` run in order in a folder with the packages, each with an empty home folder to begin with.
-//! They fetch nothing. Afterwards each of [`INSTALLED`] must be there.
+//! The blocks marked `sh dist` run in order in a folder with the packages. The home folder is empty at first. The
+//! blocks fetch nothing. Afterwards each of [`INSTALLED`] must exist.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::{read, version};
 const PAGE: &str = "docs/deploy.md";
 const MARK: &str = "```sh dist\n";
 
-/// What the blocks install, below the home folder.
+/// Programs that the blocks install, below the home folder.
 const INSTALLED: [(&str, &str); 3] = [
     ("the archive", ".local/bin/holdshort"),
     ("the wheel", "holdshort-pip/bin/holdshort"),
@@ -51,7 +51,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
         ensure!(said.trim() == format!("holdshort {version}"), "{name} says {said}");
         let doctor: serde_json::Value = serde_json::from_str(&holdshort(&["doctor", "--json"], &[0])?)?;
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
-        // 4: nobody sits there, so the sample is left where it waits for somebody.
+        // Exit code 4: nobody is at a terminal, so the run is left while it waits for a decision.
         let demo = holdshort(&["demo"], &[4])?;
         ensure!(demo.contains("step work starts"), "{name}: its demo does not start: {demo}");
         println!("\n{name}: {}, sandbox {}; its demo starts and holds short", said.trim(), doctor["sandbox"]);
@@ -59,7 +59,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The marked blocks of a page.
+/// Returns the marked blocks of a page.
 fn blocks(page: &str) -> Vec<String> {
     page.split(MARK).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
@@ -70,7 +70,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What it prints, if it ends with one of these codes.
+    /// Runs a command. Returns its output if it exits with one of these codes.
     fn run(&self, command: &mut Command, codes: &[i32]) -> Result<String> {
         let output = command
             .current_dir(self.work)

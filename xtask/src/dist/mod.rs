@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: packages of the release binary, for people without a compiler: an archive, a wheel for pip, a
-//! package for npm, and their checksums, in `dist/`.
+//! `cargo xtask dist`: packages of the release binary for people without a compiler. Writes an archive, a wheel for
+//! pip, a package for npm, and their checksums to `dist/`.
 //!
-//! The same binary gives the same bytes: names are sorted, times and owners are fixed. `--check` (see [`check`])
-//! installs each from its file and runs what is installed.
+//! Equal binaries give equal bytes: names are sorted, times and owners are fixed. `--check` (see [`check`]) installs
+//! each package from its file and runs the installed program.
 
 mod archive;
 mod binary;
@@ -21,15 +21,15 @@ use sha2::{Digest, Sha256};
 use crate::run::root;
 use binary::Glibc;
 
-/// Where packages go.
+/// Folder of the packages.
 const FOLDER: &str = "dist";
 const CHECKSUMS: &str = "SHA256SUMS";
-/// What stands in every package beside the binary.
+/// Documents that every package has in addition to the binary.
 const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
 const SUMMARY: &str =
     "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
-/// A file of a package.
+/// File of a package.
 struct Entry {
     path: String,
     mode: u32,
@@ -46,17 +46,17 @@ impl Entry {
     }
 }
 
-/// What is packed, whatever the package.
+/// Content that all packages share.
 struct Release {
     version: String,
     target: Target,
     glibc: Glibc,
     program: Vec<u8>,
-    /// Names and texts that stand beside the binary.
+    /// Names and texts of the documents.
     documents: Vec<(String, String)>,
 }
 
-/// An architecture, as each kind of package calls it.
+/// Architecture, with its name in each kind of package.
 #[derive(Clone, Copy)]
 struct Target {
     rust: &'static str,
@@ -82,7 +82,7 @@ pub(crate) fn dist(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Makes every package anew. Answers their folder.
+/// Builds all packages. Returns their folder.
 fn build() -> Result<PathBuf> {
     let program = binary::build()?;
     let glibc = binary::glibc(&program)?;
@@ -108,7 +108,7 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Empties the folder first: a package of another version would be in no checksum.
+/// Writes the packages. Empties the folder first: a package of another version would have no checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -121,7 +121,7 @@ fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     Ok(())
 }
 
-/// As `sha256sum --check` reads them, sorted by name.
+/// Returns checksums in the format of `sha256sum --check`, sorted by name.
 fn checksums(packages: &[(String, Vec<u8>)]) -> String {
     let mut lines: Vec<_> =
         packages.iter().map(|(name, bytes)| (name, HEXLOWER.encode(&Sha256::digest(bytes)))).collect();
@@ -134,7 +134,7 @@ fn read(name: &str) -> Result<String> {
     fs::read_to_string(root().join(name)).with_context(|| name.to_owned())
 }
 
-/// The version of the workspace.
+/// Returns the version of the workspace.
 fn version(manifest: &str) -> Result<String> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
     let version = line.and_then(|rest| rest.strip_suffix('"'));

@@ -1,4 +1,4 @@
-//! A package for npm that carries the binary: nothing is fetched, and no script runs at its installation.
+//! A package for npm with the binary. Its installation fetches nothing and runs no script.
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What packages hold, with a script in the binary's place.
+//! Contents of the packages, with a script as the binary.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -23,7 +23,7 @@ fn release() -> Release {
     }
 }
 
-/// Names with modes, in their order.
+/// Returns names with modes, in their order.
 fn in_tar(bytes: &[u8]) -> Vec<(String, u32)> {
     let mut tar = tar::Archive::new(GzDecoder::new(bytes));
     let entries = tar.entries().unwrap().map(Result::unwrap);
@@ -88,7 +88,7 @@ fn the_wheel_lists_every_file_with_its_digest() {
         text("METADATA").contains("License-File: LICENSE\n") && text("METADATA").ends_with("\n\n# Read me\n")
     );
     assert!(text("WHEEL").contains("\nTag: py3-none-manylinux_2_34_x86_64\n"));
-    // As `printf 'Apache\n' | openssl dgst -sha256 -binary | basenc --base64url` has it.
+    // Output of `printf 'Apache\n' | openssl dgst -sha256 -binary | basenc --base64url`.
     let apache = "licenses/LICENSE,sha256=sMMgujMVkDQ0FSosgFSSGmRuMa-6p54lSuqcG1f74zQ,7\n";
     let record = text("RECORD");
     let listed: Vec<&str> = record.lines().filter_map(|line| line.split(',').next()).collect();

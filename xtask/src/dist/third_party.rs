@@ -1,4 +1,4 @@
-//! The licences of what is linked into the binary: their texts go wherever the binary goes.
+//! Licences of the code that is linked into the binary. Their texts are part of every package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::run::cargo;
 
 pub(super) const NAME: &str = "THIRD-PARTY-LICENSES";
-/// What the browser app, which the binary holds, is linked with.
+/// Library that is linked into the browser app, which the binary embeds.
 const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
-/// How files that hold them begin.
+/// Beginnings of the names of licence files.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Each text once, under the names of all whose text it is.
+/// Returns each text once, under the names of all packages that have it.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = cargo()
@@ -31,7 +31,7 @@ pub(super) fn texts() -> Result<String> {
     texts.entry(super::read(text)?).or_default().insert(svelte.to_owned());
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let string = |key: &str| package[key].as_str().unwrap_or_default();
-        // Without a registry it is one of ours.
+        // A package without a registry belongs to the workspace.
         if !linked.contains(string("id")) || package["source"].is_null() {
             continue;
         }
@@ -58,7 +58,7 @@ pub(super) fn texts() -> Result<String> {
     Ok(parts.join(&format!("\n{}\n\n", "-".repeat(80))))
 }
 
-/// The packages that end up in the binary: no build scripts, no macros' own dependencies, no tests.
+/// Returns the packages that end up in the binary: no build scripts, no dependencies of macros, no tests.
 fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array()?;
     let node = |id: &str| nodes.iter().find(|node| node["id"] == id);
@@ -77,7 +77,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
             continue;
         }
         for dependency in node(id)?["deps"].as_array()? {
-            // `null` is the kind of what is neither for tests nor for build scripts.
+            // The kind is `null` if a dependency is neither for tests nor for build scripts.
             if dependency["dep_kinds"].as_array()?.iter().any(|kind| kind["kind"].is_null()) {
                 open.push(dependency["pkg"].as_str()?);
             }
@@ -86,7 +86,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     Some(found)
 }
 
-/// Also those of C sources that a package brings along, one or two folders down.
+/// Returns the licence files of a package, and of C sources that it bundles one or two folders down.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_path_buf(), 0)];
@@ -105,7 +105,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A source file may be called after what it is about, `notice.rs`.
+/// Returns true for a licence file. Source files such as `notice.rs` only look like one.
 fn is_licence(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     FILES.iter().any(|start| name.starts_with(start)) && !["rs", "c", "h", "json", "toml"].contains(&ending)
@@ -121,7 +121,7 @@ mod tests {
         for part in ["\nring ", "\nsvelte (MIT)\n", "Permission is hereby granted", "Apache License"] {
             assert!(texts.contains(part), "{part}");
         }
-        // For tests alone, and for build scripts alone.
+        // Packages for tests only, and for build scripts only.
         for part in ["\nportable-pty ", "\ncc "] {
             assert!(!texts.contains(part), "{part}");
         }

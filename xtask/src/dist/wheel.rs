@@ -1,4 +1,4 @@
-//! A wheel that carries the binary (binary distribution format 1.0): `pip install` puts it beside `python`.
+//! A wheel with the binary (binary distribution format 1.0). `pip install` puts the binary next to `python`.
 
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
@@ -9,7 +9,7 @@ use super::{Entry, Release, SUMMARY, archive};
 
 pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>)> {
     let Release { version, target, glibc, program, documents } = release;
-    // PEP 600: runs where glibc is this version or later.
+    // PEP 600: the wheel runs with this version of glibc or later.
     let tag = format!("py3-none-manylinux_{}_{}_{}", glibc.major, glibc.minor, target.rust);
     let stem = format!("holdshort-{version}");
     let info = format!("{stem}.dist-info");
@@ -37,7 +37,7 @@ fn wheel(tag: &str) -> String {
     format!("Wheel-Version: 1.0\nGenerator: holdshort xtask\nRoot-Is-Purelib: false\nTag: {tag}\n")
 }
 
-/// Core metadata 2.4; the description is the body.
+/// Returns core metadata 2.4, with the description as its body.
 fn metadata(version: &str, licences: &str, readme: &str) -> String {
     format!(
         "Metadata-Version: 2.4\nName: holdshort\nVersion: {version}\nSummary: {SUMMARY}\n\
@@ -46,7 +46,7 @@ fn metadata(version: &str, licences: &str, readme: &str) -> String {
     )
 }
 
-/// Every file with its digest and size; the list itself has neither.
+/// Returns a line with digest and size for every file. The list itself has neither.
 fn record(entries: &[Entry], name: &str) -> String {
     let line = |Entry { path, bytes, .. }: &Entry| {
         format!("{path},sha256={},{}\n", BASE64URL_NOPAD.encode(&Sha256::digest(bytes)), bytes.len())

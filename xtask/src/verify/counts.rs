@@ -1,4 +1,4 @@
-//! How many tests ran, added up from the closing lines of cargo and of Node's test runner.
+//! Counts of tests that ran, added up from the closing lines of cargo and of Node's test runner.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -11,7 +11,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …`, or one of Node's `ℹ pass 3`. Skips what is neither.
+    /// Adds cargo's `test result: ok. 3 passed; 0 failed; 1 ignored; …` or Node's `ℹ pass 3`. Skips other lines.
     pub(crate) fn take(&mut self, line: &str) {
         if let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) {
             counts

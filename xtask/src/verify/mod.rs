@@ -1,5 +1,5 @@
-//! `cargo xtask verify`: format, lints, the built browser app, tests; with `--long` the campaigns that take minutes each.
-//! Ends with what each phase and test took, and one line that counts the tests.
+//! `cargo xtask verify`: format, lints, the built browser app, tests; with `--long` the campaigns that take minutes
+//! each. Ends with the duration of each phase and test, and one line that counts the tests.
 
 mod counts;
 mod processors;
@@ -18,18 +18,18 @@ use crate::figures::WHOLE;
 use crate::run::{Beside, cargo, lines, step, target};
 use crate::{machine, npm, ui};
 
-/// Part of what must hold that a run looks at.
+/// Extent of a verification run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
-    /// Checks that need nothing but Rust.
+    /// Checks that need only Rust.
     Quick,
     /// Checks before a change lands.
     Whole,
-    /// Campaigns: seeds that nobody has played, and every moment of what the whole run samples.
+    /// Campaigns: fresh seeds, and every moment of which the whole run checks only samples.
     Long,
 }
 
-/// Crates whose tests need nothing of the machine that `machine::prepare` would have to install ...
+/// Crates whose tests need nothing that `machine::prepare` installs, apart from the tests in [`NOT_QUICK`].
 const QUICK: [&str; 6] = [
     "holdshort-command",
     "holdshort-core",
@@ -38,13 +38,13 @@ const QUICK: [&str; 6] = [
     "holdshort-store",
     "xtask",
 ];
-/// ... but for these of the store, by a part of their names: they start a PostgreSQL.
+/// Tests of the store that start PostgreSQL, by a part of their names.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
-/// The program that waits more than it works: it runs beside all others.
+/// Program that waits more than it computes. It runs in parallel with all others.
 const WAITS: &str = "testkit::it";
 
-/// Minutes that the simulator plays fresh seeds in a long run.
+/// Minutes for which the simulator plays fresh seeds in a long run.
 const FRESH: &str = "10";
 
 pub(crate) fn verify(extent: Extent) -> Result<()> {
@@ -81,7 +81,7 @@ fn whole(report: &mut Report) -> Result<()> {
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
-    // It waits for the network, the compiler for the processor.
+    // npm waits for the network, the compiler for the processor.
     let installing = installing();
     let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(Beside::end))?;
@@ -109,7 +109,7 @@ fn long(report: &mut Report) -> Result<()> {
     without_packs(report)
 }
 
-/// Runs the tests of the program without packs, and puts the whole program back.
+/// Runs the tests of the program without packs, and rebuilds the whole program.
 fn without_packs(report: &mut Report) -> Result<()> {
     let tests = report.phase(WITHOUT_PACKS, programs::build_without_packs)?;
     let ran = report.phase("tests without packs", || programs::run(&[tests], Tests::All));
@@ -122,8 +122,8 @@ fn without_packs(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs these tests of the programs. The programs that black-box tests start are built with them: Cargo builds all of a
-/// package that has tests in `tests/`.
+/// Runs the selected tests of the programs. The programs that black-box tests start are built with them: Cargo builds
+/// all targets of a package that has tests in `tests/`.
 fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;

@@ -8,19 +8,19 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Reads the times; nothing where the system does not tell them.
+    /// Reads the times. Returns None if the system does not report them.
     pub(crate) fn now() -> Option<Self> {
         Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
     fn read(stat: &str) -> Option<Self> {
         let ticks = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
-        // The first two numbers include the time of guests.
+        // The first two numbers already include the time of guests.
         let ticks: Vec<u64> = ticks.take(8).map(|ticks| ticks.parse().ok()).collect::<Option<_>>()?;
         Some(Self { all: ticks.iter().sum(), idle: ticks.get(3)? + ticks.get(4)? })
     }
 
-    /// Returns the share that was used since then, in percent.
+    /// Returns the share of processor time that was used since this reading, in percent.
     pub(crate) fn busy(self) -> Option<u64> {
         Self::now().and_then(|now| self.busy_until(now))
     }

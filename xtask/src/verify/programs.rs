@@ -1,4 +1,4 @@
-//! The test programs of the workspace. Cargo builds them; they are started here, so that the time of every test is
+//! The test programs of the workspace. Cargo builds them. They are started here, so that the time of every test is
 //! known.
 
 use std::io::{BufRead, BufReader};
@@ -13,20 +13,20 @@ use serde_json::Value;
 use super::counts::Counts;
 use crate::run::{Alive, cargo};
 
-/// A program of tests: of a library, or of a folder `tests/`.
+/// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// The package, and the target where it is not the library: `core`, `core::it`.
+    /// Package, and the target unless it is the library: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
 }
 
-/// The tests of a program that are run.
+/// Selection of the tests of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
-    /// All but those whose names contain one of these.
+    /// All tests except those whose names contain one of these parts.
     Without(&'static [&'static str]),
     /// Ignored tests that take minutes each.
     Campaigns,
@@ -38,7 +38,7 @@ pub(crate) const LINTED: &str = "lints and build of the tests";
 /// Part of the name of each test that is a campaign.
 const CAMPAIGN: &str = "campaign";
 
-/// A test that has ended, or a program with all its tests.
+/// Duration of a test, or of a program with all its tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timed {
     pub(crate) name: String,
@@ -51,16 +51,16 @@ pub(crate) struct Ran {
     pub(crate) counts: Counts,
     pub(crate) tests: Vec<Timed>,
     pub(crate) programs: Vec<Timed>,
-    /// Names of the programs of which a test failed.
+    /// Names of the programs with a failed test.
     pub(crate) failed: Vec<String>,
-    /// Names of the programs that run now.
+    /// Names of the programs that are running.
     running: Vec<String>,
 }
 
-/// Builds the test programs of these packages with Clippy as their compiler, which refuses what it warns of; without any
-/// packages, of the workspace.
+/// Builds the test programs of these packages, or of the workspace without packages. Clippy is the compiler, and its
+/// warnings are errors.
 ///
-/// One pass: `cargo clippy` and a build would each compile every dependency, and read every crate of ours.
+/// One pass: `cargo clippy` and a build would each compile every dependency, and read every crate of the workspace.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     let named = packages.iter().flat_map(|name| ["--package", name]);
     let whole = packages.is_empty().then_some("--workspace");
@@ -70,12 +70,12 @@ pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
 /// Phase in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
-/// Checks that the program builds without packs. Shares what the tests were built from: it takes seconds.
+/// Checks that the program builds without packs. It takes seconds, as it shares the artifacts of the tests.
 pub(crate) fn check_without_packs() -> Result<()> {
     compile(WITHOUT_PACKS, vec!["--workspace", "--no-default-features", "--bin", "holdshort"]).map(drop)
 }
 
-/// Builds the tests of the program without packs, and that program in the place of the whole one.
+/// Builds the tests of the program without packs, and that program in place of the whole one.
 pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
@@ -86,7 +86,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     let _alive = Alive::of(phase);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
-    // As `cargo clippy -- -D warnings` starts the compiler.
+    // Starts the compiler as `cargo clippy -- -D warnings` does.
     build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
     build.args(selected);
@@ -104,7 +104,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 }
 
 impl Program {
-    /// Returns the program that one of cargo's messages names.
+    /// Returns the program that a message of Cargo names.
     fn of(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;
@@ -121,7 +121,7 @@ impl Program {
     fn command(&self, tests: Tests) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        // Read by `testkit/src/server/program.rs`.
+        // `testkit/src/server/program.rs` reads this variable.
         command.env("HOLDSHORT_PROGRAMS_BUILT", "1");
         match tests {
             Tests::All => {}
@@ -135,19 +135,19 @@ impl Program {
         command
     }
 
-    /// Returns the number of its tests.
+    /// Returns the number of the selected tests.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} can not be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
-    /// Runs its tests, and shows its output if one of them fails.
+    /// Runs the selected tests, and prints the output if one of them fails.
     fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();
         let mut command = self.command(tests);
-        // The harness tells times only with an option that is not stable.
+        // The harness reports times only with an unstable option.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
         let mut child = command
             .stdout(Stdio::piped())
@@ -157,7 +157,7 @@ impl Program {
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines() {
                 let line = line.with_context(|| format!("the output of {} can not be read", self.name))?;
-                // The harness names a test that does not end while it waits for it.
+                // The harness names a test that takes long.
                 if line.contains(" has been running for over ") {
                     println!("   … {}: {line}", self.name);
                 }
@@ -180,7 +180,7 @@ impl Program {
     }
 }
 
-/// Runs programs in lanes: those of one lane one after the other, the lanes side by side.
+/// Runs programs in lanes: those of one lane in sequence, the lanes in parallel.
 pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
@@ -214,7 +214,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// A lane that broke has been reported by then.
+/// Locks the results. The panic of a lane is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }

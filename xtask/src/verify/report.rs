@@ -1,4 +1,4 @@
-//! Times of a run of the test command: of its phases, its test programs and its slowest tests.
+//! Times of a verification run: of its phases, its test programs and its slowest tests.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::run::target;
 
 const SLOWEST: usize = 20;
 
-/// File with the time of every test, in the folder that Cargo builds into.
+/// File with the time of every test, in the target directory of Cargo.
 const TIMES: &str = "tests.txt";
 
-/// The phases of a run, with their times.
+/// Phases of a run, with their times.
 #[derive(Default)]
 pub(crate) struct Report {
     phases: Vec<Phase>,
@@ -28,7 +28,7 @@ struct Phase {
 }
 
 impl Report {
-    /// Carries out a phase, and adds its time.
+    /// Runs a phase, and adds its time.
     pub(crate) fn phase<T>(&mut self, name: &str, phase: impl FnOnce() -> T) -> T {
         let (since, before) = (Instant::now(), Processors::now());
         let done = phase();
