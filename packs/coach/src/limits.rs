@@ -18,7 +18,7 @@ pub const PLANNED_WEEKS: usize = 26;
 pub const REPORT_ROWS: usize = 400;
 /// Bytes of a configuration: contexts are a few pages at most.
 pub const COACH_CONFIG_BYTES: u64 = 256 * 1024;
-/// Days that agents may be told to look at: a year.
+/// Days of data that a configuration may request: a year.
 pub const CONFIG_DAYS: u16 = 366;
 /// Files that are not read and are named in the line before the agents start; the others are counted.
 pub const NOT_READ_NAMED: usize = 10;

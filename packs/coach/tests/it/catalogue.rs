@@ -15,7 +15,7 @@ const NAMES: [&str; 6] = [
     "plan_weeks",
 ];
 
-/// They read: nothing is asked before them, and what is cut off is done again.
+/// The tools only read: no call asks for approval, and an interrupted call is run again.
 #[test]
 fn each_reads() {
     let reads = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };

@@ -1,4 +1,4 @@
-//! The documents of the pack keep their word.
+//! The documents of the pack: their commands run, and their examples are valid.
 
 use holdshort_cli::pack::Pack;
 use holdshort_coach::Coach;

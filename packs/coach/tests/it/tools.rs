@@ -1,4 +1,4 @@
-//! The tools of agents that coach, over the sample: what each analyst is given, what is computed, what is told of trouble.
+//! The tools of the coach's agents over the sample: data of each analyst, computed metrics, and reported problems.
 
 use std::os::unix::fs::symlink;
 
@@ -7,7 +7,7 @@ use holdshort_core::tool::Outcome;
 use holdshort_testkit::bench::Bench;
 use serde_json::{Value, json};
 
-/// The sample's data in a workspace, for a run of this input.
+/// Returns a workspace with the sample's data, for a run with this input.
 fn bench(input: Value) -> Bench {
     let bench = Bench::new(&Training, input);
     let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("workflows/coach/sample");
@@ -55,13 +55,13 @@ async fn each_analyst_is_given_its_own_part() {
     }
 }
 
-/// What a model reads has the number in the words that a report quotes; the exact value is in the data.
+/// The text for a model has the number as a report quotes it. The data has the exact value.
 #[tokio::test]
 async fn a_metric_is_computed_with_what_it_comes_from() {
     let bench = bench(input());
     let call = json!({ "metric": "acute_load", "parameters": { "scale": "session_rpe" } });
     let (text, data) = done(&bench, "compute_metric", call).await;
-    // 4491 AU in seven days: the log's exertions and minutes.
+    // The exertions and minutes of the log give 4491 AU in seven days.
     assert!(text.starts_with("acute load: 642 AU/day"), "{text}");
     let value = data["computed"]["results"][0]["values"][0]["value"].as_f64().unwrap();
     assert!((value - 4491.0 / 7.0).abs() < 1e-9, "{value}");
@@ -88,7 +88,7 @@ async fn a_series_is_handed_to_the_report() {
     assert!(told.starts_with("no_data"), "{told}");
 }
 
-/// What is planned stands beside what was done, which is computed.
+/// The report gets planned weeks together with the completed weeks, which are computed.
 #[tokio::test]
 async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
     let bench = bench(input());
@@ -144,7 +144,7 @@ async fn a_run_that_does_not_say_whose_data_it_is_is_told_so() {
     assert!(text.starts_with("no_data"), "{text}");
 }
 
-/// Files beyond links are not the athlete's; a file that can not be read is told, and the others count.
+/// Links are not followed. An unreadable file is reported, and the other files are read.
 #[tokio::test]
 async fn links_are_not_followed_and_broken_files_are_told() {
     let bench = bench(input());
@@ -154,7 +154,7 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     symlink(outside.path().join("days.csv"), bench.at("other.csv")).unwrap();
     bench.put("broken.fit", b"no fit file");
     bench.put(".hidden.csv", "date,sleep_h\n2026-03-15,2\n");
-    // What people keep there.
+    // Files that people usually keep there.
     for name in ["README.md", "coach.yaml", "Thumbs.db", ".DS_Store"] {
         bench.put(name, "Of no day.");
     }
@@ -188,7 +188,7 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     assert_eq!(sleep["value"], json!(6.4));
 }
 
-/// More than a model can read: the oldest is left out and counted, the newest is there, and it stays JSON.
+/// Of too much data the oldest is left out and counted, the newest is kept, and the text stays valid JSON.
 #[tokio::test]
 async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     let bench = Bench::new(&Training, json!({ "current_date": "2026-03-15", "metrics_days": 366 }));
@@ -210,7 +210,7 @@ async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     assert_eq!(days.last(), data["given"]["days"].as_array().unwrap().last());
 }
 
-/// One file that is wrong in every line hides no other one, and all of them are counted.
+/// A file with an error in every line hides no other file, and all errors are counted.
 #[tokio::test]
 async fn what_was_not_read_is_told_by_file_and_counted() {
     let bench = bench(input());
@@ -232,13 +232,13 @@ async fn what_was_not_read_is_told_by_file_and_counted() {
     assert_eq!(told["not_read"]["more"]["bad_date"], json!(600));
 }
 
-/// More than is read: the newest files are, and the others are told (they were all of it once).
+/// Of too much data the newest files are read, and the others are reported.
 #[tokio::test]
 async fn of_too_much_data_the_newest_is_read() {
     let bench = Bench::new(&Training, input());
     let old = bench.at("old.csv");
     let file = |path: &std::path::Path| std::fs::File::create(path).unwrap();
-    // Sparse: it takes no room, and is not read.
+    // Sparse file: it takes no space, and is not read.
     file(&old).set_len(100 << 20).unwrap();
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
     std::fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
@@ -254,7 +254,7 @@ async fn of_too_much_data_the_newest_is_read() {
     assert_eq!(json!(before), *told);
 }
 
-/// The parts that only agents look at are known to the report, too.
+/// The report also knows the numbers in the parts that only agents read.
 #[tokio::test]
 async fn the_parts_of_a_data_file_are_in_the_data() {
     let bench = Bench::new(&Training, input());
@@ -265,7 +265,7 @@ async fn the_parts_of_a_data_file_are_in_the_data() {
     assert_eq!(data["parts"]["vo2_max_history"]["running"][0]["value"], json!(57.3));
 }
 
-/// A file that changes is read again.
+/// A changed file is read again.
 #[tokio::test]
 async fn a_changed_file_is_read_again() {
     let bench = Bench::new(&Training, input());

@@ -8,7 +8,7 @@ use serde_json::json;
 const TOOLS: CaseTools = CaseTools;
 const NAMES: [&str; 4] = ["case_overview", "case_findings", "case_query", "case_review"];
 
-/// They read: nothing is asked before them, and what is cut off is done again.
+/// The tools only read: no call asks for approval, and an interrupted call is run again.
 #[test]
 fn each_reads() {
     let reads = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };

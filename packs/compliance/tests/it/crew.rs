@@ -1,5 +1,5 @@
-//! A crew whose tools work in the folder of a case: the shipped `compliance`, from its start to what was released (contracts
-//! D1, D3, D4).
+//! The shipped crew `compliance` over the crew edge, with the folder of a case, from its start to the released report
+//! (contracts D1, D3, D4).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -30,7 +30,7 @@ async fn wait_state(server: &TestServer, task: &str, state: &str) -> Value {
     .await
 }
 
-/// A folder of cases, with one that is whole: `T123`.
+/// Returns a folder of cases with the complete case `T123`.
 fn cases() -> TempDir {
     let cases = tempfile::tempdir().unwrap();
     let whole = cases.path().join("T123");
@@ -64,7 +64,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     let (task, review) = (run["task_id"].as_str().unwrap(), run["result"]["review_id"].clone());
     assert_eq!(asked(&model), [2, 2, 2, 2, 0], "the report waits");
 
-    // Whom the case names has a number before anything is written down.
+    // People of the case have numbers before anything is journalled.
     let heard = model.requests_of("nlq_translator")[0].texts().join("\n");
     assert!(heard.contains("What about customer 1, customer 1?") && heard.contains("customer 2"), "{heard}");
     let inputs = get(&server, &format!("/crew/status/{task}")).await["inputs"].clone();
@@ -76,7 +76,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
         assert!(!begun.contains(name) && !spoken.iter().any(|text| text.contains(name)), "{name}: {begun}");
     }
 
-    // The pause outlives the server.
+    // The pause survives a restart of the server.
     server.restart().await;
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let report = shown["details"]["content"].clone();
@@ -90,7 +90,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     assert_eq!(asked(&model), [2, 2, 2, 2, 1], "nobody is asked again");
 }
 
-/// Who asks nothing has everything looked at, today; a rejection releases nothing.
+/// Without a question or a day the whole case is examined as of today. A rejection releases no report.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_case_alone_is_enough_to_begin() {
     let (model, cases) = (crew().await, cases());
@@ -111,7 +111,7 @@ async fn a_case_alone_is_enough_to_begin() {
     assert_eq!(asked(&model)[4], 0);
 }
 
-/// Without a model the agents play their script: the findings and the pause are real, and every answer says so.
+/// Without a model the agents play their script. The findings and the pause are real; every answer names the rehearsal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_model_the_crew_rehearses_and_says_so() {
     let cases = cases();
@@ -173,7 +173,7 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
     assert!(told["detail"].as_str().unwrap().contains("start the server with CREW_CASES"), "{told}");
 }
 
-/// A crew that takes something else than a task in words: its agents read all of it.
+/// Crew whose input is not a task in words. Its agents read all of the input.
 const ASKED: &str = "
 name: asked
 input:
@@ -187,7 +187,7 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ";
 
-/// A crew without a case: its task is in words.
+/// Crew without a case. Its task is in words.
 const FRAUD: &str = "
 name: fraud
 agents:
@@ -196,18 +196,18 @@ phases:
   - {id: report, kind: one_shot, agent: fraud_writer}
 ";
 
-/// Who erases names whom a task is about as they were named when it was started. No agent reads it.
+/// A task is erased under the name that its start gave to the subject. No agent reads that name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_erased_by_whom_it_is_about() {
     let (model, cases) = (crew().await, cases());
-    // The run must not complete before it is cancelled.
+    // Keeps the run from completing before it is cancelled.
     model.push("fraud_writer", Scripted::hang());
     let setup = with(&cases).workflow("asked", ASKED).workflow("fraud", FRAUD);
     let server = setup.model(&model).start().await;
     let of_case = |words: &str, subject: &str| json!({"case": "T123", "as_of": "2026-03-31", words: "Any about C-1001?", "subject": subject});
     let mut tasks = Vec::new();
     for (crew, inputs, waits) in [
-        // In words beside the other inputs; as the workflow takes them; and of a crew without a case.
+        // In words with other inputs; in the form of the workflow; and for a crew without a case.
         ("compliance", of_case("query", "C-1001"), true),
         ("compliance", of_case("task", "Rowan Elder"), false),
         ("fraud", json!({"query": "Any?", "subject": "customer 1"}), false),
@@ -235,7 +235,7 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     let body = json!({"crew_name": "asked", "inputs": of_case("question", "C-1001")});
     let (status, told) = post(&server, "/crew/run", &body).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/subject")), "{told}");
-    // What erasing would not find.
+    // Subjects that erasing would not find.
     for subject in [json!(7), json!(" "), json!("a\nb"), json!("x".repeat(257)), json!({"id": "C-1001"})] {
         let body = json!({"crew_name": "fraud", "inputs": {"query": "Any?", "subject": subject}});
         let (status, told) = post(&server, "/crew/run", &body).await;
@@ -243,7 +243,7 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     }
 }
 
-/// The name of the folder is in facts, which nobody erases: one that names somebody starts nothing.
+/// The name of the folder is in facts, which are never erased. A folder that names a person of the case is rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     let (model, cases) = (crew().await, cases());
@@ -273,7 +273,7 @@ async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     assert_eq!(get(&server, "/crew/tasks").await["count"], 0);
 }
 
-/// A case that is archived after its task has started changes nothing of what a repeat is told.
+/// Archiving a case after its task has started does not change the answer to a repeated request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_the_same_task_whatever_has_become_of_its_case() {
     let (model, cases) = (crew().await, cases());

@@ -1,4 +1,4 @@
-//! The compliance crew at a terminal: a case of one's own, the pause, the files of what was released (contract D1, D3).
+//! The compliance crew at a terminal: a person's own case, the pause, and the released files (contract D1, D3).
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// The case that `init` writes; agents who say one sentence each.
+    /// Creates the case that `init` writes, and agents that say one sentence each.
     fn new() -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -57,7 +57,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The server goes while the report is held; whoever comes back releases it, and its files are what was shown.
+/// The server stops while the report is held. The report is released later, and its files are those that were shown.
 #[test]
 fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     let stage = Stage::new();
@@ -106,7 +106,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
         "{page}"
     );
 
-    // What was shown, as the journal has it.
+    // The journal has the shown text.
     let serving = stage.home.serve(&[]);
     let told = stage.home.run(&["show", &run]).out;
     assert_eq!(told.matches("# Compliance report\n").count(), 1, "once, as text: {told}");
@@ -129,7 +129,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     }
 }
 
-/// `decide` asks whoever is at a terminal once more, and a script never.
+/// `decide` asks a person at a terminal for confirmation, and never asks a script.
 #[test]
 fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
     let stage = Stage::new();
@@ -146,7 +146,7 @@ fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
         assert_eq!(held["risk"]["level"], "critical");
         let decide = ["decide", held["id"].as_str().unwrap(), "approve"];
         if at_terminal {
-            // What became of it meanwhile was not read by whoever says yes.
+            // The interrupt changed after it was shown, so the confirmation is rejected.
             let mut terminal = Terminal::open(&stage.home, &decide, &[]);
             terminal.expect("y sends it, anything else does not> ");
             let reassigned = stage.home.run(&["reassign", decide[1], "--to", "operator"]);
@@ -201,7 +201,7 @@ fn a_case_in_which_nothing_is_found_holds_nobody_up() {
     assert_eq!((&summary["released"]["held_back"], &summary["findings"]), (&json!(false), &json!(0)));
     assert!(read(&stage.file("report/report.md")).contains("Nothing held it back."));
 
-    // A file of somebody's own is never written over.
+    // A person's own file is never overwritten.
     std::fs::remove_file(stage.file("report/summary.json")).unwrap();
     let ran = stage.home.run(&stage.run(&[]));
     assert_eq!(ran.code, 2);
@@ -242,7 +242,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
     }
 }
 
-/// The demo in rehearsal: the words are scripted, the findings and the pause are real.
+/// The demo in rehearsal: the texts are scripted, the findings and the pause are real.
 #[test]
 fn the_demo_ends_with_the_report_that_was_released() {
     let home = Home::new();
@@ -255,7 +255,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     assert!(card.contains("Holding short: review") && card.contains("F9 sanctions: customer 8"), "{card}");
     assert!(card.contains("findings │ - amount_with_indicators: "), "a line each: {card}");
     terminal.type_line("1");
-    // It is critical: no key alone releases it.
+    // The risk is critical: no single key releases the report.
     let shown = terminal.expect("y sends it");
     assert!(shown.contains("the risk is CRITICAL"), "{shown}");
     terminal.type_line("");
@@ -263,7 +263,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     terminal.expect("y sends it");
     terminal.type_line("y");
     let end = terminal.expect("✓ Completed.");
-    // Whoever's words these are is at work by then, and nobody else.
+    // Only the agent that wrote this text is running by then.
     let (_, writes) = end.split_once("The report answers").expect("the writer is heard");
     assert!(!writes.contains("compliance_checker") && !writes.contains("at work"), "{writes}");
     let (code, rest) = terminal.end();

@@ -1,4 +1,4 @@
-//! The tools of agents that work on a compliance case, over the sample: what they tell, what is held, what is refused.
+//! The tools for a compliance case over the sample: their results, the held report, and rejected input.
 
 use std::os::unix::fs::symlink;
 
@@ -61,7 +61,7 @@ async fn sums_and_findings_are_told() {
     assert!(failed(&bench, "case_review", json!({ "force": true })).await.starts_with("bad_arguments"));
 }
 
-/// Somebody in the case may be called as a member of what is said: the question stays one.
+/// A person of the case may be called like a member of the input. The question stays the question.
 #[test]
 fn what_is_asked_stays_what_is_asked_whoever_is_called_so() {
     let bench = bench(input());
@@ -93,7 +93,7 @@ async fn a_report_is_held_where_a_rule_says_so() {
     quiet.put("customers.csv", "id,name,country,pep\nC,Ash,DE,no\n");
     quiet.put("watchlist.csv", "id,name,list\n");
     assert!(done(&quiet, "case_review", json!({})).await.contains("Nothing held it back."));
-    // Rules of the case's own are a reason by themselves.
+    // A case's own rules are a reason by themselves.
     quiet.put("rules.yaml", holdshort_compliance::casework::Rules::text());
     let Outcome::Held(held) = quiet.run("case_review", json!({})).await else { panic!("not held") };
     assert_eq!(held.findings, ["own_rules: The case brings rules of its own."]);

@@ -1,5 +1,5 @@
-//! Files of training data: the first line is the name of the file, what follows its bytes. Of a `records.fit` these
-//! are the records alone, and get a header and CRCs here: no mutation would hit them.
+//! Files of training data: the first line is the name of the file, the rest is its bytes. A `records.fit` holds records
+//! only. Header and CRCs are added here, as mutations would never produce valid ones.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
@@ -14,7 +14,7 @@ pub(crate) fn training(bytes: &[u8]) {
     let file = File { name, bytes: &whole };
     let reading = read(&[file], &Options::default());
     is_told(&reading);
-    // Once more, and twice: nothing else is read.
+    // Read again, and twice at once: the result must be equal.
     let again = read(&[file, file], &Options::default());
     assert_eq!(again.season.activities, reading.season.activities);
     assert_eq!(again.season.days, reading.season.days);
@@ -35,7 +35,7 @@ fn is_told(reading: &Reading) {
     }
 }
 
-/// Whatever was read: a metric is a number, or a reason.
+/// Checks that each metric of a reading is a number or a reason.
 fn has_metrics(reading: &Reading) {
     let season = &reading.season;
     let days = season.activities.iter().map(holdshort_coach::training::Activity::day);
@@ -77,7 +77,7 @@ fn has_metrics(reading: &Reading) {
     assert!(numbers.iter().all(|number| number.is_finite()), "{numbers:?}");
 }
 
-/// A FIT file of these records.
+/// Returns a FIT file with these records.
 fn fit(records: &[u8]) -> Vec<u8> {
     let mut file = vec![12, 0x20, 0x54, 0x08];
     file.extend(u32::try_from(records.len()).unwrap_or_default().to_le_bytes());

@@ -1,4 +1,5 @@
-//! Charts as they are drawn: `golden/` holds each; `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach charts` writes them.
+//! Charts as drawn, one in each file of `golden/`.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach charts` writes these files.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::report::markup;
 
 const DAY: Date = date(2026, 2, 27);
 
-/// The chart on the page.
+/// Returns the chart as drawn on a page.
 fn draw(chart: Chart) -> String {
     let mut report = Report::new("Charts", "Ada", DAY);
     report.charts = vec![chart];
@@ -53,7 +54,7 @@ fn zones(zones: &[&str], rows: &[(&str, &[f64])]) -> Chart {
     })
 }
 
-/// One of each, and what may be wrong with their data.
+/// Returns one chart of each kind, and charts with faulty data.
 fn charts() -> Vec<(&'static str, Chart)> {
     let some = Some;
     let band = Band { name: "normal".to_owned(), low: 46.0, high: 49.5 };
@@ -143,7 +144,7 @@ fn no_data_is_said_in_words() {
     }
 }
 
-/// The drawn line of the first series: each gap begins a new part.
+/// The line of the first series begins a new part after each gap.
 #[test]
 fn a_gap_is_a_gap_and_one_day_between_two_is_a_point() {
     let values = [Some(1.0), Some(2.0), None, Some(3.0), None, Some(1.0), Some(2.0)];
@@ -177,7 +178,7 @@ fn every_chart_stays_within_its_drawing() {
     }
 }
 
-/// The labels of an axis, from the lowest.
+/// Returns the labels of an axis, from the lowest.
 fn ticks(unit: &str, low: f64, high: f64) -> Vec<String> {
     let drawn = draw(Chart::Lines(lines(unit, vec![series("x", &[Some(low), Some(high)])])));
     drawn
@@ -230,7 +231,7 @@ fn more_than_can_be_drawn_is_said_and_in_the_table() {
     assert!(drawn.contains("The last 53 of 60 bars are shown."));
 }
 
-/// Dashes and hatches: without colours no two are the same.
+/// Dashes and hatches tell all parts apart without colours.
 #[test]
 fn parts_differ_without_colours() {
     let many = (0..6).map(|at| series("x", &[Some(f64::from(at)), Some(1.0)])).collect();
@@ -249,7 +250,7 @@ fn parts_differ_without_colours() {
     assert_eq!(hatches.len(), 6);
 }
 
-/// A number that stands in a chart may be written of it.
+/// An agent may write each number of a chart without a mark.
 #[test]
 fn numbers_of_charts_are_known() {
     let mut report = Report::new("Charts", "Ada", DAY);

@@ -1,13 +1,13 @@
-//! Reads a page as XML: it is well-formed, and what is in it is counted.
+//! Reads a page as XML: checks that it is well-formed, and counts its elements.
 
 use std::collections::BTreeSet;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// Elements that have no end in HTML.
+/// Elements that have no end tag in HTML.
 const VOID: [&str; 4] = ["meta", "br", "hr", "path"];
-/// Elements that end a paragraph where HTML is read.
+/// Elements that end a paragraph in HTML.
 const BLOCKS: [&str; 16] = [
     "p",
     "ul",
@@ -27,16 +27,16 @@ const BLOCKS: [&str; 16] = [
     "figure",
 ];
 
-/// What a page holds.
+/// Content of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// Every element, in the order of the page.
+    /// Elements in the order of the page.
     pub elements: Vec<String>,
     /// Attributes with their elements: `a href=#charts`.
     pub attributes: Vec<String>,
-    /// The text of everything but the style.
+    /// Text of the page, without the style.
     pub text: String,
-    /// How deep elements lie in one another.
+    /// Depth of nested elements.
     pub depth: usize,
 }
 
@@ -50,7 +50,7 @@ impl Page {
     }
 }
 
-/// Reads a page; fails where HTML would be read in another way than XML.
+/// Reads a page. Fails if HTML would be parsed differently from XML.
 pub(crate) fn read(html: &str) -> Page {
     let mut page = Page::default();
     let mut open: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Reports as a specification: which numbers are traced, what of a text becomes an element, how charts are drawn.
+//! Reports as a specification: the traced numbers, the elements that texts become, and the drawn charts.
 
 mod charts;
 mod markup;

@@ -87,7 +87,7 @@ fn an_answer_of_a_megabyte_is_cut_and_counted() {
     assert!(html.len() < 400_000);
 }
 
-/// The contrast of two colours as WCAG 2 has it.
+/// Returns the contrast of two colours as WCAG 2 defines it.
 fn contrast(one: &str, other: &str) -> f64 {
     let luminance = |color: &str| {
         let channel = |at: usize| {
@@ -138,7 +138,7 @@ fn the_contrast_is_aa_in_both_themes() {
     }
 }
 
-/// What the page lacks stands on it: whoever reads a number has to know what was left out of it.
+/// The page reports its gaps: readers must know what was left out of a number.
 #[test]
 fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     let mut report = sample::report();
@@ -177,7 +177,7 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     assert!(!plain.contains("What could not be"), "a part without content is not there");
 }
 
-/// What stands in the data is listed with its places, and a number in a text leads there, whatever emphasis cuts it.
+/// A number in a text links to its places in the data, even if emphasis cuts the number.
 #[test]
 fn a_number_leads_to_where_it_stands_in_the_data() {
     let given = |label: &str, value: f64, unit: &str, place: &str| Given {
@@ -223,15 +223,15 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
-    // One digit says nothing of where it is from.
+    // A single digit does not show where it comes from.
     assert!(!page.contains("exertion 7 CR-10"), "{page}");
     assert_eq!(page.matches("<tr id=\"found-").count(), 3, "{page}");
     assert_eq!(page.matches("<mark class=\"untraced\" title").count(), 1, "{page}");
-    // What a plan proposes is not looked up.
+    // Numbers that a plan proposes are not looked up.
     assert_eq!(page.matches("<a class=\"found\"").count(), 5, "{page}");
 }
 
-/// A value of the data is named only where it has the unit that is written, and is what a reader takes the number for.
+/// A number links only to values with its unit that a reader would accept for it.
 #[test]
 fn a_number_leads_to_no_value_of_another_unit_or_size() {
     let given = |label: &str, value: f64, unit: &str| Given {

@@ -1,4 +1,4 @@
-//! What of an agent's text becomes an element: a closed set, in its section, whatever the text is.
+//! Elements that an agent's text becomes: a closed set, within its section, for every text.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn report(text: &str, plans: bool) -> Report {
     report
 }
 
-/// The HTML that a text becomes.
+/// Returns the HTML of a text.
 fn prose(text: &str) -> String {
     section(&html(&report(text, true)))
 }
@@ -34,7 +34,7 @@ fn section(html: &str) -> String {
     prose.trim().to_owned()
 }
 
-/// Whatever an agent may write there are these elements and no others.
+/// All elements that a page may have, for every text of an agent.
 const ELEMENTS: [&str; 24] = [
     "a",
     "blockquote",
@@ -74,7 +74,7 @@ fn stays_in_its_section(text: &str) -> markup::Page {
         (page.count("section"), page.count("main"), page.count("h1"), page.count("style")),
         (2, 1, 1, 1)
     );
-    // Those of the contents lead into the page.
+    // Links of the contents lead into the page.
     assert!(page.attributes.iter().filter(|it| it.starts_with("a ")).all(|it| it.starts_with("a href=#")));
     let handlers = page.attributes.iter().filter(|it| it.contains(" on") || it.contains(" src="));
     assert_eq!(handlers.count(), 0);
@@ -174,7 +174,7 @@ fn what_would_not_be_seen_is_made_visible() {
     assert!(page.contains("&lt;/div&gt;\\u{7}"));
 }
 
-/// The parser is asked no question that takes it longer than the text is long, and the page stays in proportion.
+/// The time to parse a text grows with its length only, and so does the page.
 #[test]
 fn a_megabyte_of_anything_is_bounded() {
     let deep = "> ".repeat(30_000) + &"\n".repeat(60_000);
@@ -229,7 +229,7 @@ fn numbers_that_are_not_known_are_marked_and_counted() {
     let shown = section(&page);
     assert!(shown.starts_with("<p>Ran 10 km in <strong>4</strong>2:15, <code>"), "{shown}");
     assert!(shown.contains(&format!("<code>{mark}9</mark></code> times.")), "{shown}");
-    // The column of minutes is known: 42:15. The one of kilograms is not.
+    // 42 in the column of minutes matches 42:15. 42 in the column of kilograms is unknown.
     assert!(shown.contains(&format!("<tr><td>42</td><td>{mark}42</mark></td></tr>")), "{shown}");
     assert!(page.contains("2 numbers are marked: no tool result and no input has them."));
     assert!(page.contains("2 were not found."));

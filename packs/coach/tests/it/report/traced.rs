@@ -1,4 +1,4 @@
-//! Which written numbers are known: a table of what is known, what is written, and what of it is marked.
+//! Numbers that are traced: tables of known numbers, written texts, and the marks in them.
 
 use holdshort_coach::report::{Known, Quantity, untraced};
 use jiff::civil::date;
@@ -53,7 +53,7 @@ fn a_rounding_is_traced_and_a_near_miss_is_not() {
             ("61.44 or 61.5 or 62 or 60", &["61.44", "61.5", "62", "60"]),
             ("61.4490 has more digits than is known, and the same value", &[]),
             ("61.4491", &["61.4491"]),
-            // Half up, and half to even: 3 is the rounding of 3.5 in neither.
+            // Half up and half to even: neither rounds 3.5 to 3.
             ("2 and 3", &[]),
             ("3.4 and 4", &["3.4"]),
             ("1", &["1"]),
@@ -249,7 +249,7 @@ fn ranges_are_in_order_and_on_characters() {
     }
 }
 
-/// Chains, long words and long lines: none of them is looked at again for each of its digits.
+/// Long chains, words and lines are not scanned again for each of their digits.
 #[test]
 fn a_long_text_of_anything_is_read() {
     let known = known();

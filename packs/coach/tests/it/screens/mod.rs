@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 pub(crate) const AGENTS: [&str; 6] =
     ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
 
-/// Where a part of an answer may be typed: what is typed before it is dropped.
+/// Prompt for a part of an answer. Input before it is dropped.
 pub(crate) const ANSWER: &str = "your answer> ";
 
 pub(crate) const CONFIG: &str = "
@@ -28,7 +28,7 @@ context: {analysis: A week abroad in March.}
 output: {directory: report}
 ";
 
-/// What a run that has completed leaves (contract E38).
+/// Files of a completed run (contract E38).
 const FILES: [&str; 9] = [
     "activity_result.md",
     "analysis.html",
@@ -49,7 +49,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A configuration with the sample's data; agents who say one sentence each.
+    /// Creates a configuration with the sample's data, and agents that say one sentence each.
     pub(crate) fn new(config: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -95,7 +95,7 @@ impl Stage {
         serde_json::from_str(&self.file("summary.json")).unwrap()
     }
 
-    /// Tools that an agent's first request offers.
+    /// Returns the tools that an agent's first request offers.
     fn offered(&self, agent: &str) -> Vec<String> {
         self.model.requests_of(agent)[0].tools()
     }
@@ -121,7 +121,7 @@ pub(crate) fn asks(question: &str, context: &str) -> Scripted {
     Scripted::call("ask_human", json!({ "question": question, "context": context }))
 }
 
-/// Case 33: the answer is the tool's result, and the agent goes on with it.
+/// Case 33: the answer is the tool's result, and the agent continues with it.
 #[test]
 fn an_agent_asks_and_goes_on_with_the_answer() {
     let stage = Stage::new(CONFIG);
@@ -174,7 +174,7 @@ fn an_agent_asks_and_goes_on_with_the_answer() {
     assert!(summary.as_object().unwrap().contains_key("total_cost_usd"), "{summary}");
     let page = stage.file("analysis.html");
     assert!(page.contains("Why was last week so hard?"), "{page}");
-    // What a tool computed is in the table; what none computed is marked.
+    // A computed number is in the table. A number that no tool computed is marked.
     assert!(page.contains("load ratio") && page.contains("<mark class=\"untraced\""), "{page}");
     let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
     assert!(marked.contains("77.7"), "{marked}");
@@ -199,7 +199,7 @@ fn questions_side_by_side_are_numbered() {
         let question = format!("What of {agent}?");
         stage.plays(agent, vec![asks(&question, ""), Scripted::text("Thank you.")]);
     }
-    // Nobody is at the terminal: both wait, and are there when somebody attaches.
+    // Without a person at the terminal both questions wait until a terminal attaches.
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(
@@ -234,8 +234,8 @@ fn questions_side_by_side_are_numbered() {
     assert_eq!(stage.model.requests_of("physiology").len(), 1, "what was done is not done again");
 }
 
-/// An agent may ask again (contract C3). The whole words quit, exit and cancel leave for good, in any case; nothing else
-/// does (contract C4, E15).
+/// An agent may ask again (contract C3). Only the whole words quit, exit and cancel end the run, in any case (contract
+/// C4, E15).
 #[test]
 fn leaving_words_cancel_and_keep_what_there_is() {
     for word in ["QUIT", "Exit", "cancel"] {
@@ -262,7 +262,7 @@ fn leaving_words_cancel_and_keep_what_there_is() {
     }
 }
 
-/// An empty line is asked about once, and then taken (contract E14).
+/// After an empty line the question is asked once more. A second empty line is accepted (contract E14).
 #[test]
 fn an_empty_answer_is_asked_again_once() {
     let stage = Stage::new(CONFIG);
@@ -279,7 +279,7 @@ fn an_empty_answer_is_asked_again_once() {
     assert_eq!(requests[1].texts().last().map(String::as_str), Some("No response provided"));
 }
 
-/// An answer of data is asked for part by part, and shown back before it is sent.
+/// An answer that is data is asked for part by part, and shown before it is sent.
 #[test]
 fn a_typed_answer_is_filled_in_part_by_part() {
     let stage = Stage::new(CONFIG);
@@ -309,7 +309,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     terminal.type_line("");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("7.5") && shown.contains("bad"), "{shown}");
-    // A part that is typed here drops none of those before it.
+    // Typing one part keeps the parts before it.
     terminal.type_line("1");
     terminal.expect("Enter sends what is shown");
     terminal.expect("Enter sends it");
@@ -320,7 +320,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), json!({ "hours": 7.5, "quality": "bad" }));
 }
 
-/// Case 34: killed while a question is open; nothing that was done before it is done again (contract C5).
+/// Case 34: after a kill during an open question no completed work is repeated (contract C5).
 #[test]
 fn a_question_outlives_its_process() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {enable_plotting: true, "));
@@ -366,7 +366,8 @@ fn a_question_outlives_its_process() {
     );
 }
 
-/// Where the terminal goes away the run is left, as with Ctrl-C: it waits, what there is is saved, and the way back is said.
+/// A terminal that hangs up leaves the run, as with Ctrl-C: the run waits, its files are saved, and the command to
+/// return is printed.
 #[test]
 fn a_terminal_that_hangs_up_leaves_the_run() {
     let stage = Stage::new(CONFIG);
@@ -381,7 +382,7 @@ fn a_terminal_that_hangs_up_leaves_the_run() {
     assert!(rest.contains("as far as it came"), "{rest}");
 }
 
-/// Case 35: nobody is asked, the tool is absent, and what agents assume is in the summary (contract C2, E39).
+/// Case 35: no question is asked, the tool is absent, and the summary has the agents' assumptions (contract C2, E39).
 #[test]
 fn with_asking_off_nothing_asks() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {hitl_enabled: false, "));
@@ -394,7 +395,7 @@ fn with_asking_off_nothing_asks() {
             Scripted::text("Done. Should I go on?"),
         ],
     );
-    // A person is there, and could be asked.
+    // A person is at the terminal and could be asked.
     let mut terminal = stage.terminal();
     let screen = terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
@@ -408,7 +409,7 @@ fn with_asking_off_nothing_asks() {
     assert_eq!(stage.summary()["questions"], json!([]));
 }
 
-/// Case 36: one clear line, and nothing is started.
+/// Case 36: the error is one clear line, and no run is started.
 #[test]
 fn a_wrong_configuration_starts_nothing() {
     let home = Home::new();
@@ -466,7 +467,7 @@ fn a_wrong_configuration_starts_nothing() {
     assert!(ran.err.contains("--config coach.yaml"), "{ran:?}");
 }
 
-/// The template is a configuration, and is never written over a file.
+/// The template is a valid configuration, and never overwrites a file.
 #[test]
 fn the_template_is_written_once_and_works() {
     let home = Home::new();
@@ -484,7 +485,7 @@ fn the_template_is_written_once_and_works() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 
-    // Nothing that is made up reaches an agent, and nothing is kept under a made-up address.
+    // No invented value reaches an agent, and no data is kept under an invented address.
     let untouched = Stage::new(&template);
     let ran = untouched.home.run(&untouched.arguments(&[]));
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -527,7 +528,7 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(answered.len() >= 7, "{answered:?}");
 }
 
-/// Between its lines a question is read as any text is: no word is cut by the edge of the terminal.
+/// A question is wrapped like any text: no word is cut at the edge of the terminal.
 #[test]
 fn what_an_agent_asks_is_wrapped_at_blanks() {
     let stage = Stage::new(CONFIG);
@@ -546,7 +547,7 @@ fn what_an_agent_asks_is_wrapped_at_blanks() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// What other agents said while the question stood is told before it, and apart from it.
+/// Messages of other agents while a question is open are printed before the question, and apart from it.
 #[test]
 fn what_is_decided_elsewhere_is_told_with_its_decision() {
     let stage = Stage::new(CONFIG);
@@ -568,7 +569,7 @@ fn what_is_decided_elsewhere_is_told_with_its_decision() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// While one agent asks, a person sees who works meanwhile; after the answer, who waits for whom and for how long.
+/// While one agent asks, the terminal shows which agents work. After the answer it shows which agents wait, and why.
 #[test]
 fn a_person_sees_who_works_and_who_waits_for_whom() {
     let stage = Stage::new(CONFIG);
@@ -587,7 +588,7 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// What the athlete answered before is offered to the next run, with one key; it is shown back, and Enter sends it.
+/// An earlier answer of the athlete is offered to the next run with one key. It is shown, and Enter sends it.
 #[test]
 fn an_answer_that_was_given_before_is_taken_with_h() {
     let stage = Stage::new(CONFIG);

@@ -1,4 +1,4 @@
-//! Recordings and tables that are not as they should be: what the athlete is told of them.
+//! Faulty recordings and tables, and the reports of their faults to the athlete.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::training::fit_writer::{FitWriter, TEXT, U8, U32, finish_run, run, tim
 /// 2025-06-01T18:00:00Z.
 const START: i64 = 1_748_800_800;
 
-/// A run whose records have a field of an app on the device.
+/// Returns a run whose records have a developer field.
 fn with_fields_of_apps() -> Vec<u8> {
     let mut writer = FitWriter::activity_file();
     writer.define(4, 206, &[(0, 1, U8), (1, 1, U8), (2, 1, U8), (3, 10, TEXT)]);
@@ -24,7 +24,7 @@ fn with_fields_of_apps() -> Vec<u8> {
     writer.finish()
 }
 
-/// What is wrong with recordings and tables is told with its file, and what can be read of them counts.
+/// Faults of recordings and tables are reported with their file, and their readable content is used.
 #[test]
 fn what_is_wrong_with_recordings_and_tables_is_told() {
     let stage = Stage::new(CONFIG);

@@ -1,4 +1,4 @@
-//! What a coach tells the athlete beside its words: what was not read, which files are whose, and what a model is told.
+//! Information for the athlete besides the agents' texts: unread data, ownership of files, and prompts of the models.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{AGENTS, ANSWER, CONFIG, Stage, asks};
 
-/// Files that can not be read, and a table that is wrong in every line, beside the sample.
+/// Adds unreadable files, and a table with an error in every line, to the sample.
 fn spoil(stage: &Stage) {
     let data = stage.home.path().join("data");
     let put = |name: &str, bytes: &[u8]| std::fs::write(data.join(name), bytes).unwrap();
@@ -23,7 +23,7 @@ fn spoil(stage: &Stage) {
     put("rows.csv", format!("date,weight_kg\n{}", "yesterday,70\n".repeat(70)).as_bytes());
 }
 
-/// A file that is not read makes its day a day of rest: the athlete is told before the agents start, and in every file.
+/// Unread files make days look like rest days. They are reported before the agents start, and in every file of the run.
 #[test]
 fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     let stage = Stage::new(CONFIG);
@@ -66,7 +66,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
 }
 
-/// A start in the hour that a change of the clock skips, and one in the hour that is there twice, are told everywhere.
+/// Starts in the hour that a clock change skips or repeats are reported everywhere.
 #[test]
 fn starts_that_the_clock_did_not_show_once_are_told() {
     let stage = Stage::new(&CONFIG.replace("sex: female", "sex: female, time_zone: Europe/Berlin"));
@@ -94,7 +94,7 @@ fn starts_that_the_clock_did_not_show_once_are_told() {
     }
 }
 
-/// The page of the plans draws what is planned beside what was done. The later plan counts, week by week.
+/// The page of the plans draws planned weeks next to completed weeks. The later plan wins, week by week.
 #[test]
 fn planned_weeks_are_drawn_beside_those_that_were_done() {
     let stage = Stage::new(CONFIG);
@@ -117,7 +117,7 @@ fn planned_weeks_are_drawn_beside_those_that_were_done() {
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
 }
 
-/// More than is read: it is told before anything starts, and the newest files count.
+/// Data beyond the limit is reported before the run starts, and the newest files are read.
 #[test]
 fn too_much_data_is_told_before_the_start() {
     let stage = Stage::new(CONFIG);
@@ -134,7 +134,7 @@ fn too_much_data_is_told_before_the_start() {
     assert!(!stage.summary()["not_read"].is_null());
 }
 
-/// Numbers that an agent was given of a data file are no inventions.
+/// Numbers that an agent was given from a data file are not marked.
 #[test]
 fn numbers_of_a_data_file_are_not_marked() {
     let stage = Stage::new(CONFIG);
@@ -168,7 +168,7 @@ fn listed(summary: &Value) -> Vec<String> {
     listed
 }
 
-/// The folder holds what one run wrote, and nobody's own file is written over (contract C9).
+/// The folder holds the files of one run, and a person's own file is never overwritten (contract C9).
 #[test]
 fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     let stage = Stage::new(CONFIG);
@@ -181,7 +181,7 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     assert!(report.join("physiology_result.md").exists());
     std::fs::write(report.join("notes.md"), "mine").unwrap();
 
-    // This one comes less far.
+    // The second run stops earlier than the first.
     stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
     stage.plays("activity", vec![asks("Why?", ""), Scripted::text("All easy.")]);
     stage.plays("physiology", vec![asks("Why?", ""), Scripted::text("All well.")]);
@@ -200,8 +200,8 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     assert_eq!(std::fs::read_to_string(report.join("synthesis.md")).unwrap(), "my own");
 }
 
-/// The report of a run that has completed is replaced by nothing less: what is left before its end has a folder of its
-/// own, until it completes.
+/// Only a completed run replaces the report of a completed run. A run that is left before its end has a folder of its
+/// own until it completes.
 #[test]
 fn a_finished_report_outlives_a_run_that_is_left() {
     let stage = Stage::new(CONFIG);
@@ -239,14 +239,14 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     assert!(stage.file("synthesis.md").contains("The second part of synthesis."));
 }
 
-/// A start that fails leaves no folder behind.
+/// A failed start leaves no folder behind.
 #[test]
 fn a_start_that_fails_leaves_no_empty_folder() {
     let stage = Stage::new(&CONFIG.replace("{directory: report}", "{directory: reports/spring}"));
     let ran = stage.home.run(&["run", "coach", "--config", &stage.config]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(!stage.home.path().join("reports").exists());
-    // This server only rehearses: it refuses the start.
+    // This server only has the rehearsal model, so it rejects the start.
     let serving = stage.home.serve(&[]);
     let ran = stage.home.run(&["run", "coach", "--config", &stage.config, "--model", "scripted"]);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -254,7 +254,7 @@ fn a_start_that_fails_leaves_no_empty_folder() {
     drop(serving);
 }
 
-/// With asking off no word of a prompt tells an agent to ask; with it on each is told when to (contract C2).
+/// With asking off no prompt tells an agent to ask. With asking on each prompt says when to ask (contract C2).
 #[test]
 fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
     for (asks, config) in [
@@ -282,7 +282,7 @@ fn a_model_of_the_configuration_is_enough() {
     assert_eq!(stage.model.requests_of("metrics")[0].body["model"], json!("big-model"));
 }
 
-/// Left to a server, the command that goes on with it names the folder of the files.
+/// For a detached run, the printed command to continue names the folder of the files.
 #[test]
 fn a_detached_run_is_told_with_its_folder() {
     let stage = Stage::new(CONFIG);
@@ -293,7 +293,7 @@ fn a_detached_run_is_told_with_its_folder() {
     drop(serving);
 }
 
-/// The script of the demo quotes what was answered, whatever words are in it.
+/// The demo's script quotes the answers, whatever their words are.
 #[test]
 fn the_demo_does_not_turn_an_answer_around() {
     let home = Home::new();
@@ -327,7 +327,7 @@ fn the_demo_does_not_turn_an_answer_around() {
     let _: Value = serde_json::from_str(&read("summary.json")).unwrap();
 }
 
-/// Sections with nothing below their key, and a day with a time, are what people write.
+/// Sections without content, and a day with a time, are accepted.
 #[test]
 fn empty_sections_and_a_day_with_a_time_are_taken() {
     let config = CONFIG
@@ -340,7 +340,7 @@ fn empty_sections_and_a_day_with_a_time_are_taken() {
     assert!(stage.file("planning.html").contains("Written by the agent season_planner"));
 }
 
-/// Left while an agent is at work: nothing goes on by itself, and the summary does not say that it does.
+/// A run that is left while an agent works waits, and the summary says that it waits.
 #[test]
 fn a_run_that_is_left_is_said_to_wait() {
     let stage = Stage::new(CONFIG);
@@ -352,7 +352,7 @@ fn a_run_that_is_left_is_said_to_wait() {
     assert_eq!(stage.summary()["status"], json!("waiting"));
 }
 
-/// Choices that are numbers: what is typed is the choice that says it, and never one that stands in that place.
+/// For choices that are numbers, a typed number selects the choice with that text, never the choice at that position.
 #[test]
 fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     let stage = Stage::new(CONFIG);
@@ -367,7 +367,7 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     terminal.type_line("3");
     terminal.expect("✓ Answer: 3");
     terminal.expect(PROMPT);
-    // It is none of the choices: an answer of one's own is shown back.
+    // The typed number is not among the choices: a custom answer is shown before it is sent.
     terminal.type_line("7");
     terminal.expect("Enter sends it");
     terminal.type_line("#2");
@@ -381,8 +381,8 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     );
 }
 
-/// An answer that comes to no form: the options stand there by name, a number is the answer, and a skip is shown back. A
-/// refused answer is followed by the keys.
+/// For an answer without a form the options are listed by name. A number is the answer, and a skip is shown before it
+/// is sent. After a rejected answer the keys are shown.
 #[test]
 fn an_answer_of_json_is_no_entry_of_a_menu() {
     let stage = Stage::new(CONFIG);
@@ -414,7 +414,7 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     assert!(page.contains("<p class=\"said\">rpe: 2</p>"), "{page}");
 }
 
-/// A number that an analyst took from what it was given leads to its file and line; one that is nowhere is marked.
+/// A number from an analyst's data links to its file and line. A number that is in no data is marked.
 #[test]
 fn a_number_of_the_data_leads_to_its_file_and_line() {
     let stage = Stage::new(CONFIG);
@@ -439,8 +439,8 @@ fn a_number_of_the_data_leads_to_its_file_and_line() {
     assert!(marked.contains("98765"), "{marked}");
 }
 
-/// Texts of a person reach every agent as they stand, the mode chooses the model (contract E37), and a password goes
-/// nowhere. The ending of the file counts in any case.
+/// A person's texts reach every agent unchanged, the mode selects the model (contract E37), and a password goes
+/// nowhere. The ending of the file may have any case.
 #[test]
 fn what_the_configuration_says_reaches_the_agents() {
     for (mode, model) in [
@@ -486,7 +486,7 @@ fn what_the_configuration_says_reaches_the_agents() {
     }
 }
 
-/// Ctrl-C at a question, and the end of input, leave it open, and what there is so far is saved (contract C4, E14).
+/// Ctrl-C at a question and the end of input leave it open, and the files so far are saved (contract C4, E14).
 #[test]
 fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
     for key in ["\u{3}", "\u{4}"] {
@@ -508,14 +508,14 @@ fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
     }
 }
 
-/// Who leaves at one of several questions leaves all of them (contract C6).
+/// Leaving at one of several questions cancels all of them (contract C6).
 #[test]
 fn leaving_at_one_of_three_questions_cancels_all() {
     let stage = Stage::new(CONFIG);
     for agent in ["metrics", "activity", "physiology"] {
         stage.plays(agent, vec![asks(&format!("What of {agent}?"), ""), Scripted::text("Thank you.")]);
     }
-    // Nobody is at the terminal until all three are open.
+    // The first run has no terminal, and ends when all three questions are open.
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();

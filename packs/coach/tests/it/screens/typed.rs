@@ -1,4 +1,4 @@
-//! Answers of data that are too large to be asked for part by part.
+//! Answers with data that is too large to be asked for part by part.
 
 use holdshort_testkit::model::Scripted;
 use holdshort_testkit::terminal::PROMPT;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{CONFIG, Stage};
 
-/// 200 fields are typed as JSON: what does not fit is told with its place, and the question stays open.
+/// An answer of 200 fields is typed as JSON. Errors are reported with their place, and the question stays open.
 #[test]
 fn an_answer_of_200_fields_is_typed_as_json() {
     let stage = Stage::new(CONFIG);

@@ -1,4 +1,4 @@
-//! Seasons that no reader makes: whatever stands in one, a metric is a finite number or a reason, and nothing panics.
+//! Seasons that no reader produces: each metric is a finite number or a reason, and no call panics.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::training::generated::Random;
 use crate::training::tools::calls;
 
-/// A number that somebody may have written, or none that anybody can mean.
+/// Returns a plausible number or a meaningless one.
 fn number(random: &mut Random) -> f64 {
     const ODD: [f64; 18] = [
         0.0,
@@ -48,7 +48,7 @@ fn maybe(random: &mut Random) -> Option<f64> {
     (!random.once_in(4)).then(|| number(random))
 }
 
-/// A plausible value or any other.
+/// Returns a plausible value or any other number.
 fn known(measure: Measure, random: &mut Random) -> Known {
     let (least, most) = measure.plausible();
     let value = match random.below(4) {
@@ -80,7 +80,7 @@ fn activity(today: Date, random: &mut Random) -> Activity {
             measures.insert(measure, known(measure, random));
         }
     }
-    // Of any times, in any order.
+    // Samples with any times, in any order.
     let count = [0, 1, 2, 60, 200][random.below(5) as usize];
     let mut sample = |at: u32| Sample {
         at_s: if random.once_in(10) { number(random) } else { f64::from(at) },
@@ -128,7 +128,7 @@ fn athlete(random: &mut Random) -> Athlete {
     }
 }
 
-/// JSON writes what is no number as null.
+/// Returns true if the value has a null: JSON writes non-finite numbers as null.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -169,7 +169,7 @@ fn every_metric_of_any_season_is_finite_or_a_reason() {
             assert!(!has_null(&given), "seed {seed}: {given}");
         }
     }
-    // Nothing is finite for never being there.
+    // Each metric was computed often enough for the test to mean something.
     for metric in Metric::ALL {
         assert!(computed.get(metric).is_some_and(|times| *times > 20), "{}: {computed:?}", metric.name());
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::training::support::{codes, read_one};
 
-/// As upstream's extractor writes it, with the keys that are read and some that are not.
+/// Returns a file as upstream's extractor writes it, with keys that are read and keys that are not.
 pub(crate) fn sample() -> serde_json::Value {
     let activity = json!({
         "activity_id": 1, "activity_type": "trail_running", "activity_name": "Morning",
@@ -47,7 +47,7 @@ fn options() -> Options {
 #[test]
 fn json_and_yaml_say_the_same() {
     let json = serde_json::to_vec(&sample()).unwrap();
-    // JSON is YAML.
+    // JSON is valid YAML.
     let readings = ["data.json", "data.YAML"].map(|name| read(&[File { name, bytes: &json }], &options()));
     for reading in &readings {
         assert_eq!(codes(reading), [Code::SeveralSports, Code::NoHeartRate, Code::NoHeartRate]);
@@ -151,7 +151,7 @@ fn what_nests_too_deeply_is_refused() {
         let reading = read_one(name, text.as_bytes());
         assert_eq!(codes(&reading), [Code::TooNested], "{name}: {:?}", reading.problems);
     }
-    // Aliases that would make a billion of nine lines.
+    // Nine lines of aliases that would expand to a billion values.
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let before = format!("*a{}", level - 1);

@@ -1,6 +1,6 @@
 //! Writes FIT files for tests: definitions and data messages as bytes, with header and CRC.
 
-/// Base types as the protocol numbers them.
+/// Base types with their numbers in the protocol.
 pub(crate) const ENUM: u8 = 0x00;
 pub(crate) const U8: u8 = 0x02;
 pub(crate) const TEXT: u8 = 0x07;
@@ -16,7 +16,7 @@ pub(crate) struct FitWriter {
 }
 
 impl FitWriter {
-    /// Fields are number, size and base type.
+    /// Writes a definition. Fields are number, size and base type.
     pub(crate) fn define(&mut self, local: u8, number: u16, fields: &[(u8, u8, u8)]) -> &mut Self {
         self.data.extend([0x40 | local, 0, 0]);
         self.data.extend(number.to_le_bytes());
@@ -25,7 +25,7 @@ impl FitWriter {
         self
     }
 
-    /// The same with fields of apps: number, size and the app's index.
+    /// Writes a definition that also has developer fields: number, size and developer index.
     pub(crate) fn define_with_apps(
         &mut self,
         local: u8,
@@ -47,7 +47,7 @@ impl FitWriter {
         self
     }
 
-    /// With its header and CRC.
+    /// Returns the file with its header and CRC.
     pub(crate) fn finish(&self) -> Vec<u8> {
         let mut file = vec![14, 0x20, 0x54, 0x08];
         file.extend(u32::try_from(self.data.len()).unwrap().to_le_bytes());
@@ -58,7 +58,7 @@ impl FitWriter {
         file
     }
 
-    /// `file_id` of an activity: Python's readers want it.
+    /// Begins a file with the `file_id` of an activity, which Python's readers require.
     pub(crate) fn activity_file() -> Self {
         let mut writer = Self::default();
         writer.define(0, 0, &[(0, 1, ENUM), (1, 2, U16)]).message(0, &[&[4], &1_u16.to_le_bytes()]);
@@ -66,12 +66,12 @@ impl FitWriter {
     }
 }
 
-/// Seconds since 1970 as FIT writes them.
+/// Returns seconds since 1970 as FIT writes them.
 pub(crate) fn time(seconds: i64) -> [u8; 4] {
     u32::try_from(seconds - EPOCH).unwrap().to_le_bytes()
 }
 
-/// CRC-16/ARC, bit by bit.
+/// Computes the CRC-16/ARC bit by bit.
 fn crc(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0_u16, |crc, byte| {
         (0..8)
@@ -79,7 +79,7 @@ fn crc(bytes: &[u8]) -> u16 {
     })
 }
 
-/// A run: one session, a record a second, local time two hours ahead of UTC.
+/// Writes a run: one session, one record a second, local time two hours ahead of UTC.
 pub(crate) fn run(start: i64, rates: &[u8]) -> FitWriter {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8), (5, 4, U32), (6, 2, U16)]);
@@ -92,7 +92,7 @@ pub(crate) fn run(start: i64, rates: &[u8]) -> FitWriter {
     writer
 }
 
-/// The session and the activity of a run.
+/// Writes the session and the activity of a run.
 pub(crate) fn finish_run(writer: &mut FitWriter, start: i64, seconds: u32, sport: u8) {
     let end = start + i64::from(seconds);
     let session = [(253, 4, U32), (2, 4, U32), (5, 1, ENUM), (7, 4, U32), (8, 4, U32), (9, 4, U32)];

@@ -1,11 +1,11 @@
-//! Seasons by a seed: an athlete with sensors that fail, days without data and activities without heart rate.
+//! Seasons generated from a seed: sensors that fail, days without data, and activities without heart rate.
 
 use std::fmt::Write as _;
 
 use holdshort_coach::training::{Athlete, Sex};
 use jiff::civil::{Date, date};
 
-/// `SplitMix64`: Steele, Lea & Flood 2014.
+/// Generator `SplitMix64` (Steele, Lea & Flood 2014).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From `0` to `below`, without it.
+    /// Returns a number from `0` up to but not including `below`.
     pub(crate) fn below(&mut self, below: u32) -> u32 {
         u32::try_from(self.next() % u64::from(below)).unwrap()
     }
@@ -32,11 +32,11 @@ impl Random {
     }
 }
 
-/// Files of a season by name: one row or one element of each is one entry of `rows`, in any order.
+/// Files of a season by name. Each entry of the rows is one row or one element, in any order.
 pub(crate) struct Generated {
     /// Header and rows of tables.
     pub(crate) tables: Vec<(String, String, Vec<String>)>,
-    /// TCX files by their track points.
+    /// Sport and track points of TCX files.
     pub(crate) tracks: Vec<(String, String, Vec<String>)>,
     pub(crate) athlete: Athlete,
     pub(crate) as_of: Date,
@@ -81,7 +81,7 @@ impl Generated {
         Self { tables, tracks, athlete, as_of }
     }
 
-    /// The files, with their rows in the order in which they are here.
+    /// Returns the files, with their rows in the current order.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let tables =
             self.tables.iter().map(|(name, header, rows)| (name.clone(), header.clone() + &rows.concat()));
@@ -97,7 +97,7 @@ impl Generated {
     }
 }
 
-/// A cell that is empty now and then.
+/// Returns a cell that is sometimes empty.
 fn cell(random: &mut Random, empty_once_in: u32, value: impl std::fmt::Display) -> String {
     if random.once_in(empty_once_in) { String::new() } else { value.to_string() }
 }
@@ -113,10 +113,10 @@ fn day_row(day: Date, random: &mut Random) -> String {
     format!("{day};{}\n", cells.join(";"))
 }
 
-/// A start on that day, in one of three offsets.
+/// Returns a start on that day, in one of three offsets.
 fn start(day: Date, number: usize, random: &mut Random) -> String {
     let offset = ["+01:00", "+02:00", "-07:00"][random.below(3) as usize];
-    // No two are the same activity: a quarter of an hour apart at least.
+    // Starts are at least a quarter of an hour apart, so that all activities differ.
     let quarter = number % 64;
     format!("{day}T{:02}:{:02}:00{offset}", 5 + quarter / 4, quarter % 4 * 15)
 }

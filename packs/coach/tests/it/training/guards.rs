@@ -1,4 +1,4 @@
-//! What no formula was made for: a metric is a number, or a reason that says what it needs.
+//! Input that no formula is made for: each metric is a number, or a reason that names the missing input.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, power_tss, trimp};
@@ -26,13 +26,13 @@ fn season(log: &str) -> Season {
     read_utc("a.csv", log).season
 }
 
-/// An hour with an average heart rate and power.
+/// Returns an activity of an hour with an average heart rate and power.
 fn hour() -> Activity {
     let log = "start,sport,duration_min,avg_hr,avg_power_w\n2026-03-01T06:30:00Z,ride,60,150,200\n";
     season(log).activities.remove(0)
 }
 
-/// The need and what is said of it.
+/// Returns the need and the message of a missing metric.
 fn reason<T: std::fmt::Debug>(outcome: Outcome<T>) -> (Need, String) {
     let missing = outcome.unwrap_err();
     (missing.needs, missing.message)
@@ -61,7 +61,7 @@ fn a_maximal_heart_rate_that_is_not_above_the_resting_one_gives_no_reserve() {
         assert_eq!(reason(heart_rate_tss(&hour(), &profile)), expected);
         assert_eq!(reason(zones::of_reserve(&hour(), &profile)), expected);
     }
-    // The mean of days, and a maximum by age.
+    // The resting heart rate is the mean of days, and the maximum is estimated from the age.
     let days = "date,resting_hr\n2026-03-01,150\n".to_owned();
     let born = Athlete {
         max_heart_rate: None,
@@ -82,7 +82,7 @@ fn a_threshold_heart_rate_lies_between_rest_and_maximum() {
     }
 }
 
-/// 24.9 m/min need no oxygen by the formula of Daniels & Gilbert: there is no VDOT, and no time for one.
+/// The formula of Daniels & Gilbert gives 24.9 m/min no oxygen uptake: there is no VDOT, and no time for one.
 #[test]
 fn what_is_no_run_foretells_nothing() {
     assert_eq!(vdot(3_600.0, 1_400.0), None);
@@ -99,7 +99,7 @@ fn what_is_no_run_foretells_nothing() {
     {
         assert_eq!(vdot_time(wanted, metres), None, "{wanted} {metres}");
     }
-    // Slow as it is, what has a VDOT has a time with the same one.
+    // Each VDOT, even of a slow run, has a time with the same VDOT.
     for wanted in [0.1, 1.0, 10.0, 90.0] {
         let seconds = vdot_time(wanted, 5_000.0).unwrap();
         assert!((vdot(seconds, 5_000.0).unwrap() - wanted).abs() < 1e-6, "{wanted}");
@@ -110,7 +110,7 @@ fn what_is_no_run_foretells_nothing() {
     assert_eq!(predictions(&slow, DAY).unwrap_err().needs, Need::Run);
 }
 
-/// A moving average stands still over a day of unknown load, and has no result where a quarter of its window is unknown.
+/// A moving average is constant over a day of unknown load. If a quarter of its window is unknown, it has no result.
 #[test]
 fn moving_averages_over_gaps() {
     let log = |unknown: std::ops::RangeInclusive<i8>| {
@@ -144,7 +144,7 @@ fn nothing_is_computed_of_nothing() {
     assert_eq!(reason(power::normalised_power(&empty)).0, Need::Power);
     assert_eq!(reason(zones::of_max(&empty, &profile)).0, Need::HeartRate);
     assert_eq!(reason(zones::intensity_split([], &profile)).0, Need::HeartRate);
-    // What a measure does not take is not there, wherever a season comes from.
+    // Implausible values are missing, wherever a season comes from.
     let mut odd = hour();
     for (measure, known) in &mut odd.measures {
         known.value = if *measure == Measure::Duration { 0.0 } else { f64::NAN };

@@ -1,4 +1,4 @@
-//! Many files, one season: what is in two files counts once, and the order of nothing matters.
+//! Many files, one season: each activity is used once, and the order of files and records does not matter.
 
 use holdshort_coach::training::{Code, File, Level, Measure, OffsetFrom, Options, Reading, read};
 use jiff::tz::TimeZone;
@@ -47,7 +47,7 @@ fn gpx(from: &str, to: &str) -> Vec<u8> {
     format!("<gpx><trk><type>running</type><trkseg>{points}</trkseg></trk></gpx>").into_bytes()
 }
 
-/// A log without offsets, written far from home: its local time is right, and the UTC that follows is not.
+/// A log without offsets, written far from home: its local time is right, and the UTC computed from it is wrong.
 #[test]
 fn a_local_time_is_the_same_wherever_it_was() {
     let csv = b"start,sport,duration_min\n2026-03-01 08:30,run,10\n".to_vec();
@@ -56,7 +56,7 @@ fn a_local_time_is_the_same_wherever_it_was() {
     assert_eq!(reading.season.activities.len(), 1);
 }
 
-/// A log that names no sport beside the ride and the run that followed: the start that is nearest decides.
+/// A log entry without a sport, close to a ride and a run: the nearest start decides.
 #[test]
 fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     let log = "start,sport,duration_s,avg_hr\n\
@@ -71,7 +71,7 @@ fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
             reading.season.activities.iter().find(|each| each.measure(Measure::Exertion).is_some());
         assert_eq!(with_exertion.unwrap().sport.name(), sport, "{at}");
     }
-    // One that is near both when it has got its sport is no longer any sport's.
+    // An entry near both activities matches only one of them after it has received its sport.
     let fit = b"start,duration_s,avg_hr\n2026-03-01T06:30:00Z,600,140\n".to_vec();
     let others =
         b"start,sport,duration_s\n2026-03-01T06:30:00Z,run,600\n2026-03-01T06:30:30Z,ride,600\n".to_vec();
@@ -79,7 +79,7 @@ fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     assert_eq!(reading.season.activities.len(), 2, "{:?}", reading.problems);
 }
 
-/// Each is compared with those of its sport: as many sports at one moment as activities are read.
+/// Activities are compared with those of their sport only: there may be as many sports at one moment as activities.
 #[test]
 fn activities_of_many_sports_at_one_moment_are_all_there() {
     let row = |number: usize| format!("2026-03-01T06:30:00Z,x{number},600\n");

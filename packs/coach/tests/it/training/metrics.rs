@@ -1,4 +1,4 @@
-//! The metrics against published values. Each test cites where its numbers stand.
+//! The metrics compared with published values. Each test cites the source of its numbers.
 
 use holdshort_coach::training::metrics::daily::{DailyLoads, monotony_of, strain_of};
 use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, load, power_tss, session_rpe, trimp};
@@ -37,8 +37,8 @@ fn profile(athlete: &Athlete) -> Profile {
     Profile::of(&Season::default(), athlete, DAY)
 }
 
-/// <http://fellrnr.com/wiki/TRIMP>: a man with a maximum of 200 and 40 at rest, 30 minutes at 130 bpm: 32. And there: a
-/// minute at the maximum is 4.37 for men (at 0.64·e^1.92) and for women, whose constants this table has, 0.86·e^1.67.
+/// <http://fellrnr.com/wiki/TRIMP>: a man with a maximum of 200 and 40 at rest, 30 minutes at 130 bpm: 32. This page
+/// gives 4.37 for a minute at the maximum for men (0.64·e^1.92). For women its constants give 0.86·e^1.67.
 #[test]
 fn trimp_is_that_of_the_worked_example() {
     let log = |bpm: u32| format!("start,sport,duration_min,avg_hr\n2026-03-01T06:30:00Z,run,30,{bpm}\n");
@@ -59,7 +59,7 @@ fn trimp_is_that_of_the_worked_example() {
     near(trimp(&flat_out.activities[0], &profile(&woman)).unwrap().value / 30.0, 4.568_46, 1e-5);
 }
 
-/// By their definition an hour at the threshold is 100: Allen & Coggan 2010, ch. 7.
+/// An hour at the threshold is 100 by definition: Allen & Coggan 2010, ch. 7.
 #[test]
 fn an_hour_at_the_threshold_is_100() {
     let rates = run(START, &[170; 200]).finish();
@@ -73,7 +73,7 @@ fn an_hour_at_the_threshold_is_100() {
                2026-03-02T06:30:00Z,ride,2,150,200,212.5\n";
     let rides = season("a.csv", log.as_bytes());
     near(heart_rate_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
-    // 170 bpm are 130/160 = 0.8125 of the reserve: 0.8125 · 0.64 · e^(1.92 · 0.8125) = 0.52 · 4.758821 = 2.474587 a minute.
+    // 170 bpm are 130/160 = 0.8125 of the reserve: 0.52 · e^1.56 = 0.52 · 4.758821 = 2.474587 a minute.
     // 150 bpm are 110/160 = 0.6875: 0.44 · e^1.32 = 0.44 · 3.743421 = 1.647105. Two hours: 200 · 1.647105 / 2.474587.
     near(heart_rate_tss(&rides.activities[1], &profile(&man())).unwrap().value, 133.121_6, 1e-4);
     near(power_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
@@ -99,8 +99,9 @@ fn ride(watts: impl Iterator<Item = u16>) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// Constant power is its own normalised power; of two halves, long against the window of 30 s, the fourth powers are
-/// averaged: (1e8 + 81e8)/2 = 4.1e9, and its fourth root is 253.044. Allen & Coggan 2010, ch. 7, describe the four steps.
+/// Constant power is its own normalised power. For two halves that are long compared with the window of 30 s, the
+/// fourth powers are averaged: (1e8 + 81e8)/2 = 4.1e9, and its fourth root is 253.044. Allen & Coggan 2010, ch. 7,
+/// describe the four steps.
 #[test]
 fn normalised_power_follows_the_four_steps() {
     let constant = ride(std::iter::repeat_n(200, 1_801));
@@ -115,7 +116,8 @@ fn normalised_power_follows_the_four_steps() {
     near(power::normalised_power(&short.activities[0]).unwrap().value, 105.355_5, 1e-4);
 }
 
-/// Two hours, of which samples have a minute of power and two of heart rate; what the device says of the whole beside it.
+/// Returns a ride of two hours with samples for one minute of power and two of heart rate, and the device's own
+/// averages.
 fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (7, 2, U16), (3, 1, U8)]);
@@ -144,7 +146,7 @@ fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// A minute at 500 W is not the power of two hours.
+/// The power of two hours is not taken from a minute at 500 W.
 #[test]
 fn a_few_samples_are_not_taken_for_the_whole() {
     // Session fields of FIT: 16 avg_heart_rate, 20 avg_power, 34 normalized_power.
@@ -164,7 +166,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
     let found = power::normalised_power(&average.activities[0]).unwrap();
     near(found.value, 150.0, 0.0);
     assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::AveragePower]);
-    // Where nobody says more than these samples, there is no number.
+    // Without an average of the device there is no number.
     let alone = mostly_unmeasured(&[]);
     assert_eq!(power::normalised_power(&alone.activities[0]).unwrap_err().needs, Need::Power);
     assert!(
@@ -173,7 +175,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
             .keys()
             .all(|it| { !matches!(it, Measure::HeartRateAverage | Measure::PowerAverage) })
     );
-    // Beside a whole ride the split is that of the whole one, and says so.
+    // Together with a complete ride the split is that of the complete ride, with a caveat.
     let whole = season("a.fit", &run(START, &[120; 101]).finish());
     let split = zones::intensity_split([ride, &whole.activities[0]], &profile(&man)).unwrap();
     near(split.value.seconds, 100.0, 0.0);
@@ -186,16 +188,16 @@ fn monotony_and_strain_are_those_of_fosters_diary() {
     let diary = [940.0, 50.0, 840.0, 280.0, 180.0, 390.0, 50.0, 390.0, 280.0];
     let monotony = monotony_of(&diary).unwrap();
     near(monotony, 1.26, 0.005);
-    // The table multiplies with the rounded 1.26: 3400 · 0.005 is its error.
+    // The table multiplies by the rounded 1.26, so its error is up to 3400 · 0.005.
     near(strain_of(&diary, monotony), 4_284.0, 17.0);
     for constant in [&[50.0; 7][..], &[0.0; 7], &[]] {
         assert_eq!(monotony_of(constant), None);
     }
 }
 
-/// Loads of 60, 0, 90, 0, 60, 0 and 120: their sum is 330 and their mean 47.142857. The squares of what they differ by are
-/// 2 · 165.306, 3 · 2222.449, 1836.735 and 5308.163, together 14142.857; a seventh of it is 2020.408, and its root 44.94895.
-/// 47.142857 / 44.94895 = 1.048809, and 330 · 1.048809 = 346.1069.
+/// Loads of 60, 0, 90, 0, 60, 0 and 120: their sum is 330 and their mean 47.142857. The squared deviations are
+/// 2 · 165.306, 3 · 2222.449, 1836.735 and 5308.163, together 14142.857. A seventh of it is 2020.408, and its root
+/// 44.94895. 47.142857 / 44.94895 = 1.048809, and 330 · 1.048809 = 346.1069.
 #[test]
 fn monotony_and_strain_of_a_week_with_rest() {
     let week = [Some(60.0), None, Some(90.0), None, Some(60.0), None, Some(120.0)];
@@ -205,7 +207,7 @@ fn monotony_and_strain_of_a_week_with_rest() {
     near(found.strain().unwrap().value, 346.106_9, 1e-4);
 }
 
-/// The same table has the sessions' exertion and minutes: 7 · 120 = 840, 7 · 40 = 280, 3 · 60 = 180, 2 · 25 = 50.
+/// Foster et al. 2001, table 5, gives exertion and minutes: 7 · 120 = 840, 7 · 40 = 280, 3 · 60 = 180, 2 · 25 = 50.
 #[test]
 fn session_rpe_is_that_of_fosters_diary() {
     for (exertion, minutes, expected) in [(7, 120, 840.0), (7, 40, 280.0), (3, 60, 180.0), (2, 25, 50.0)] {
@@ -215,7 +217,7 @@ fn session_rpe_is_that_of_fosters_diary() {
     }
 }
 
-/// A log of one session a day, by exertion 1: the load is the number of minutes. None is a day of rest.
+/// Returns a log of one session a day with exertion 1, so that the load is the number of minutes. None is a rest day.
 fn daily(loads: &[Option<f64>]) -> (Season, Date) {
     let mut log = "start,sport,duration_min,rpe\n".to_owned();
     let first = date(2026, 1, 1);
@@ -262,13 +264,13 @@ fn days_without_data_are_told_and_too_few_are_no_result() {
     assert_eq!(found.chronic().unwrap_err().needs, Need::History);
     assert_eq!(loads_of(&[Some(60.0); 7]).monotony().unwrap_err().needs, Need::Variation);
 
-    // A session without exertion is no rest.
+    // A session without exertion is not rest.
     let log = "start,sport,duration_min,rpe\n2026-03-01T06:30:00Z,run,60,5\n2026-03-02T06:30:00Z,run,60,\n\
                2026-03-03T06:30:00Z,run,60,5\n2026-03-07T06:30:00Z,run,60,5\n";
     let season = season("a.csv", log.as_bytes());
     let loads = DailyLoads::of(&season, &profile(&man()), Scale::SessionRpe, date(2026, 3, 7)).unwrap();
     let acute = loads.acute().unwrap();
-    // 3 · 300 over the six days that are known.
+    // 3 · 300 over the six days with a known load.
     near(acute.value, 150.0, 1e-9);
     assert_eq!(acute.caveats.into_iter().collect::<Vec<_>>(), [Caveat::RestDays, Caveat::UnknownLoads]);
     assert_eq!(acute.inputs.activities.len(), 3);
@@ -286,14 +288,14 @@ fn an_activity_of_a_clock_that_was_never_set_hides_no_day() {
     near(loads.acute().unwrap().value, 10.0, 1e-9);
     let weeks = volume::weekly(&season, DAY).unwrap();
     assert_eq!(weeks.last().unwrap().1[&Sport::Running].inputs.activities.len(), 1);
-    // A mean of a week has nothing to do with it; one over all days tells it.
+    // The mean of a week is not affected. The average over all days has a caveat.
     assert!(!loads.acute().unwrap().caveats.contains(&Caveat::OlderLoads));
     assert!(loads.acute_ewma().unwrap().caveats.contains(&Caveat::OlderLoads));
     assert!(loads.days().len() <= holdshort_coach::training::limits::DAYS && weeks.len() < 2_200);
 }
 
 /// Zones begin at 50 to 90 %: with a maximum of 200 at 100, 120, 140, 160 and 180 (Edwards 1993), and with 40 at rest
-/// (Karvonen 1957) at 120, 136, 152, 168 and 184. A heart rate at a boundary is above it.
+/// (Karvonen 1957) at 120, 136, 152, 168 and 184. A heart rate at a boundary belongs to the upper zone.
 #[test]
 fn zones_begin_where_they_are_said_to() {
     let rates = [99, 100, 119, 120, 139, 140, 159, 160, 179, 180, 200, 200];
@@ -306,7 +308,8 @@ fn zones_begin_where_they_are_said_to() {
     assert_eq!((by_reserve.below_s, by_reserve.zones_s), (3.0, [1.0, 2.0, 2.0, 2.0, 1.0]));
 }
 
-/// Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate, zone 4 begins at 88: of 200, 166 and 176.
+/// Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate, and zone 4 begins at 88 %. With a
+/// maximum of 200 these are 166 and 176.
 #[test]
 fn easy_and_hard_are_parted_at_83_and_88_percent() {
     let season = season("a.fit", &run(START, &[120, 150, 165, 165, 166, 175, 176, 190, 120]).finish());
@@ -314,7 +317,7 @@ fn easy_and_hard_are_parted_at_83_and_88_percent() {
     assert_eq!([split.easy, split.moderate, split.hard, split.seconds].to_vec(), [0.5, 0.25, 0.25, 8.0]);
 }
 
-/// Tanaka et al. 2001: 208 − 0.7 · age. At 40 it is 180.
+/// Tanaka et al. 2001: 208 − 0.7 · age, which is 180 at the age of 40.
 #[test]
 fn a_maximum_from_the_age_is_told() {
     let by_age = Athlete { max_heart_rate: None, birth_date: Some(date(1986, 3, 1)), ..man() };
@@ -323,13 +326,13 @@ fn a_maximum_from_the_age_is_told() {
     near(zones.value.begin_bpm[0], 90.0, 0.0);
     assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), [Caveat::EstimatedMax]);
     assert_eq!(zones.inputs.athlete.into_iter().collect::<Vec<_>>(), ["birth_date"]);
-    // The day before the birthday.
+    // One day before the birthday.
     let younger = Profile::of(&season, &by_age, date(2026, 2, 28));
     near(zones::of_max(&season.activities[0], &younger).unwrap().value.begin_bpm[0], 90.35, 1e-9);
 }
 
-/// Daniels' Running Formula, 3rd ed. 2014, table 5.1: times of races for a VDOT. The table and the formula differ by up to
-/// 0.2 %, as its paces are rounded.
+/// Daniels' Running Formula, 3rd ed. 2014, table 5.1: race times for a VDOT. The table and the formula differ by up to
+/// 0.2 %, as the paces of the table are rounded.
 #[test]
 fn vdot_times_are_those_of_daniels_table() {
     let clock = |hours: f64, minutes: f64, seconds: f64| hours * 3_600.0 + minutes * 60.0 + seconds;
@@ -356,7 +359,7 @@ fn vdot_times_are_those_of_daniels_table() {
     }
 }
 
-/// 15 km in 1:07:48 by the calculator of runworks.com, which has the same formula, as quoted on
+/// 15 km in 1:07:48 by the calculator of runworks.com, which uses the same formula, as quoted on
 /// <http://marathonquest.blogspot.com/2007/09/15k-as-warm-up-for-marathon.html>.
 #[test]
 fn vdot_times_are_those_of_another_calculator() {
@@ -373,8 +376,8 @@ fn vdot_times_are_those_of_another_calculator() {
     }
 }
 
-/// <https://usecalcpro.com/sports/race-predictor-calculator>: 5 km in 25:00 by the exponent 1.06: 10 km in 52:07, a half
-/// marathon in 1:55:00, a marathon in 3:59:47.
+/// <https://usecalcpro.com/sports/race-predictor-calculator>: 5 km in 25:00 with the exponent 1.06 give 10 km in 52:07,
+/// a half marathon in 1:55:00 and a marathon in 3:59:47.
 #[test]
 fn riegel_is_that_of_another_calculator() {
     for (metres, seconds) in
@@ -403,14 +406,14 @@ fn predictions_name_the_run_that_they_come_from() {
     assert_eq!(best_run(&season, date(2026, 6, 1)).unwrap_err().needs, Need::Run);
 }
 
-/// The window and the band of Plews et al. 2013: the mean of 7 days of ln rMSSD, mean ± 0.5 SD before.
+/// Window and band of Plews et al. 2013: the 7-day mean of ln rMSSD, and the mean ± 0.5 SD of the days before.
 #[test]
 fn the_trend_of_a_week_is_seen_against_the_days_before() {
     let log = |week: &dyn Fn(i64) -> Option<f64>| {
         let mut text = "date,hrv_ms,resting_hr\n".to_owned();
         for day in 0..67_i64 {
             let date = date(2026, 1, 1) + jiff::Span::new().days(day);
-            // ln of the baseline is 4 ± 0.1, every other day.
+            // ln of the baseline is 4 + 0.1 and 4 − 0.1 on alternate days.
             let before = (if day % 2 == 0 { 4.1_f64 } else { 3.9 }).exp();
             if let Some(hrv) = if day < 60 { Some(before) } else { week(day) } {
                 text = format!("{text}{date},{hrv},{}\n", 48 + day % 2);
@@ -419,7 +422,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
         season("d.csv", text.as_bytes())
     };
     let last = date(2026, 3, 8);
-    // Each of 60 days is 0.1 from the mean: 60 · 0.01 / 59 = 0.01016949, and its root is 0.1008439.
+    // Each of 60 days differs from the mean by 0.1: 60 · 0.01 / 59 = 0.01016949, and its root is 0.1008439.
     for (ln, against) in [(3.9, Against::Below), (4.0, Against::Within), (4.1, Against::Above)] {
         let found = trend::hrv(&log(&|_| Some(f64::exp(ln))), last).unwrap();
         near(found.value.week, ln, 1e-9);
@@ -428,7 +431,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
         assert_eq!((found.value.against, found.inputs.days.len()), (against, 67));
         assert!(found.caveats.is_empty());
     }
-    // Three of seven days are enough, two are not.
+    // Three of seven days suffice, two do not.
     let some = trend::hrv(&log(&|day| (day > 63).then_some(55.0)), last).unwrap();
     assert_eq!((some.value.week_days, some.caveats.contains(&Caveat::MissingDays)), (3, true));
     assert_eq!(trend::hrv(&log(&|day| (day > 64).then_some(55.0)), last).unwrap_err().needs, Need::Days);

@@ -1,7 +1,7 @@
-//! Training data as a specification: what each format is read as, what is refused, and what the metrics are.
+//! Training data as a specification: the content that each format gives, the refused files, and the metrics.
 //!
-//! `python/` has two independent implementations of the metrics, one of them by the windows of pandas, and what other
-//! packages read of FIT files.
+//! `python/` has two independent implementations of the metrics, one of them with the windows of pandas. It also reads
+//! FIT files with other packages.
 
 mod arbitrary;
 mod computed;

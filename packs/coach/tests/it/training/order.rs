@@ -1,4 +1,4 @@
-//! Nothing depends on the order of files, or of rows and records in them.
+//! Results do not depend on the order of files, or of rows and records in them.
 
 use holdshort_coach::training::Reading;
 
@@ -6,7 +6,7 @@ use crate::training::computed;
 use crate::training::generated::{Generated, Random};
 use crate::training::support::read_all;
 
-/// To the last bit: sums are made in an order of their own.
+/// Metrics are equal to the last bit, as sums have a fixed order.
 #[test]
 fn no_metric_depends_on_the_order_of_files_or_records() {
     for seed in 0..16 {
@@ -30,7 +30,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
     }
 }
 
-/// The same file under two names, and a row twice, count once.
+/// A file under two names, or a row twice, is used once.
 #[test]
 fn no_metric_counts_anything_twice() {
     for seed in 0..5 {

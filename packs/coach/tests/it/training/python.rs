@@ -1,4 +1,4 @@
-//! Python beside: the metrics twice more, and what other packages read of FIT files.
+//! Comparison with Python: two more implementations of the metrics, and other packages that read FIT files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::training::generated::Generated;
 use crate::training::support::read_all;
 use crate::training::support::read_one;
 
-/// Both are written in Python alone, and neither depends on another package.
+/// Both packages are pure Python without dependencies.
 const FIT: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
-/// pandas, and what it imports. The first two have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
+/// pandas and its imports. The first two have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
 const PANDAS: [&str; 5] =
     ["pandas==2.3.2", "numpy==2.2.6", "python-dateutil==2.9.0.post0", "pytz==2025.2", "six==1.17.0"];
 
@@ -37,7 +37,7 @@ fn output(command: &mut Command, input: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What is generated, and what is read of it.
+/// Returns generated seasons, and the seasons that are read from their files.
 fn seasons() -> Vec<(Generated, Season)> {
     let of = |seed| {
         let generated = Generated::of(seed);
@@ -66,16 +66,16 @@ fn an_independent_implementation_has_the_same_results() {
         assert_eq!(difference, None, "seed {index}");
         computed += numbers(&ours);
     }
-    // Most of the seasons have most of the metrics: nothing is equal for being nowhere.
+    // Most of the seasons have most of the metrics, so the comparison is not of missing numbers.
     assert!(computed > 10_000, "{computed} numbers");
 }
 
-/// To a billionth. What pandas computes by windows over all days is computed here for single days.
+/// Results agree to a billionth. pandas computes windows over all days, this crate single days.
 #[test]
 fn pandas_has_the_same_loads_and_trends() {
     let mut seasons = seasons();
     for (season, _) in &mut seasons {
-        // Heart rates that follow from age and days would be others on each day.
+        // Heart rates that follow from age and days would differ from day to day.
         season.athlete.max_heart_rate = Some(188.0);
         season.athlete.resting_heart_rate = Some(47.0);
     }
@@ -92,7 +92,7 @@ fn pandas_has_the_same_loads_and_trends() {
         of_activities += numbers(&ours["activities"]);
         let profile = Profile::of(read, &season.athlete, season.as_of);
         let first = read.activities.iter().map(Activity::day).min().unwrap();
-        // Every fifth day is each day of the week in turn.
+        // Steps of five days reach each day of the week.
         for day in first.series(5.days()).take_while(|day| *day <= season.as_of) {
             let ours = computed::loads_and_trends(read, &profile, day);
             let difference = computed::difference(&ours, &theirs[index]["days"][day.to_string()], "");
@@ -112,7 +112,7 @@ fn numbers(value: &Value) -> usize {
     }
 }
 
-/// The folder of the packages: installed once, and left for the next run.
+/// Returns the folder of the packages. They are installed once, and kept for the next run.
 fn packages(wanted: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {
@@ -120,19 +120,19 @@ fn packages(wanted: &[&str]) -> PathBuf {
         if let Err(why) = install(fresh.path(), wanted, &[]) {
             panic!("{why}");
         }
-        // Another process may have been faster: its folder is as good.
+        // Another process may have created the folder first: both folders are equal.
         let _ = std::fs::rename(fresh.path(), &folder);
     }
     folder
 }
 
-/// Without the packages there is nothing to compare with: the test fails, and says what it needs.
+/// Installs packages. Without them the comparison is impossible, so the test fails and names what it needs.
 fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), String> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
-    // In a container everybody is root, and the target is a folder of our own.
+    // In a container every user is root, and the target is a folder of this test.
     pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(wanted);
-    // To compile these takes longer than all tests.
+    // Compiling these packages takes longer than all tests.
     pip.args(["--only-binary", "numpy,pandas"]);
     let output = pip.output().map_err(|error| format!("this test needs python3 on the path: {error}"))?;
     if output.status.success() {
@@ -146,7 +146,7 @@ fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), Strin
     ))
 }
 
-/// Port 9 of this machine is no package index.
+/// No package index listens on port 9 of this machine.
 #[test]
 fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,7 +157,7 @@ fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
     assert!(why.contains("PIP_INDEX_URL") && why.contains("pip said:\nERROR: "), "{why}");
 }
 
-/// What is compared of a record and of a session.
+/// Fields of a record and of a session that are compared.
 const SAMPLE: [&str; 4] = ["heart_rate", "power", "speed", "distance"];
 const SESSION: [(&str, Measure); 6] = [
     ("total_timer_time", Measure::Duration),
@@ -199,7 +199,7 @@ fn compare(activities: &[Activity], theirs: &Value, what: &str) {
         assert_eq!(json!(activity.start.as_second()), session["start"], "{what}");
         assert_eq!(json!(activity.sport.name()), session["sport"], "{what}");
         for (name, measure) in SESSION {
-            // What a session does not say follows from its records.
+            // A missing value of a session is derived from its records.
             if !session[name].is_null() {
                 assert_eq!(json!(activity.measure(measure)), session[name], "{what}: {name}");
             }
@@ -215,7 +215,7 @@ fn compare(activities: &[Activity], theirs: &Value, what: &str) {
             assert_eq!(json!(start + sample.at_s), json!(record["time"].as_f64()), "{what}");
             let ours = [sample.heart_rate, sample.power, sample.speed, sample.distance];
             for (name, value) in SAMPLE.into_iter().zip(ours) {
-                // A heart that does not beat is none here.
+                // A heart rate of zero is missing in this crate.
                 let theirs = record[name].as_f64().filter(|value| name != "heart_rate" || *value > 0.0);
                 assert_eq!(value, theirs, "{what}: {name} at {}", record["time"]);
             }

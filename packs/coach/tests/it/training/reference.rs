@@ -1,4 +1,4 @@
-//! `docs/training.md` has every metric, code, caveat, measure and header as it is in the code.
+//! `docs/training.md` lists every metric, code, caveat, measure and header as in the code.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn page() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The rows of the tables below a heading, up to the next one, each as its cells.
+/// Returns the table rows below a heading, up to the next one, each as its cells.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let page = page();
     let (_, below) = page.split_once(&format!("# {heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
@@ -37,7 +37,7 @@ fn every_metric_has_its_row() {
     assert_eq!(rows("Metrics"), expected);
 }
 
-/// Names are written in two ways: by `name`, and where something is serialised.
+/// Names from `name` and from serialisation are equal.
 #[test]
 fn what_is_serialised_has_the_names_of_the_page() {
     fn name(value: impl serde::Serialize) -> String {
@@ -115,7 +115,7 @@ fn every_analyst_has_its_parts() {
     assert_eq!(parts, Analyst::ALL.iter().map(joined).collect::<Vec<_>>());
 }
 
-/// The answer that the page shows is that over the sample.
+/// The answer on the page is the answer over the sample.
 #[test]
 fn the_answer_of_the_page_is_that_of_the_tool() {
     let page = page();
@@ -128,7 +128,7 @@ fn the_answer_of_the_page_is_that_of_the_tool() {
     assert_eq!(crate::training::computed::difference(&found, &shown, ""), None);
 }
 
-/// The tables that the page shows are read as they stand.
+/// The tables on the page are read without problems.
 #[test]
 fn every_example_is_read_without_a_word() {
     let page = page();

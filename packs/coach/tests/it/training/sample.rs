@@ -1,8 +1,8 @@
-//! The season of the sample in `workflows/coach/sample/`: written by this test, and the same every time.
+//! The season of the sample in `workflows/coach/sample/`. This test generates it, with equal bytes every time.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach sample` rewrites it.
 //!
-//! Ten weeks of one athlete: three of build and one of recovery, twice, and then more than before. The last week is on
-//! a journey, with little sleep, more load and less HRV; one day is missing, and one run has no heart rate.
+//! Ten weeks of one athlete: twice three weeks of build and one of recovery, and then more than before. The last week
+//! is a journey with little sleep, more load and less HRV. One day is missing, and one run has no heart rate.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use crate::training::support::read_all;
 /// A Monday.
 const FIRST: Date = date(2026, 1, 5);
 const WEEKS: usize = 10;
-/// How much of each week's plan is done, in percent.
+/// Completed share of each week's plan, in percent.
 const WEEK: [u32; WEEKS] = [85, 95, 105, 70, 95, 105, 115, 70, 105, 145];
 
-/// What is done on a day of the week: sport, minutes at 100 %, bpm, exertion, metres a minute, watts.
+/// Session of a weekday: weekday, sport, minutes at 100 %, bpm, exertion, metres a minute, watts.
 struct Planned(usize, &'static str, u32, u32, u32, u32, Option<u32>);
 
 const PLAN: [Planned; 6] = [
@@ -58,14 +58,14 @@ fn done(random: &mut Random) -> Vec<Done> {
         let offset = if is_away { Offset::constant(-5) } else { Offset::constant(1) };
         let start = offset.to_timestamp(day.at(if is_away { 6 } else { 17 }, 30, 0, 0)).unwrap();
         let minutes = plan.2 * percent / 100 + random.below(4);
-        // Away, the same feels harder.
+        // During the journey equal sessions feel harder.
         let (bpm, exertion) = (plan.3 + random.below(5), plan.4 + u32::from(is_away) * 2);
         Done { day, start, offset, week, plan, minutes, bpm, exertion }
     })
     .collect()
 }
 
-/// The heart rate at a second: warming up, five hard parts where the plan has them, and a drift.
+/// Returns the heart rate at a second: a warm-up, five hard parts if the plan has them, and a drift.
 fn bpm(done: &Done, second: u32) -> u32 {
     let minute = second / 60;
     let hard = done.plan.0 == 1 && (15..45).contains(&minute) && minute % 6 < 4;
@@ -130,14 +130,14 @@ fn tcx(done: &Done) -> String {
     text + "</Track></Lap></Activity></Activities></TrainingCenterDatabase>\n"
 }
 
-/// North along a meridian, in the middle of an ocean.
+/// Writes a track north along a meridian, in the middle of an ocean.
 fn gpx(done: &Done) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\" creator=\"holdshort\" \
                     xmlns=\"http://www.topografix.com/GPX/1/1\"><trk><type>running</type><trkseg>\n"
         .to_owned();
     for second in (0..=done.minutes * 60).step_by(STEP as usize * 4) {
         let at = done.start + jiff::SignedDuration::from_secs(second.into());
-        // 111 195 m are a degree.
+        // One degree has 111 195 m.
         let micro = u64::from(metres(done, second)) * 1_000_000 / 111_195;
         let _ = writeln!(
             text,
@@ -155,7 +155,7 @@ fn log(all: &[Done]) -> String {
         let Planned(weekday, sport, _, _, _, speed, power) = plan;
         let hour = if done.week == WEEKS - 1 { 6 } else { 17 };
         let far = speed * minutes;
-        // A strap that was left at home.
+        // The heart-rate strap was left at home.
         let bpm = if done.week == 8 && *weekday == 3 { String::new() } else { done.bpm.to_string() };
         let power = power.map(|watts| watts.to_string()).unwrap_or_default();
         let offset = if offset.seconds() < 0 { "-05:00" } else { "+01:00" };
@@ -178,7 +178,7 @@ fn days(random: &mut Random) -> String {
         let hrv = 62 + random.below(9) - tired * 4 - away * 16;
         let sleep = 70 + random.below(12) - away * 17;
         let (weight, stress) = (704 + random.below(8), 22 + random.below(9) + away * 14);
-        // The watch lay on its charger.
+        // The watch was on its charger.
         if number != 40 {
             let _ = writeln!(
                 text,
@@ -193,7 +193,7 @@ fn days(random: &mut Random) -> String {
     text
 }
 
-/// A platform that knows who the athlete is, and nothing else.
+/// Returns a platform's data file with the athlete's profile only.
 fn platform() -> String {
     let profile = "\n    \"gender\": \"FEMALE\",\n    \"birth_date\": \"1990-05-01\",\n    \
                    \"lactate_threshold_heart_rate\": 168\n  ";
@@ -222,7 +222,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// The sample as it lies in the repository.
+/// Returns the sample in the repository.
 pub(crate) fn kept() -> Vec<(String, Vec<u8>)> {
     let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
     files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()
@@ -252,7 +252,7 @@ fn the_sample_has_something_to_ask_about() {
     told.sort();
     told.dedup();
     assert!(reading.problems.iter().all(|problem| problem.severity() == Severity::Warning));
-    // The journey; the run without a strap; the activities that are in the log and in a file of their own.
+    // Warnings of the journey, of the run without a strap, and of activities that are both in the log and in a file.
     assert_eq!(told, [Code::OffsetChanged, Code::NoHeartRate, Code::DuplicateActivity]);
     assert_eq!(reading.season.activities.len(), 60);
     let last = FIRST + jiff::Span::new().days(i64::try_from(WEEKS * 7 - 1).unwrap());

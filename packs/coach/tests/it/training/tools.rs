@@ -1,5 +1,5 @@
-//! The metrics as agents reach them: the catalogue, every call over the sample that ships, what each analyst is given.
-//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach tools` rewrites what is expected in `tests/golden/`.
+//! The metrics as agents call them: the catalogue, every call over the shipped sample, and the data of each analyst.
+//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach tools` rewrites the expected results in `tests/golden/`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::training::support::{read_all, read_utc};
 
 pub(crate) fn settings() -> Settings {
     let athlete = Athlete { max_heart_rate: Some(186.0), threshold_power: Some(236.0), ..Athlete::default() };
-    // The last day of the sample.
+    // Last day of the sample.
     Settings { athlete, as_of: date(2026, 3, 15), activities_days: 7, metrics_days: 14 }
 }
 
@@ -24,7 +24,7 @@ fn sample() -> Season {
     read_all(&crate::training::sample::kept()).season
 }
 
-/// Compares with a file, numbers to a billionth: powers and logarithms differ in their last bits between platforms.
+/// Compares with a file, numbers to a billionth: the last bits of powers and logarithms differ between platforms.
 fn is_golden(name: &str, found: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -37,7 +37,7 @@ fn is_golden(name: &str, found: &Value) {
     assert_eq!(difference, None, "{name}: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach tools");
 }
 
-/// Parameters of a metric: each way in which it may be called.
+/// Returns the parameters of each way to call a metric.
 pub(crate) fn calls(metric: Metric, activity: &str) -> Vec<Value> {
     let entry = catalogue().into_iter().find(|entry| entry.name == metric.name()).unwrap();
     let has = |name: &str| entry.parameters["properties"].get(name).is_some();
@@ -57,7 +57,7 @@ pub(crate) fn calls(metric: Metric, activity: &str) -> Vec<Value> {
     calls
 }
 
-/// A run of the sample that has a file of its own, whose heart rate is known second by second.
+/// Run of the sample with a file of its own, whose heart rate is known for every second.
 const RUN: &str = "2026-03-10T11:30:00Z running";
 
 #[test]
@@ -72,7 +72,7 @@ fn every_metric_of_the_catalogue_is_computed_over_the_sample() {
     let season = sample();
     let mut all = serde_json::Map::new();
     for metric in Metric::ALL {
-        // Power is of rides.
+        // Only rides have power.
         let is_power = metric.name().contains("power");
         let activity = if is_power { "2026-03-14T11:30:00Z cycling" } else { RUN };
         let answer = |parameters: Value| {
@@ -85,7 +85,7 @@ fn every_metric_of_the_catalogue_is_computed_over_the_sample() {
     is_golden("computed.json", &Value::Object(all));
 }
 
-/// Each number names what it is in, and everything that it was computed from is in the season and in a file.
+/// Each number has its unit, and all of its inputs are in the season and in a file.
 #[test]
 fn every_number_can_be_traced_to_files() {
     let season = sample();
@@ -93,7 +93,7 @@ fn every_number_can_be_traced_to_files() {
     let mut numbers = 0;
     for metric in Metric::ALL {
         for parameters in calls(*metric, RUN) {
-            // What a run has not is a reason.
+            // A call without a result returns a reason.
             let Ok(answer) = compute(metric.name(), &season, &settings(), &parameters) else { continue };
             for piece in &answer.results {
                 let what = format!("{} {parameters} {:?}", metric.name(), piece.of);
@@ -125,7 +125,7 @@ fn each_analyst_is_given_its_parts_and_no_more() {
             assert_eq!(has(analyst, other), other == key, "{analyst} {other}");
         }
     }
-    // Every metric is somebody's, and the parts are those of a data file.
+    // Every metric belongs to an analyst, and the parts are those of a data file.
     let metrics: BTreeSet<Metric> = Analyst::ALL.iter().flat_map(|analyst| analyst.metrics()).collect();
     assert_eq!(metrics.len(), Metric::ALL.len());
     let mut parts: Vec<&str> = Analyst::ALL.iter().flat_map(|analyst| analyst.parts()).copied().collect();
@@ -141,7 +141,7 @@ fn a_summary_of_nothing_is_empty() {
     for analyst in Analyst::ALL {
         let found = summary(&Season::default(), &settings(), *analyst);
         assert!(found.weeks.is_empty() && found.activities.is_empty() && found.days.is_empty());
-        // What is stated has no file.
+        // Stated values have no file.
         let read: Vec<_> = found.athlete.iter().filter(|given| given.source.is_some()).collect();
         assert!(read.is_empty(), "{read:?}");
     }
@@ -208,7 +208,7 @@ fn what_can_not_be_computed_says_what_it_needs() {
     );
     let none = compute("trimp", &Season::default(), &settings(), &json!({"days": 2})).unwrap_err();
     assert_eq!(none.message, "trimp needs an activity from 2026-03-14 to 2026-03-15");
-    // Of several activities those without a result are told beside the others.
+    // For several activities those without a result are listed with the others.
     let log = "start,sport,duration_min,rpe\n2026-03-13T06:30:00Z,run,60,5\n2026-03-14T06:30:00Z,run,60,\n";
     let answer = compute("session_rpe", &read_utc("a.csv", log).season, &settings(), &json!({})).unwrap();
     assert_eq!((answer.results.len(), answer.missing.len()), (1, 1));
@@ -232,7 +232,7 @@ fn as_many_results_as_a_model_is_given() {
     assert_eq!((given.activities.len(), given.more_activities), (most, 1));
 }
 
-/// A measure that the season has by mistake is in no summary.
+/// A summary leaves out implausible values of the season.
 #[test]
 fn a_summary_has_plausible_values_alone() {
     let mut season = sample();

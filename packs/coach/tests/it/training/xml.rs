@@ -1,4 +1,4 @@
-//! GPX and TCX.
+//! GPX and TCX files.
 
 use holdshort_coach::training::{Code, Measure, Sport};
 
@@ -39,9 +39,9 @@ fn a_track_is_an_activity() {
     assert_eq!(codes(&reading), []);
     let [run] = &reading.season.activities[..] else { panic!("one activity") };
     assert_eq!((run.id.as_str(), run.sport.clone()), ("2026-03-01T06:30:00Z running", Sport::Running));
-    // The pause is no time with the timer running, and the way to the next segment none that was run.
+    // The pause is not counted as running time, nor the way to the next segment as distance.
     assert_eq!(run.measure(Measure::Duration), Some(20.0));
-    // 0.0001° of a great circle of 6371.0088 km: 11.1195 m.
+    // 0.0001° on a great circle of 6371.0088 km radius are 11.1195 m.
     let metres = run.measure(Measure::Distance).unwrap();
     assert!((metres - 2.0 * 11.119_508).abs() < 1e-3, "{metres}");
     assert_eq!(run.measure(Measure::HeartRateMax), Some(150.0));
@@ -70,10 +70,10 @@ fn laps_are_added_up() {
         [
             (Measure::Duration, 240.0),
             (Measure::Distance, 2_000.0),
-            // Weighted with the time of the laps.
+            // Mean weighted with the duration of the laps.
             (Measure::HeartRateAverage, 155.0),
             (Measure::HeartRateMax, 171.0),
-            // One point of 200 W is no average of four minutes.
+            // One point of 200 W gives no average of four minutes.
         ]
     );
     let first = ride.samples[0];
@@ -125,7 +125,7 @@ fn a_time_that_is_none_is_told_with_its_line() {
     );
 }
 
-/// What a file says is shown to people, in terminals too.
+/// Text of a file is shown to people, also in terminals.
 #[test]
 fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
     let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\r".to_owned() + &"x".repeat(10_000);

@@ -1,4 +1,4 @@
-//! Cases of a seed: everyday amounts near every threshold, names near those of the list, tables in several forms.
+//! Cases generated from a seed: amounts near every threshold, names similar to listed ones, tables in several forms.
 
 use std::fmt::Write as _;
 
@@ -60,7 +60,7 @@ impl Generated {
             let (born, list) = (draw.of(&["", "1971-04-02"]), draw.of(&["sanctions", "pep"]));
             let _ = writeln!(watched, "W{number},{name},{alias},{born},{list}");
         }
-        // Every second one is written as it is on the continent.
+        // Every second table is written in the continental form.
         let is_continental = seed % 2 == 1;
         let mut transactions =
             String::from("id,time,customer,direction,kind,amount,currency,counterparty,country\n");
@@ -84,7 +84,7 @@ impl Generated {
     }
 }
 
-/// The same table with `;` between columns, a decimal comma and marks for thousands.
+/// Rewrites a table with `;` between columns, a decimal comma and thousands separators.
 fn continental(table: &str) -> String {
     let mut lines = table.lines();
     let mut out = format!("\u{feff}{}\r\n", lines.next().unwrap_or_default().replace(',', ";"));

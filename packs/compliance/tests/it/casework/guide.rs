@@ -1,4 +1,4 @@
-//! `docs/guide.md` has every rule, every pause rule and every code as they are in the code.
+//! `docs/guide.md` lists every rule, every pause rule and every code as in the code.
 
 use std::path::Path;
 

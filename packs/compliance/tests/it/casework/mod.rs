@@ -1,4 +1,4 @@
-//! A compliance case as a specification: what tables are read, what is refused, what is found, what is told.
+//! A compliance case as a specification: the tables, the refused input, the findings, and the texts about a case.
 //!
 //! `python/` has the independent implementation of the findings, and the generator of the sample.
 

@@ -1,4 +1,4 @@
-//! The sample that ships: what is planted in it is found, and nothing else.
+//! The shipped sample: its planted findings are found, and no others.
 
 use std::path::Path;
 

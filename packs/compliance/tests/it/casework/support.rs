@@ -18,7 +18,7 @@ pub(crate) fn case(rows: &str, customers: &str, watched: &str) -> Result<Case, P
     read(table.as_bytes(), customers.as_bytes(), watched.as_bytes(), &rules(), AS_OF)
 }
 
-/// What the rules find in these rows.
+/// Returns the findings of the rules in these rows.
 pub(crate) fn examined(rows: &str, customers: &str, watched: &str) -> Examined {
     examine(&case(rows, customers, watched).unwrap(), &rules())
 }

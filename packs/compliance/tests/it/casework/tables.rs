@@ -1,4 +1,4 @@
-//! What tables are read as, and what is refused, with line and column.
+//! Values of tables, and rejected cells with line and column.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ fn every_bad_cell_has_its_line_its_column_and_its_code() {
     assert_eq!(refused(&format!("{ROW}\n{ROW}")), ["transactions.csv:3 1 id duplicate_id"]);
 }
 
-/// Else a row below it is a part of it, and what the rules would find there is found by nobody.
+/// A stray quote must not swallow the rows below it: their findings would be lost.
 #[test]
 fn a_stray_quote_takes_no_row_with_it() {
     let noted = |cells: [&str; 3]| {
@@ -70,14 +70,14 @@ fn a_stray_quote_takes_no_row_with_it() {
         let said = problems.to_string();
         assert!(said.contains(why) && said.contains("each quote of it twice"), "{said}");
     }
-    // Two of them that would close each other are each told, and so is an entry of a list.
+    // Two stray quotes that would close each other are both reported, also in a watch list.
     let paired = format!("{0}\n{ROW}\n{0}", ROW.replace("Meadow", "\"Meadow"));
     assert_eq!(refused(&paired), ["transactions.csv:2 cells", "transactions.csv:4 cells"]);
     let watched = "id,name,list\nW1,\"Elm,pep\nW2,Nightshade,sanctions\n";
     assert_eq!(codes(&case(ROW, CUSTOMERS, watched).unwrap_err()), ["watchlist.csv:2 cells"]);
     let good = noted(["\"5\"\" screen, flat\"", "\"\"", ""]);
     assert_eq!(read_text(&good).unwrap().transactions.len(), 3);
-    // Lines that end as they once did on some machines have their numbers, too.
+    // Rows with old Mac line ends (`\r`) have their line numbers too.
     let rows = read_text(&good.replace('\n', "\r")).unwrap().transactions;
     assert_eq!(rows.iter().map(|one| one.row).collect::<Vec<_>>(), [2, 3, 4]);
 }
@@ -150,7 +150,7 @@ fn headers_are_checked() {
     assert_eq!(codes(&read_text("").unwrap_err()), ["transactions.csv:0 empty"]);
     let latin = read(b"id,n\xe4me\n", CUSTOMERS.as_bytes(), NOBODY.as_bytes(), &rules(), AS_OF).unwrap_err();
     assert_eq!(codes(&latin), ["transactions.csv:0 not_utf8"]);
-    // A case without a transaction has no finding, and is one.
+    // A case without transactions is valid, and has no findings.
     assert!(read_text(&format!("{HEADER}\n")).unwrap().transactions.is_empty());
 }
 

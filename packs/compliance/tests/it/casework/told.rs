@@ -1,4 +1,4 @@
-//! What is told of a case holds nothing personal, is the same each time, and has its size.
+//! Texts about a case hold no personal data, are reproducible, and have a limited size.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::casework::sample;
 use crate::casework::support::{AS_OF, CUSTOMERS, HEADER, NOBODY, case, rules};
 
-/// Every word of the tables that says who somebody is.
+/// Returns every word of the tables that identifies a person.
 fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
@@ -77,7 +77,7 @@ fn a_name_is_the_same_however_it_is_written() {
         ("ROSA WEIẞ", "customer 4"),
         ("rosa weiss,", "customer 4,"),
         ("ΝΊΚΟΣ ΠΑΠΠΆΣ", "customer 5"),
-        // Other letters are another name, and what is of nobody stays as it is written.
+        // Different letters are a different name. Text that is no name stays unchanged.
         ("Rosa Weis\u{30c}", "Rosa Weis\u{30c}"),
         ("Jose Angel Nunez", "Jose Angel Nunez"),
         ("José Ángel Núñez\u{323}", "José Ángel Núñez\u{323}"),
@@ -136,7 +136,7 @@ fn a_report_of_nothing_says_so() {
     );
 }
 
-/// The largest report that there can be fits what an interrupt shows.
+/// The largest possible report fits into an interrupt.
 #[test]
 fn a_report_has_a_size() {
     let (mut customers, mut rows) = (String::from("id,name,country,pep\n"), format!("{HEADER}\n"));

@@ -1,5 +1,5 @@
-//! A compliance case: transactions, customers, watch list and, where there is a fourth part, rules of its own, with a line
-//! `---` between them.
+//! A compliance case: transactions, customers, watch list and, as an optional fourth part, its own rules. A line `---`
+//! separates the parts.
 
 use holdshort_compliance::casework::{
     Case, Examined, GROUPS, Problems, Query, Rules, examine, limits, overview, query, read, redact, report,
@@ -46,13 +46,13 @@ pub(crate) fn casework(bytes: &[u8]) {
     }
 }
 
-/// Up to the next line between parts, and what follows it.
+/// Returns the text up to the next separator line, and the text after it.
 fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     let at = bytes.windows(BETWEEN.len()).position(|window| window == BETWEEN);
     at.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])))
 }
 
-/// Those that ship where the case brings none; `None`: its own are refused, with a reason.
+/// Returns the shipped rules if the case has none. None if its own rules are rejected, with a reason.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
     let Some(own) = own else { return Some(Rules::shipped().expect("they are good")) };
     let read = Rules::own(&String::from_utf8_lossy(own));
