@@ -152,7 +152,7 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
-/// A library without tests has its harness off, which would be built and linked in vain. One that is off misses no test.
+/// A library without tests has its harness off, which would be built in vain. A harness that is off misses no test.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";

@@ -179,8 +179,8 @@ impl Problems {
         self.more_warnings += 1;
     }
 
-    /// Returns the problems in the order of files and places. Adds the count of each code in each file, and the number of
-    /// warnings that are not listed.
+    /// Returns the problems in the order of files and places. With them come the count of each code in each file, and
+    /// the number of warnings that are not listed.
     pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
         let warnings = self.warnings.into_values().flatten();
         let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();

@@ -237,8 +237,9 @@ fn loads_of(loads: &[Option<f64>]) -> DailyLoads {
 }
 
 /// Hulin et al. 2014: weeks of 100 a day, the last of 200: (21 · 100 + 7 · 200) / 28 = 125, and 200 / 125 = 1.6.
-/// Williams et al. 2017: λ = 2/(N + 1), so that λ = 0.25 for 7 days: 100 becomes 125, 143.75, 157.8125, 168.3594, 176.2695,
-/// 182.2021 and 186.6516. For 28 days λ = 0.069: 106.8966, 113.3175, 119.2956, 124.8614, 130.0434, 134.8680 and 139.3598.
+/// Williams et al. 2017: λ = 2/(N + 1), so that λ = 0.25 for 7 days: 100 becomes 125, 143.75, 157.8125, 168.3594,
+/// 176.2695, 182.2021 and 186.6516. For 28 days λ = 0.069: 106.8966, 113.3175, 119.2956, 124.8614, 130.0434, 134.8680
+/// and 139.3598.
 #[test]
 fn acute_and_chronic_load_follow_their_definitions() {
     let mut loads = vec![Some(100.0); 21];
