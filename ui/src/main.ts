@@ -1,4 +1,4 @@
-// Where the app begins.
+// Entry point of the app.
 import "./style/tokens.css";
 import "./style/base.css";
 import { mount } from "svelte";

@@ -1,8 +1,8 @@
-// Requests to the native API, as the person who is signed in. The cookie goes along by itself; the secret is a header.
+// Requests to the native API as the signed-in person. The browser adds the cookie; the secret is sent as a header.
 import { secret } from "./secret";
 import type { ProblemBody } from "./types";
 
-/** A request that was not carried out: an RFC 9457 problem, or no answer at all (`code` is `unreachable`). */
+/** A request that failed: an RFC 9457 problem, or no answer at all (`code` is `unreachable`). */
 export class Problem extends Error {
   readonly code: string;
   readonly status: number;
@@ -17,7 +17,7 @@ export class Problem extends Error {
     this.body = body;
   }
 
-  /** Where the code is explained; nothing for a server that did not answer. */
+  /** Returns the address of the page that explains the code; undefined if the server did not answer. */
   get page(): string | undefined {
     return this.body.type?.startsWith("/docs/errors/") ? this.body.type : undefined;
   }
@@ -27,7 +27,7 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 let onSignedOut = () => {};
 
-/** Called when the server no longer knows this browser. */
+/** Sets the callback that runs when the server no longer accepts this browser's login. */
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
 }
@@ -62,7 +62,7 @@ export const post = <T>(path: string, body?: unknown, headers?: Record<string, s
 export const put = <T>(path: string, body: unknown) => call<T>("PUT", path, body);
 export const remove = <T>(path: string) => call<T>("DELETE", path);
 
-/** A query string of what is given. */
+/** Returns a query string of the parameters that have a value. */
 export function query(parameters: Record<string, string | number | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

@@ -1,4 +1,4 @@
-// Frames of the WebSocket `/v1/ws`, as docs/asyncapi.json describes them; those that the app sends and reads.
+// Frames of the WebSocket `/v1/ws` that the app sends and reads, as described in docs/asyncapi.json.
 import type { Event, Preview, ProblemBody } from "./types";
 
 export type Topic = "inbox" | "run" | "all";

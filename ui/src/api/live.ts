@@ -1,5 +1,5 @@
-// The one WebSocket of the app. Connects again by itself, resumes each subscription after the last event that it saw,
-// so whoever follows gets every event once, across restarts of the server.
+// The app's only WebSocket. It reconnects by itself and resumes each subscription after the last event received. Every
+// subscriber therefore gets each event once, across restarts of the server.
 import type { ClientFrame, ServerFrame, Topic } from "./frames";
 import { secret } from "./secret";
 import type { Event, Preview, ProblemBody } from "./types";
@@ -9,35 +9,35 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Follow {
   topic: Topic;
   run?: string;
-  /** Of a run: the last event that is known. */
+  /** Sequence of the last known event. For runs only. */
   since?: number;
   previews?: boolean;
   event: (event: Event) => void;
   preview?: (preview: Preview) => void;
-  /** The subscription stands: what was read before may be old. */
+  /** Called when the subscription is active. Data read before may be stale. */
   started?: () => void;
 }
 
 interface Subscription extends Follow {
   id: string;
   position?: string;
-  /** Something of it can not be read. */
+  /** True if one of its events cannot be read. */
   isBroken?: boolean;
 }
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** Nothing heard for this long, answers to our own pings included: the connection is dead. */
+/** The connection is considered dead after this long without a frame, answers to our own pings included. */
 const SILENCE_MS = 40_000;
 const PING_MS = 15_000;
-/** After which a subscription that the server gave up is asked for again. */
+/** Delay before the app subscribes again after the server ended a subscription. */
 const AGAIN_MS = 2_000;
 const UNAUTHENTICATED = 4401;
 
 export class Live {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #changed: (connection: Connection) => void;
-  /** Whether this browser is still signed in, or nobody can say. */
+  /** Resolves to true if this browser is still signed in, or if no server can tell. */
   readonly #mayStay: () => Promise<boolean>;
   #socket: WebSocket | undefined;
   #welcome = false;
@@ -69,7 +69,7 @@ export class Live {
     this.#drop();
   }
 
-  /** Follows until the answer is called. */
+  /** Follows a topic until the returned function is called. */
   follow(follow: Follow): () => void {
     const subscription: Subscription = { ...follow, id: `s${this.#next++}` };
     this.#subscriptions.set(subscription.id, subscription);
@@ -80,7 +80,7 @@ export class Live {
     };
   }
 
-  /** Whoever comes back to the page does not wait for the timer. */
+  /** Reconnects at once when the person returns to the page, without waiting for the timer. */
   #now = (): void => {
     if (this.#stopped || this.#socket || document.hidden) return;
     clearTimeout(this.#timer);
@@ -158,7 +158,7 @@ export class Live {
     }
   }
 
-  /** A position of another journal, such as after a restored backup: start afresh. */
+  /** Starts from the beginning if the position belongs to another journal, such as after a restored backup. */
   #refused(subscription: Subscription, problem: ProblemBody): void {
     if (problem.errors?.some((error) => error.pointer === "/position")) {
       subscription.position = undefined;
@@ -168,7 +168,7 @@ export class Live {
     }
   }
 
-  /** A run that is over has no more events. Anything else goes on: from where it was, once the server can. */
+  /** Drops the subscription of a finished run, which has no more events. Resumes any other from its position. */
   #ended(subscription: Subscription): void {
     if (subscription.topic === "run" && !subscription.isBroken) {
       this.#subscriptions.delete(subscription.id);

@@ -1,4 +1,4 @@
-// The half of a login that lives in the origin's storage. The other half is a cookie that scripts can not read.
+// The half of a login that is kept in the origin's local storage. The other half is a cookie that scripts cannot read.
 
 const KEY = "holdshort.secret";
 

@@ -1,23 +1,23 @@
-// Words that can be taken for others, because letters of other scripts look like ours: whoever draws texts of agents
-// says which they are, and every text below shows which letters make the difference.
+// Words that imitate others because letters of other scripts look like Latin ones. The component that draws texts of
+// agents names these words; every text below it marks the foreign letters.
 import { getContext, setContext } from "svelte";
 import type { Piece } from "./plain";
 
 const WORDS = Symbol();
 
-/** To be called in a component: for all texts below it. */
+/** Sets the words for all texts below the calling component. Call it while the component is created. */
 export function markWords(words: () => string[]): void {
   setContext(WORDS, words);
 }
 
-/** To be called in a component. */
+/** Returns the words of the parent component. Call it while the component is created. */
 export function markedWords(): () => string[] {
   return getContext<(() => string[]) | undefined>(WORDS) ?? (() => []);
 }
 
 export const isForeign = (letter: string): boolean => letter > "~";
 
-/** The same pieces, with the foreign letters of those words apart. */
+/** Returns the pieces with the foreign letters of these words as pieces of their own. */
 export function withForeign(pieces: Piece[], words: string[]): Piece[] {
   return words.reduce((before, word) => before.flatMap((piece) => (piece.hidden || piece.foreign ? [piece] : apart(piece, word))), pieces);
 }

@@ -1,2 +1,2 @@
-// Between facts in one sentence. It breaks before the dot, never behind it: no line ends in one.
+// Separator of facts in one sentence. The line may break before the dot, never after it, so no line ends in a dot.
 export const DOT = " ·\u00a0";

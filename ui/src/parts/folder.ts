@@ -1,4 +1,4 @@
-// What tells two repositories apart on a line: the last part of a path.
+// The last part of a path, which identifies a repository on one line.
 
 export function lastPart(path: string | null | undefined): string | undefined {
   return path?.split("/").filter(Boolean).at(-1);

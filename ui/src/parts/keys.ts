@@ -1,22 +1,23 @@
-// When a key is a command and when it is text.
+// Decides whether a key press is a command or text.
 import { letters } from "../state/letters.svelte";
 
-/** What is typed on for a moment after the page took a field away is still text. */
+/** Time after the page removed a field in which key presses are still treated as text. */
 const HUSH_MS = 1_000;
 let quietUntil = 0;
 
-/** A field that somebody typed in is gone. */
+/** Call it when a field that a person was typing in is removed. */
 export function hush(): void {
   quietUntil = performance.now() + HUSH_MS;
 }
 
-/** Whether the key belongs to a field, a dialog or the browser; a letter also where letters are switched off. */
+/** Returns true if the key belongs to a field, a dialog or the browser, or is a letter while single-letter keys are
+ *  off. */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (performance.now() < quietUntil) return true;
   if (!letters.on && event.key.length === 1) return true;
   const target = event.target as HTMLElement | null;
   if (target?.closest("input, textarea, select, [contenteditable]")) return true;
-  // A dialog that was closed keeps the focus until it is gone: the next key is a command again.
+  // A closed dialog keeps the focus until it is removed. The next key is a command again.
   return document.querySelector("dialog[open]") !== null;
 }

@@ -1,19 +1,19 @@
-// Text of agents as what it is: characters that hide, reorder or imitate are shown by their code, never obeyed. The
-// same rule as `holdshort_protocol::plain` in the terminal and on the script-less page; one table tests all three.
+// Shows text of agents literally: characters that hide, reorder or imitate are replaced by their code.
+// `holdshort_protocol::plain` has the same rule for the terminal and the script-less page; one table tests all three.
 
 export interface Piece {
   text: string;
-  /** Stands for a character that would not be seen as it is. */
+  /** True if the text replaces a character that would not be visible as itself. */
   hidden: boolean;
-  /** Of a word that can be taken for another: the letter that makes the difference. */
+  /** True for the foreign letter of a word that imitates another word. */
   foreign?: boolean;
 }
 
-/** `text`: prose. `line`: an exact value, such as a name, a path, a line of a command: line breaks, tabs and unusual spaces
- *  are shown too. `lines`: an exact value of several lines, such as data: line breaks and tabs stay. */
+/** `text`: prose. `line`: an exact value, such as a name, a path or a command line; line breaks, tabs and unusual
+ *  spaces are marked too. `lines`: an exact value of several lines, such as data; line breaks and tabs are kept. */
 export type Form = "text" | "line" | "lines";
 
-/** Marks on one letter; more of them would climb over the lines above. */
+/** Maximum number of combining marks on one letter. More of them would cover the lines above. */
 const MARKS = 4;
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u;
@@ -21,7 +21,7 @@ const BLANK =
   /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc\u{1d159}\u{e0100}-\u{e01ef}]/u;
 const SPACE = /\p{Zs}/u;
 const MARK = /[\p{Mn}\p{Me}]/u;
-/** What may be shown as a picture. */
+/** Characters that may be shown as an emoji. */
 const SYMBOL = /(?=[^\0-\x7f])[\p{So}\p{Sm}\p{Sk}ℹ‼⁉〰]/u;
 /** Letters of scripts in which a joiner belongs to the spelling. */
 const JOINS =
@@ -41,7 +41,7 @@ export function pieces(text: string, form: Form): Piece[] {
   const characters = Array.from(text);
   characters.forEach((character, at) => {
     const next = characters[at + 1] ?? "\n";
-    // Line ends of other systems are no secret.
+    // Line ends of other systems are not marked.
     const isDropped = character === "\r" && form === "text" && next === "\n";
     if (isBare(character, form) || isOfItsNeighbours(character, previous, next, form)) put(character, false);
     else if (!isDropped) {
@@ -55,7 +55,7 @@ export function pieces(text: string, form: Form): Piece[] {
   return out;
 }
 
-/** The same as one string: for names of controls and titles of pages. */
+/** Returns the text as one string, for names of controls and titles of pages. */
 export function plain(text: string, form: Form = "line"): string {
   return pieces(text, form)
     .map((piece) => piece.text)
@@ -66,9 +66,9 @@ function isBare(character: string, form: Form): boolean {
   return (character >= " " && character <= "~") || (form !== "line" && (character === "\n" || character === "\t"));
 }
 
-/** Invisible characters that change how the ones beside them look, where writing honestly needs them. */
+/** Returns true for an invisible character that changes its neighbours and that honest text needs there. */
 function isOfItsNeighbours(character: string, previous: string, next: string, form: Form): boolean {
-  // The symbol before it is a picture, or is none; also the digits on keys.
+  // A variation selector after a symbol chooses its picture or text form. It also appears in keycap digits.
   if (character === "\ufe0e" || character === "\ufe0f") return SYMBOL.test(previous) || next === "\u20e3";
   if (character === "\u200d" && SYMBOL.test(next)) return SYMBOL.test(previous) || previous === "\ufe0f";
   const isJoiner = character === "\u200c" || character === "\u200d";

@@ -1,4 +1,4 @@
-// How a run stands, in a word and a colour.
+// The state of a run as a word and a colour.
 import type { Run, Status } from "../api/types";
 import type { Tone } from "./tone";
 
@@ -12,7 +12,7 @@ export const ofStatus: Record<Status, Tone> = {
   cancelled: "plain",
 };
 
-/** How a run stands: a key of its words and a colour. One that left a part of its work undone is not simply completed. */
+/** Returns the text key and the colour of a run's state. A run with unfinished parts is `partial`, not `completed`. */
 export function stateOf({ status, end_reason: reason }: Pick<Run, "status" | "end_reason">): { name: string; tone: Tone } {
   if (status === "completed" && reason === "partial") return { name: "partial", tone: "hold" };
   return { name: status, tone: ofStatus[status] };

@@ -1,4 +1,4 @@
-// Which colour an outcome has, and a part of a plan. One table each; of a run: `status.ts`.
+// Colours of outcomes and of subtasks, one table each. `status.ts` has those of runs.
 import type { Outcome, SubtaskStatus } from "../api/types";
 
 export type Tone = "hold" | "clear" | "stop" | "accent" | "plain";

@@ -1,4 +1,4 @@
-// The time, as often as people look: ages and deadlines are drawn from it.
+// The current time, updated every second. Ages and deadlines are drawn from it.
 
 export const clock = $state({ now: Date.now() });
 

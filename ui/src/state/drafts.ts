@@ -1,4 +1,4 @@
-// What a person has typed and not sent: kept per thing it is about, in this tab, also across a reload.
+// Text that a person has typed and not sent. It is kept per subject in this tab, also across a reload.
 
 const PREFIX = "holdshort.draft.";
 
@@ -8,9 +8,9 @@ export const drafts = {
     if (text === "") sessionStorage.removeItem(PREFIX + key);
     else sessionStorage.setItem(PREFIX + key, text);
   },
-  /** Whether anything is kept below a key. */
+  /** Returns true if a draft is kept below a key. */
   any: (prefix: string): boolean => Object.keys(sessionStorage).some((key) => key.startsWith(PREFIX + prefix)),
-  /** Everything below a key: `int_…` takes away all that was typed on that card. */
+  /** Removes all drafts below a key: `int_…` removes everything typed on that card. */
   forget(prefix: string): void {
     for (const key of Object.keys(sessionStorage)) {
       if (key.startsWith(PREFIX + prefix)) sessionStorage.removeItem(key);

@@ -1,31 +1,32 @@
-// What waits for a person: the open interrupts in the server's order. Fills by itself while the page is open.
+// The inbox: the open interrupts in the server's order. It updates itself while the page is open.
 import { get, query } from "../api/client";
 import type { Event, Interrupt, List, Vote } from "../api/types";
 import { route } from "./route.svelte";
 import { live, session } from "./session.svelte";
 
-/** More than a person reads at once; the server has the rest. */
+/** Maximum number of rows. The server has the rest. */
 export const SHOWN = 200;
-/** Events come in bursts; one reading serves them all. */
+/** Delay that gathers a burst of events into one read. */
 const GATHER_MS = 60;
 const AGAIN_MS = 2_000;
 
 export const inbox = $state({
   items: [] as Interrupt[],
-  /** All that waits for whoever is signed in, whichever are shown. */
+  /** All open interrupts of the signed-in person, regardless of the filter. */
   all: [] as Interrupt[],
   more: false,
   loaded: false,
-  /** Which are shown: all that whoever is signed in may see, those that name them, or those of their groups. */
+  /** Filter of the list: all that the person may see, those that name the person, or those of the person's groups. */
   which: {} as { assignee?: "me"; group?: "mine" },
-  /** How many came with the last reading that brought any, and which reading: for those who hear the page. */
+  /** Number of new interrupts in the last read that had any, and the count of such reads. Screen readers announce
+   *  it. */
   arrived: { n: 0, reading: 0 },
-  /** What expired while the page was open, until somebody has seen it. */
+  /** Interrupts that expired while the page was open, until the person dismisses each. */
   expired: [] as { id: string; title: string }[],
 });
 
-/** The vote of somebody, where it agrees with the newest: any other one is reset, or settles nothing. Where one person may
- *  agree in several stages, that of the stage that it is at. */
+/** Returns the vote of a person if it agrees with the newest vote: any other vote is reset, or settles nothing. If one
+ *  person may vote in several stages, returns the vote in the current stage. */
 export function standing({ votes = [], assignment }: Interrupt, who: string | undefined): Vote | undefined {
   const newest = votes.at(-1);
   const { distinct, stage } = assignment;
@@ -33,7 +34,8 @@ export function standing({ votes = [], assignment }: Interrupt, who: string | un
   return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
 }
 
-/** How many wait for whoever is signed in: what others decide, and what waits for others after their vote, does not. */
+/** Returns the number of interrupts that wait for the signed-in person. Excludes those that others decide, and those
+ *  that wait for others after the person's vote. */
 export const waiting = (): number =>
   inbox.all.filter((item) => item.you?.may_decide !== false && !standing(item, session.me?.person)).length;
 
@@ -43,21 +45,21 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let reading = false;
 let again = false;
 
-/** Hears of every interrupt that opens, is decided on or resolved. */
+/** Calls the listener for every interrupt that opens, is decided on or is resolved. */
 export function whenInboxChanges(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Shows others. */
+/** Changes the filter of the list. */
 export function show(which: typeof inbox.which): void {
   inbox.which = which;
-  // What comes now has not just arrived.
+  // Interrupts of the new list are not announced as new arrivals.
   inbox.loaded = false;
   soon();
 }
 
-/** Somebody has taken note of what expired. */
+/** Dismisses the note about an expired interrupt. */
 export function seen(id: string): void {
   inbox.expired = inbox.expired.filter((each) => each.id !== id);
 }
@@ -74,10 +76,10 @@ export function followInbox(): () => void {
   });
 }
 
-/** It leaves the list by itself: nobody would know that it had been there. */
+/** Notes an expired interrupt, which otherwise would vanish from the list without a trace. */
 async function noteExpiry(data: unknown): Promise<void> {
   const { interrupt: id, cause } = data as { interrupt: string; cause: string };
-  // Whoever has its card open sees how it ends.
+  // A person who has the card open sees the outcome there.
   if (cause !== "expiry" || (route.now.view === "inbox" && route.now.interrupt === id)) return;
   const known = inbox.all.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
   if (known) inbox.expired = [{ id, title: known.title }, ...inbox.expired];
@@ -109,7 +111,8 @@ async function read(): Promise<void> {
     inbox.more = Boolean(page.next_cursor);
     inbox.loaded = true;
   } catch {
-    // Away, or busy: the connection says so, and it is read again. Whoever signs in again reads it with the connection.
+    // The server is away or busy: the connection banner shows it, and the app reads again. A new sign-in reads with the
+    // connection.
     if (session.door !== "signed_out") setTimeout(soon, AGAIN_MS);
   } finally {
     reading = false;

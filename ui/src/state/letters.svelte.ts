@@ -1,4 +1,4 @@
-// Whether single letters are commands. Who speaks to the computer, or hits keys by accident, switches them off (WCAG
+// True if single letters are commands. People who use speech input, or hit keys by accident, can switch them off (WCAG
 // 2.1.4). Remembered in this browser.
 
 const KEY = "holdshort.letters";

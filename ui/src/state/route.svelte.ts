@@ -1,5 +1,5 @@
-// Where the person is: the address bar, as one of the views of the app. Links are plain links; a click on one stays here.
-// A view opens at its top; going back finds it as it was left.
+// The current view, read from the address bar. Links are plain links; a click on one stays in the app. A view opens at
+// its top, and going back restores its scroll position.
 import { tick } from "svelte";
 
 export type Route =
@@ -42,11 +42,11 @@ export function routeOf(path: string, hash: string): Route {
 
 export const route = $state({
   now: routeOf(location.pathname, location.hash),
-  /** The person has moved within the app: the focus follows. At the start it is the browser's. */
+  /** True after the person navigated within the app: the focus follows. Before that the focus is the browser's. */
   moved: false,
 });
 
-// What a place shows is drawn after the browser would have scrolled.
+// Views draw their content after the browser would have restored the scroll position.
 history.scrollRestoration = "manual";
 
 function read(): void {
@@ -73,9 +73,9 @@ document.addEventListener("click", (click) => {
   if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;
   const link = (click.target as Element | null)?.closest?.("a");
   if (!link || link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
-  // A place on this page: the browser goes there, with the focus.
+  // The browser follows a link to a place on this page, and moves the focus.
   if (link.hash && link.pathname === location.pathname) return;
-  // Pages of the server, such as /docs/errors/stale, are not the app's.
+  // Pages of the server, such as /docs/errors/stale, are not views of the app.
   if (routeOf(link.pathname, "").view === "nowhere") return;
   click.preventDefault();
   go(link.pathname);

@@ -1,4 +1,4 @@
-// Who is signed in, what runs on the server, and the connection to it. One per page.
+// The signed-in person, facts about the server, and the connection to it. One per page.
 import { get, post, remove, whenSignedOut } from "../api/client";
 import { type Connection, Live } from "../api/live";
 import { secret } from "../api/secret";
@@ -8,12 +8,12 @@ type Door = "opening" | "signed_in" | "signed_out";
 
 export const session = $state({
   door: "opening" as Door,
-  /** Who is signed in. Nothing while the server has not said it. */
+  /** The signed-in person. Undefined until the server has answered. */
   me: undefined as Identity | undefined,
-  /** There is somebody beside the operator of this machine. */
+  /** True if there are people other than the local operator. */
   others: false,
   connection: "connecting" as Connection,
-  /** Once it was there: what a lost connection is said about. */
+  /** True if the connection was open before. Only then is its loss reported. */
   wasOpen: false,
   info: undefined as Info | undefined,
 });
@@ -27,7 +27,7 @@ export const live = new Live((connection) => {
   session.connection = connection;
   if (connection === "open") {
     session.wasOpen = true;
-    // Another program may listen there now, and somebody's roles may be others.
+    // Another server version may listen there now, and the person's roles may have changed.
     void readMe().then(readInfo, () => undefined);
   }
 }, isSignedIn);
@@ -43,7 +43,7 @@ async function readInfo(): Promise<void> {
   if (seesAll()) session.info = await get<Info>("/v1/info").catch(() => session.info);
 }
 
-/** Whether they see what is nobody's own: a reviewer does not. */
+/** Returns true if the person may see things without an owner. A reviewer may not. */
 export const seesAll = (): boolean => session.me?.roles.some((role) => role !== "reviewer") !== false;
 
 async function readMe(): Promise<void> {
@@ -52,7 +52,7 @@ async function readMe(): Promise<void> {
   session.me = me;
 }
 
-/** Goes in with what an earlier login left in this browser. */
+/** Signs in with the secret of an earlier login in this browser. */
 export async function open(): Promise<void> {
   if (!secret.read()) {
     session.door = "signed_out";
@@ -61,14 +61,14 @@ export async function open(): Promise<void> {
   try {
     await readMe();
   } catch {
-    // 401 has closed the door already; a server that is away is waited for.
+    // A 401 has signed the browser out already. For a server that is away, the app waits.
     if (session.door === "signed_out") return;
   }
   session.door = "signed_in";
   live.start();
 }
 
-/** Redeems the code of a login link, or of a sign-in at the provider: where to go then. */
+/** Redeems the code of a login link or of a provider's sign-in. Returns the address to open next. */
 export async function redeem(code: string): Promise<string> {
   const login = await post<{ secret: string; to?: string }>("/v1/login", { code });
   secret.keep(login.secret);
@@ -77,7 +77,8 @@ export async function redeem(code: string): Promise<string> {
   return login.to ?? "/";
 }
 
-/** Here, or in all browsers and terminals: where the server can not be asked, they stay signed in, and so does this one. */
+/** Signs out here, or in all browsers and terminals. If the server cannot be reached for all, every login stays, this
+ *  one included. */
 export async function leave(everywhere = false): Promise<void> {
   if (everywhere) await remove("/v1/logins");
   else await remove("/v1/login").catch(() => undefined);

@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. Remembered in this browser.
+// Light, dark, or the system's theme. Remembered in this browser.
 
 export type Theme = "system" | "light" | "dark";
 

@@ -1,4 +1,4 @@
-// English, of open calls that a grant covers. Comes with their list, not with the first load.
+// English texts for open calls that a grant covers. They load with that list, not with the first page.
 
 export const also = {
   "also.title": "Also open, and covered if you allow it for this session",

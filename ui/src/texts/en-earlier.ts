@@ -1,4 +1,4 @@
-// English, of what was answered before. Comes with it, not with the first load.
+// English texts for earlier answers. They load with that part, not with the first page.
 
 export const earlier = {
   "earlier.title": "Answered before",

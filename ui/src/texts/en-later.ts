@@ -1,4 +1,5 @@
-// English, of what is fetched later: a run, the list of runs, a new run, the grants, the list of keys, the fields of an edit, the door.
+// English texts for parts that load later: a run, the list of runs, a new run, grants, the list of keys, edit fields,
+// sign-in.
 
 export const later = {
   "status.queued": "queued",

@@ -1,4 +1,4 @@
-// English, of people and of who decides. Comes with the places that speak of them, not with the first load.
+// English texts about people and approvers. They load with the views that use them, not with the first page.
 
 export const people = {
   "which.title": "Which are shown",

@@ -1,4 +1,4 @@
-// English, of plans. Comes with the places that draw them, not with the first load.
+// English texts for plans. They load with the views that draw plans, not with the first page.
 
 export const plan = {
   "card.diff.before": "Before",

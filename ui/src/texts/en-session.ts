@@ -1,4 +1,4 @@
-// English, of conversations. Comes with the places that draw them, not with the first load.
+// English texts for conversations. They load with the views that draw them, not with the first page.
 
 export const session = {
   "session.state.open": "open",

@@ -1,4 +1,5 @@
-// English, of the installation: what is frozen, the keys of agents, the journal. Comes with the places that speak of them.
+// English texts for the installation: freezes, keys of agents, the journal. They load with their views, not with the
+// first page.
 
 export const system = {
   "system.title": "System",

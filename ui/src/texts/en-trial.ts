@@ -1,4 +1,4 @@
-// English, of a command that was tried. Comes with the part of a card that shows it, not with the first load.
+// English texts for a trial of a command. They load with the part of the card that shows it, not with the first page.
 
 export const trial = {
   "trial.title": "What it did when it was tried",

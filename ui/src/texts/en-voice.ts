@@ -1,4 +1,4 @@
-// English, of the buttons that speak and listen. Comes with them, not with the first load.
+// English texts for the buttons that read aloud and dictate. They load with them, not with the first page.
 
 export const voice = {
   "card.answers": "Suggested answers",

@@ -1,4 +1,4 @@
-// English. Sorted by where it is read.
+// English texts, sorted by place.
 
 export const en = {
   "app.name": "Holdshort",

@@ -1,4 +1,4 @@
-// The words of the app, by key. One file per language; `t` fills in what a text leaves open as `{name}`.
+// The texts of the app, by key. There is one file per language; `t` fills in placeholders such as `{name}`.
 import { en } from "./en";
 import type { also } from "./en-also";
 import type { earlier } from "./en-earlier";
@@ -15,7 +15,7 @@ export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;
 
-/** Words of a place that is fetched later: they come with it. */
+/** Adds the texts of a view that loads later. Its module calls this. */
 export function add(more: Partial<Texts>): void {
   Object.assign(texts, more);
 }
@@ -24,12 +24,12 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   return texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-/** The text of a key that is put together at run time, such as `kind.question`; what the server sent where there is none. */
+/** Returns the text of a key that is built at run time, such as `kind.question`; without one, the server's own word. */
 export function word(group: string, name: string): string {
   return texts[`${group}.${name}` as Key] ?? name.replaceAll("_", " ");
 }
 
-/** One or many: `key.one` or `key.other`. */
+/** Returns the singular or plural text: `key.one` or `key.other`. */
 export function count(key: "inbox.waiting" | "inbox.arrived" | "run.open", n: number): string {
   return t(n === 1 ? `${key}.one` : `${key}.other`, { n });
 }

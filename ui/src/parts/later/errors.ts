@@ -1,11 +1,11 @@
-// What the server says about an edit, by the place that it means.
+// Errors of the server about an edit, by JSON pointer.
 
 export interface FieldError {
   pointer: string;
   message: string;
 }
 
-/** What is below one place: `/edit` of `/edit/subtasks/0`. */
+/** Returns the errors at a pointer and below it, such as at `/edit/subtasks/0` for `/edit`. */
 export function below(errors: readonly FieldError[], pointer: string): FieldError[] {
   return errors.filter((error) => error.pointer === pointer || error.pointer.startsWith(`${pointer}/`));
 }
@@ -14,13 +14,13 @@ export function member(pointer: string, name: string | number): string {
   return `${pointer}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Those of a place itself, and those of members that it does not have. */
+/** Returns the errors of the pointer itself and of members that it does not have. */
 export function own(errors: readonly FieldError[], pointer: string, members: readonly (string | number)[]): FieldError[] {
   const inside = members.map((name) => member(pointer, name));
   return below(errors, pointer).filter((error) => !inside.some((each) => below([error], each).length > 0));
 }
 
-/** What lacks a member is told at that member: the server names the object, and the member in its words. */
+/** Moves the error of a missing member to that member. The server points at the object and quotes the member's name. */
 export function placed(error: FieldError): FieldError {
   const quoted = /^("(?:[^"\\]|\\.)*") is a required property$/.exec(error.message)?.[1];
   if (!quoted) return error;

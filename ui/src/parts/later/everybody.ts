@@ -1,9 +1,9 @@
-// Who there is, for whoever may read that.
+// The lists of people and groups, for readers with that right.
 import { get } from "../../api/client";
 import type { Group, List, Person } from "../../api/types";
 import { seesAll } from "../../state/session.svelte";
 
-/** All pages of a list; nothing for whoever may not read it. */
+/** Returns all pages of a list; empty if the reader may not see it. */
 async function all<T>(path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null | undefined = seesAll() ? "" : undefined;
@@ -18,5 +18,5 @@ async function all<T>(path: string): Promise<T[]> {
 
 export const everybody = () => all<Person>("/v1/people");
 
-/** The groups that somebody is in, and those whose hours are known. */
+/** Returns the groups that have members or set hours. */
 export const everyGroup = () => all<Group>("/v1/groups");

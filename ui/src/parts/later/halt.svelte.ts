@@ -1,4 +1,4 @@
-// What is frozen, as the server says it, and the dialog that freezes: one for every place that asks for it.
+// The active freezes as the server reports them, and the one dialog that freezes or lifts.
 import { get } from "../../api/client";
 import type { Frozen, System } from "../../api/types";
 import { whenInboxChanges } from "../../state/inbox.svelte";
@@ -6,14 +6,14 @@ import { session } from "../../state/session.svelte";
 import { plain } from "../plain";
 import { t } from "./system-words";
 
-/** A part of the installation: all of it where none is named. */
+/** A part of the installation. The whole installation if no member is set. */
 export type Part = Pick<Frozen, "run" | "workflow" | "agent">;
 export type Kind = "all" | "run" | "workflow" | "agent";
 
 export const halt = $state({
   freezes: [] as Frozen[],
   isRead: false,
-  /** What the open dialog is about. */
+  /** Subject of the open dialog. */
   dialog: undefined as { what: "freeze"; part?: Part } | { what: "lift"; freeze: Frozen } | undefined,
 });
 
@@ -25,11 +25,12 @@ export function take(system: System): void {
 }
 
 export async function readFreezes(): Promise<void> {
-  // Away, or busy: it is read again with the connection.
+  // The server is away or busy. The app reads again when it reconnects.
   await get<System>("/v1/system").then(take, () => undefined);
 }
 
-/** Each freeze is an event of the inbox, for those who may read it. */
+/** Reads the freezes again after each freeze event. Only persons who may read these events receive them in the
+ *  inbox. */
 export function followFreezes(): () => void {
   return whenInboxChanges(({ type }) => {
     if (type.endsWith("frozen")) void readFreezes();
@@ -48,7 +49,7 @@ export function words(part: Part): string {
   return t(`freeze.${kindOf(part)}`, { name: nameOf(part) });
 }
 
-/** What holds a run up, or what one of its agents does. */
+/** Returns the freezes that hold up a run or one of its agents. */
 export function holding(run: string, workflow: string | undefined, agents: readonly string[]): Frozen[] {
   return halt.freezes.filter(
     (frozen) =>

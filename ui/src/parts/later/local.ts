@@ -1,13 +1,13 @@
-// A moment of a field, which has no time zone: that of the browser counts.
+// Converts the value of a `datetime-local` field, which has no time zone. It uses the browser's zone.
 
-/** What is no time is left to the server. */
+/** Returns the instant. Text that is not a time is returned unchanged, so that the server rejects it. */
 export function instant(local: string): string | undefined {
   if (local === "") return undefined;
   const at = new Date(local);
   return Number.isNaN(at.getTime()) ? local : at.toISOString();
 }
 
-/** The other way: for the field. */
+/** Returns the local time of an instant, for the field. */
 export function local(at: string | null | undefined): string {
   if (!at) return "";
   const date = new Date(at);

@@ -1,4 +1,4 @@
-// The words of people and of who decides, for whatever draws them: they are fetched with it.
+// Texts about people and approvers. They load together with the component that imports this file.
 import { add } from "../../texts";
 import { people } from "../../texts/en-people";
 

@@ -1,4 +1,4 @@
-// The words of the installation, for whatever draws them: they are fetched with it.
+// Texts about the installation. They load together with the component that imports this file.
 import { add } from "../../texts";
 import { system } from "../../texts/en-system";
 
