@@ -1,15 +1,15 @@
-// How much time is left, and when those who hear the page are told.
+// The time left before an interrupt expires, and the moments at which screen readers announce it.
 import { unit } from "../../parts/age";
 import { t } from "../../texts";
 
-/** Said aloud when this much is left, in seconds. */
+/** Remaining seconds at which the time is announced. */
 const SPOKEN = [600, 300, 60, 20];
 
 export function secondsLeft(until: string, now: number): number {
   return Math.max(0, Math.ceil((Date.parse(until) - now) / 1_000));
 }
 
-/** Two units at most: `2 d 3 h`, `4 min 12 s`. */
+/** Formats seconds with at most two units: `2 d 3 h`, `4 min 12 s`. */
 export function left(seconds: number): string {
   if (seconds >= 86_400) return pair("time.days", seconds / 86_400, "time.hours", (seconds % 86_400) / 3_600);
   if (seconds >= 3_600) return pair("time.hours", seconds / 3_600, "time.minutes", (seconds % 3_600) / 60);
@@ -17,10 +17,10 @@ export function left(seconds: number): string {
   return t("time.seconds", { n: seconds });
 }
 
-/** From here on every second is shown, and what expires is said on every page. */
+/** Remaining seconds below which every second is shown, and the interrupt is named on every page. */
 export const SOON = 300;
 
-/** In a list: one unit, and two where it is short. */
+/** Formats seconds for a list: one unit, or two if little time is left. */
 export function due(seconds: number): string {
   return seconds > SOON ? unit(seconds) : left(seconds);
 }
@@ -32,7 +32,7 @@ function pair(large: Unit, n: number, small: Unit, rest: number): string {
   return Math.floor(rest) > 0 ? `${first} ${t(small, { n: Math.floor(rest) })}` : first;
 }
 
-/** The nearest threshold that has been passed; it changes only a few times, so it can be spoken. */
+/** Returns the nearest threshold that has passed. It changes only a few times, so it can be announced. */
 export function threshold(seconds: number): number | undefined {
   return seconds === 0 ? 0 : SPOKEN.findLast((at) => seconds <= at);
 }

@@ -1,5 +1,5 @@
-// Counts the parts of a card that are out of sight: folded or cut, and not opened yet. An option that lets something go on
-// shows the count and asks once more. A look is recorded when the count is zero.
+// Counts the parts of a card that are folded or cut and were never opened. An option that lets work continue shows the
+// count and asks for confirmation. A view is recorded when the count is zero.
 import { getContext, setContext, untrack } from "svelte";
 import { t } from "../../texts";
 
@@ -13,12 +13,13 @@ export function notShown(count: number): string {
   return count === 1 ? t("card.folded.one") : t("card.folded", { n: count });
 }
 
-/** To be called in a component. Counts the folds below it; without an argument none of them counts. */
+/** Counts the folds below the calling component. Without an argument they are not counted. Call it while the component
+ *  is created. */
 export function countFolds(folds?: Folds): void {
   setContext(FOLDS, folds);
 }
 
-/** To be called in a component. `folded`: how many parts were never opened. */
+/** Adds `folded`, the number of parts that were never opened. Call it while the component is created. */
 export function fold(folded: () => number): void {
   const folds = getContext<Folds | undefined>(FOLDS);
   if (!folds) return;

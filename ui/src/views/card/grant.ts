@@ -1,16 +1,16 @@
-// What "for this session" would cover: the server's words, which the terminal has too.
+// The scope of an approval for this session, in the server's words, which the terminal also uses.
 import { data, list, text, texts } from "./payload";
 
 export interface Covered {
   tool: string;
   workspace: string;
-  /** Of a server that says it in words. */
+  /** The scope in words, if the server sends it. */
   words?: string;
-  /** Commands of this run that it would have covered. */
+  /** Commands of this run that the grant would have covered. */
   past: string[];
-  /** Calls that a person refused, which it does not cover. */
+  /** Calls that a person refused. The grant does not cover them. */
   refused: string[];
-  /** None: every call of the tool. */
+  /** Covered commands. Empty if the grant covers every call of the tool. */
   commands: { line: string; onlyReads: boolean; files: string[] }[];
 }
 

@@ -1,17 +1,17 @@
-// The call that an agent makes where it runs and that the installation's gates have read, apart from what the agent says
-// beside it. The same as `JudgedCall` of the wire types.
+// A call of an external agent that the installation's gates have inspected, apart from the agent's own words. Same as
+// `JudgedCall` of the wire types.
 import type { Interrupt } from "../../api/types";
 import { command, type Data, data, isEmpty } from "./payload";
 
-/** What stands on the card of the call as the gates read it: `OF_CALLS` of `crates/protocol/src/judged.rs`. */
+/** Members of the payload that the gates inspected: `OF_CALLS` of `crates/protocol/src/judged.rs`. */
 const OF_CALLS = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
 interface JudgedCall {
-  /** As a card of ours has it. */
+  /** The call in the form of a native card. */
   call: Interrupt;
-  /** What of the call such a card does not show. */
+  /** Members of the call that a native card does not show. */
   more: Data;
-  /** What the agent says beside it. */
+  /** Everything else that the agent sent. */
   beside: Data;
 }
 
@@ -23,7 +23,8 @@ export function judgedCall(interrupt: Interrupt): JudgedCall | undefined {
   return { call, more: more(call), beside: of(false) };
 }
 
-/** The workspace, and the arguments but for a command that is drawn. Without a command and a change the card shows them. */
+/** Returns the workspace, and the arguments without a drawn command. Without a command and a change, the card itself
+ *  shows the arguments. */
 function more(call: Interrupt): Data {
   const { workspace, diff, arguments: all } = data(call.payload);
   const { command: line, ...others } = data(all);

@@ -1,4 +1,4 @@
-// What an option means for the eye and for the hand: its tone, its key, whether it asks once more.
+// The tone and the key of an option, and whether it asks for confirmation.
 import type { Offer, Interrupt, Resolution } from "../../api/types";
 import { plain } from "../../parts/plain";
 import { t, word } from "../../texts";
@@ -6,10 +6,10 @@ import { command, data } from "./payload";
 
 export type Tone = "go" | "stop" | "plain";
 
-/** Kinds to which a response is what was asked for, not a way around it. */
+/** Kinds for which a response is the requested answer, not a way around it. */
 const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 
-/** The option that words alone mean; the same in the terminal. */
+/** The option that a typed text means, by kind. The terminal uses the same. */
 const NATURAL: Record<string, string> = {
   question: "answer",
   choice: "custom",
@@ -31,7 +31,7 @@ export function tone(offer: Offer, interrupt: Interrupt): Tone {
   return offer.outcome === "approved" || isAnswer(offer, interrupt) ? "go" : "plain";
 }
 
-/** The one that stands out: the first that lets it go on. Of a free choice none does. */
+/** Returns true for the highlighted option: the first that lets work continue. A free choice has none. */
 export function isMain(offer: Offer, interrupt: Interrupt): boolean {
   return interrupt.kind !== "choice" && offer === interrupt.options.find((option) => tone(option, interrupt) === "go");
 }
@@ -40,7 +40,7 @@ export function isRisky(interrupt: Interrupt): boolean {
   return interrupt.risk.level === "high" || interrupt.risk.level === "critical";
 }
 
-/** Returns true if the work that the card shows goes on. */
+/** Returns true if the work that the card shows continues. */
 export function releases(offer: Offer): boolean {
   return offer.work === "continues";
 }
@@ -49,14 +49,14 @@ function stops(offer: Offer): boolean {
   return offer.outcome === "rejected" || offer.outcome === "cancelled";
 }
 
-/** Returns the interrupt for a person who may not let its work go on. */
+/** Returns the interrupt with only the options for a person who may not release its work. */
 export function withoutReleases(interrupt: Interrupt): Interrupt {
   const options = interrupt.options.filter(({ work }) => work === "held" || work === "ended");
   return { ...interrupt, options };
 }
 
-/** Whether the server refuses it while its agent is frozen: one that runs elsewhere goes on as soon as it is told, so only
- *  what stops it is taken. */
+/** Returns true if the server rejects the option during a freeze. An external agent continues as soon as it gets an
+ *  answer, so only options that stop it are accepted. */
 export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
   return Boolean(interrupt.frozen) && interrupt.origin === "external" && !stops(offer);
 }
@@ -66,39 +66,39 @@ export function endsRun(offer: Offer): boolean {
   return offer.work === "ended";
 }
 
-/** Returns true if an option asks once more before it is sent: it releases something that is risky, that was not shown
- *  (`folded` parts of the card), or that was edited after its risk was judged; or it skips or cancels what was asked. */
+/** Returns true if the option asks for confirmation. It does if it releases something risky, edited after its risk was
+ *  judged, or not fully shown (`folded` parts). It also does if it skips or cancels the request. */
 export function asksAgain(offer: Offer, interrupt: Interrupt, folded: number): boolean {
   if (offer.asks_again) return true;
   return letsGoOn(offer, interrupt) && (folded > 0 || asksAsItIs(interrupt) || replaces(offer, interrupt));
 }
 
-/** Returns true if work goes on with what the card shows. */
+/** Returns true if work continues with what the card shows. */
 export function letsGoOn(offer: Offer, interrupt: Interrupt): boolean {
   return releases(offer) || isAnswer(offer, interrupt);
 }
 
-/** What was asked asks once more, edited or not. */
+/** Returns true if the request itself needs confirmation, edited or not. */
 export function asksAsItIs(interrupt: Interrupt): boolean {
   return isRisky(interrupt) || Boolean(interrupt.unseen);
 }
 
-/** Whether it sends something else than what was asked. An answer takes the place of nothing. */
+/** Returns true if the option replaces the request. An answer replaces nothing. */
 function replaces(offer: Offer, interrupt: Interrupt): boolean {
   return offer.needs_edit === true && interrupt.kind !== "question";
 }
 
-/** Its edit is the list of the paths whose changes are kept. */
+/** Returns true if the option's edit is the list of paths whose changes are kept. */
 export function keepsSome(offer: Offer): boolean {
   return offer.effect === "proceed_with_some";
 }
 
-/** What sends an edit: names what is sent, not how it was opened. */
+/** Returns the label of the button that sends an edit. It names the edited object. */
 export function editLabel(interrupt: Interrupt, offer: Offer): string {
   if (keepsSome(offer)) return plain(offer.label);
   switch (interrupt.kind) {
     case "tool_approval":
-      // An agent elsewhere runs its call itself, whatever it says of it.
+      // An external agent runs its call itself, so the button only allows it.
       if (interrupt.origin === "external") return t("card.edit.send.call");
       if (command(interrupt) !== undefined) return t("card.edit.send.command");
       return t("diff" in data(interrupt.payload) ? "card.edit.send.change" : "card.edit.send.call");
@@ -115,7 +115,7 @@ export function editLabel(interrupt: Interrupt, offer: Offer): string {
 
 export type Keys = { a?: Offer; e?: Offer; r?: Offer };
 
-/** Which options the keys mean. Nothing of a free choice goes by a key. */
+/** Returns the options of the keys. No option of a free choice has a key. */
 export function keys(interrupt: Interrupt): Keys {
   const { options } = interrupt;
   const isFree = interrupt.kind === "choice";
@@ -128,23 +128,23 @@ export function keys(interrupt: Interrupt): Keys {
   };
 }
 
-/** Whether words are what was asked for: they need no option to be chosen for them. */
+/** Returns true if the request asks for a text. The text then needs no chosen option. */
 export function isAsked(interrupt: Interrupt): boolean {
   return ASKS_FOR_WORDS.includes(interrupt.kind);
 }
 
-/** The option that sends what is typed. */
+/** Returns the option that sends the typed text. */
 export function natural(interrupt: Interrupt): Offer | undefined {
   const { options, kind } = interrupt;
   return options.find((option) => option.id === NATURAL[kind]) ?? options.find((option) => option.needs_text);
 }
 
-/** The label of an option, or its id where it is not listed. */
+/** Returns the label of an option, or its id if it is not listed. */
 export function label(interrupt: Interrupt, id: string): string {
   return interrupt.options.find((option) => option.id === id)?.label ?? id;
 }
 
-/** Returns the label of the option that was taken; nothing if the outcome says the same, such as *Approve* and *approved*. */
+/** Returns the label of the chosen option; empty if the outcome repeats it, such as *Approve* and *approved*. */
 export function optionBeside(interrupt: Interrupt, { option, outcome }: Resolution): string {
   const name = option ? label(interrupt, option) : "";
   return word("outcome", outcome).toLowerCase().startsWith(name.toLowerCase()) ? "" : name;

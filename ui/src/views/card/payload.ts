@@ -1,4 +1,4 @@
-// Reading what an interrupt is about: data that an agent may have written, so nothing in it is taken for granted.
+// Reads payloads of interrupts. An agent may have written them, so no shape is assumed.
 import type { Interrupt } from "../../api/types";
 
 export type Data = Record<string, unknown>;
@@ -7,7 +7,7 @@ export function isData(value: unknown): value is Data {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members of an object; none of anything else. */
+/** Returns the members of an object; none for any other value. */
 export function data(value: unknown): Data {
   return isData(value) ? value : {};
 }
@@ -25,7 +25,7 @@ export function texts(value: unknown): string[] {
   return list(value).filter((item) => typeof item === "string");
 }
 
-/** A text as it is, other data as JSON. */
+/** Returns a text unchanged, and other data as JSON. */
 export function readable(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
@@ -34,7 +34,7 @@ export function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === "" || (isData(value) && Object.keys(value).length === 0);
 }
 
-/** What an edit replaces, as it is now. An answer replaces nothing. */
+/** Returns the current value that an edit replaces. An answer replaces nothing. */
 export function editable(interrupt: Interrupt): unknown {
   if (interrupt.kind === "question") return undefined;
   const payload = data(interrupt.payload);
@@ -44,7 +44,7 @@ export function editable(interrupt: Interrupt): unknown {
   return (member && payload[member]) ?? interrupt.payload ?? null;
 }
 
-/** The command line of a call, where it is one. */
+/** Returns the command line of a call, if it has one. */
 export function command(interrupt: Interrupt): string | undefined {
   if (interrupt.kind !== "tool_approval" && interrupt.kind !== "unknown_outcome") return undefined;
   const payload = data(interrupt.payload);

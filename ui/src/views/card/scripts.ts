@@ -1,9 +1,9 @@
-// The files that a command names to be run.
+// The script files that a command runs.
 import { type Data, data, list, text } from "./payload";
 
 export interface Script {
   path: string;
-  /** None where it is no text. */
+  /** Undefined if the file is not text. */
   text?: string;
   isCut: boolean;
 }

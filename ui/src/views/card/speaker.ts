@@ -1,4 +1,4 @@
-// Whose words the parts of a card are: the runtime's stand plain, an agent's are quoted with its name.
+// Separates the runtime's words on a card from an agent's, which are quoted with its name.
 import type { Interrupt } from "../../api/types";
 import { t } from "../../texts";
 import { data } from "./payload";
@@ -7,15 +7,15 @@ export function speaker(interrupt: Interrupt): string {
   return interrupt.agent || t("card.agent");
 }
 
-/** Kinds whose title says how a step of ours stands. */
+/** Kinds whose title describes the state of a native step. */
 export const STAGES = ["checkpoint", "error", "continuation", "turn"];
 
-/** Whether the title is the runtime's own sentence. */
+/** Returns true if the title is the runtime's own sentence. */
 export function isOurTitle({ origin, kind }: { origin?: string; kind: string }): boolean {
   return origin !== "external" && STAGES.includes(kind);
 }
 
-/** Whether the message is the runtime's own. */
+/** Returns true if the message is the runtime's own. */
 export function isOurMessage(interrupt: Interrupt): boolean {
   if (interrupt.origin === "external") return false;
   switch (interrupt.kind) {
@@ -23,7 +23,7 @@ export function isOurMessage(interrupt: Interrupt): boolean {
     case "unknown_outcome":
     case "continuation":
       return true;
-    // Printed instead of asked through the tool: we say so.
+    // The agent printed the question instead of calling the tool. The message reports that.
     case "question":
       return data(interrupt.payload).call_id === undefined;
     default:

@@ -1,9 +1,10 @@
-// Tells the server that a person has seen all of an open card: once for each, while this page is there. A request that fails
-// is not reported: the record then lacks a look, and nothing else. Counts how long the card is visible until they decide.
+// Reports to the server that a person has seen a whole open card, once per interrupt and page. A failed request is not
+// reported to the person: only the record of that view is missing. Measures how long the card is visible until the
+// decision.
 import { post } from "../../api/client";
 
 interface Look {
-  /** Before `since`, from which on it is visible now. */
+  /** Visible time before `since`, in milliseconds. If `since` is set, the card is visible from then on. */
   ms: number;
   since: number | undefined;
   isShown: boolean;
@@ -20,14 +21,14 @@ function count(look: Look): void {
 
 document.addEventListener("visibilitychange", () => looks.forEach(count));
 
-/** All of the card was shown. */
+/** Reports that the whole card was shown. */
 export function tell(id: string): void {
   if (told.has(id)) return;
   told.add(id);
   post(`/v1/interrupts/${encodeURIComponent(id)}/views`).catch(() => told.delete(id));
 }
 
-/** Begins to count. The function that it returns ends the look: the card is gone. */
+/** Starts the clock of a card. The returned function stops it when the card is removed. */
 export function viewed(id: string): () => void {
   const look = looks.get(id) ?? { ms: 0, since: undefined, isShown: false };
   looks.set(id, look);
@@ -39,7 +40,7 @@ export function viewed(id: string): () => void {
   return () => show(false);
 }
 
-/** How long its card was visible in this page so far; nothing where it was not shown. */
+/** Returns how long the card was visible on this page; empty if it was not shown. */
 export function viewedMs(id: string): { viewed_ms?: number } {
   const look = looks.get(id);
   if (!look) return {};

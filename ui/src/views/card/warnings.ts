@@ -1,11 +1,11 @@
-// What could deceive the person who decides, as the server found it.
+// Warnings of the server about anything that could deceive the approver.
 import { isForeign } from "../../parts/alike";
 import type { Interrupt } from "../../api/types";
 import { data, list, text } from "./payload";
 
 export interface Warning {
   kind: string;
-  /** A JSON pointer into the interrupt. */
+  /** JSON pointer into the interrupt. */
   at: string;
   text: string;
   looksLike?: string;
@@ -23,14 +23,14 @@ export function warnings(interrupt: Interrupt): Warning[] {
   });
 }
 
-/** The words that can be taken for others, as they stand in the texts of the interrupt. */
+/** Returns the words that imitate others, as spelled in the texts of the interrupt. */
 export function lookAlikes(interrupt: Interrupt): string[] {
   const found = warnings(interrupt).filter((warning) => warning.kind === "look_alike");
-  // A long one is cut.
+  // The server cuts a long word.
   return found.map(({ text }) => text.replace(/…$/, ""));
 }
 
-/** The letters of a word that ASCII does not have, with their numbers: the eye does not tell them apart. */
+/** Returns the non-ASCII letters of a word with their code points, because they look alike. */
 export function foreignLetters(word: string): string[] {
   const letters = Array.from(word).filter(isForeign);
   const code = (letter: string): string => (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

@@ -1,10 +1,10 @@
-// Who decides on an interrupt, in words.
+// Describes the approvers of an interrupt.
 import type { Assignment, Interrupt, NextEscalation, Quorum } from "../../../api/types";
 import { moment } from "../../../parts/age";
 import { plain } from "../../../parts/plain";
 import { t } from "../../../parts/later/people-words";
 
-/** Any one admin or operator decides: nothing is said about it. */
+/** Returns true if any one admin or operator may decide. The approvers are then not shown. */
 export function isUsual({ assignment, votes }: Interrupt): boolean {
   const { approvers, groups = [], quorum, self_approval, stages = [], delegations = [] } = assignment;
   const isNamed = [approvers, groups, stages, delegations, votes ?? []].some((each) => each.length > 0);
@@ -19,13 +19,13 @@ export function asked(approvers: readonly string[], groups: readonly string[], q
   return n > 1 ? t("assigned.of", { n, who }) : who;
 }
 
-/** Of one stage: who is asked, and whom it is not for. */
+/** Describes the approvers of the current stage, and adds the operators if they may decide, too. */
 export function askedOnce(assignment: Assignment): string {
   const who = asked(assignment.approvers, assignment.groups ?? [], assignment.quorum);
   return assignment.operators ? t("assigned.operators", { who }) : who;
 }
 
-/** What comes next while nobody decides: who is asked then. */
+/** Describes the next escalation: its time and the approvers from then on. */
 export function escalated({ at, approvers = [], groups = [], replace }: NextEscalation): string {
   return t(replace ? "assigned.escalates.instead" : "assigned.escalates.too", { time: moment(at), who: asked(approvers, groups, {}) });
 }

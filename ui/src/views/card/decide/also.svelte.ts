@@ -1,4 +1,4 @@
-// Open calls that "for this session" would cover, and which of them the person keeps ticked.
+// Open calls that an approval for this session would cover, and which of them stay ticked.
 import { get } from "../../../api/client";
 import type { AlsoCovered, Decision, Interrupt } from "../../../api/types";
 
@@ -7,7 +7,7 @@ export class Also {
   #kept = $state.raw<ReadonlySet<string>>(new Set());
   #isRead = false;
 
-  /** Ids that are released with the grant. */
+  /** Ids of the interrupts that are released with the grant. */
   get kept(): string[] {
     return this.covered.map((each) => each.interrupt).filter((id) => this.#kept.has(id));
   }
@@ -16,7 +16,8 @@ export class Also {
     return this.#kept.has(id);
   }
 
-  /** Reads the list again. A call that opened after the first reading is not ticked, since nobody may have seen it. */
+  /** Reads the list again. A call that opened after the first read is not ticked, because the person may not have seen
+   *  it. */
   async read(id: string): Promise<void> {
     const now = await get<Interrupt>(`/v1/interrupts/${encodeURIComponent(id)}`).catch(() => undefined);
     if (!now) return;

@@ -1,4 +1,4 @@
-// Sending one decision, and what came of it. What a person typed outlives every answer but success.
+// Sends one decision and keeps its result. Typed text is discarded only after success.
 import { Problem, post } from "../../../api/client";
 import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
@@ -9,17 +9,17 @@ export class Deciding {
   /** Parts of the card that were not shown yet. */
   readonly folds = new Folds();
   isSending = $state(false);
-  /** Why it was not taken. */
+  /** The reason why the decision was rejected. */
   problem = $state.raw<Problem>();
-  /** How it ended, where somebody or something was faster. */
+  /** The resolution, if the interrupt was resolved before this decision arrived. */
   faster = $state.raw<Resolution>();
   isLate = $state(false);
-  /** What was tried last. */
+  /** The option of the last attempt. */
   last = $state.raw<Offer>();
-  /** How long the card was visible so far, once somebody counts. */
+  /** Returns how long the card was visible, in milliseconds, once `viewed.ts` has loaded. */
   viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
-  /** The interrupt as it is after the decision; nothing where it was not taken. */
+  /** Sends a decision. Returns the interrupt after it, or undefined if the decision was rejected. */
   async send(
     interrupt: Interrupt,
     offer: Offer,
@@ -56,7 +56,7 @@ export class Deciding {
     return this.problem?.code === "stale";
   }
 
-  /** Over: somebody decided, or the time did. */
+  /** True if the interrupt was decided otherwise or has expired. */
   get isOver(): boolean {
     return this.problem?.code === "already_resolved" || this.problem?.code === "expired";
   }

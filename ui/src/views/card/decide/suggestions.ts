@@ -1,20 +1,20 @@
-// What a question says, and the answers that it suggests.
+// The spoken text of a question, and its suggested answers.
 import type { Interrupt } from "../../../api/types";
 import { flat } from "../edit/schema";
 import { data, text, texts } from "../payload";
 
-/** The answers that a question suggests. */
+/** Returns the answers that a question suggests. */
 export function suggestions(interrupt: Interrupt): string[] {
   const isAnswerable = interrupt.options.some((option) => option.id === "answer" && option.needs_text);
   if (interrupt.kind !== "question" || !isAnswerable) return [];
   const own = texts(data(interrupt.payload).choices);
-  // The texts that its schema allows are answers, too.
+  // The texts that the response schema allows are suggestions, too.
   if (own.length > 0) return own;
   const schema = data(flat(interrupt.response_schema, interrupt.response_schema)?.schema);
   return texts("const" in schema ? [schema.const] : schema.enum);
 }
 
-/** What is read aloud: all of the question, of which the title may be the beginning, and what it says to answer it. */
+/** Returns the texts to read aloud: the whole question, which the title may cut, and its context. */
 export function spoken(interrupt: Interrupt): string[] {
   const payload = data(interrupt.payload);
   const all = [text(payload, "question") ?? interrupt.title, text(payload, "context") ?? interrupt.message];

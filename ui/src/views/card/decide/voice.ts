@@ -1,4 +1,4 @@
-// What the browser has for listening. TypeScript does not know it: it is not in every browser.
+// The browser's speech recognition. TypeScript has no types for it, because some browsers lack it.
 
 export interface Heard {
   continuous: boolean;
@@ -13,7 +13,7 @@ export interface Heard {
 
 type Known = { SpeechRecognition?: new () => Heard; webkitSpeechRecognition?: new () => Heard };
 
-/** Under its own name, or the one that most browsers still give it. */
+/** Returns the constructor by its standard name, or by the prefixed name that most browsers still use. */
 export function listener(): (new () => Heard) | undefined {
   const known = window as Known;
   return known.SpeechRecognition ?? known.webkitSpeechRecognition;

@@ -1,4 +1,4 @@
-// A diff as the tools give it, and one that is made here of two texts.
+// Diffs as the tools send them, and diffs of two texts that are computed here.
 import { type Data, data, list, text } from "../payload";
 import { shared } from "./sequence";
 
@@ -7,7 +7,7 @@ export type Op = " " | "-" | "+";
 export interface Line {
   op: Op;
   text: string;
-  /** The last line of a file that has no line break behind it. */
+  /** True for the last line of a file without a final line break. */
   isUnended: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Diff {
   truncated: boolean;
 }
 
-/** The diff of a payload, if it is one that this version understands. */
+/** Returns the diff of a payload, or undefined if this version cannot read it. */
 export function readDiff(value: unknown): Diff | undefined {
   const diff = data(value);
   if (!Array.isArray(diff.hunks)) return undefined;
@@ -53,10 +53,11 @@ function readLine(value: unknown): Line {
   };
 }
 
-/** Lines of a new file that are drawn, all of them; more would hold up the page. */
+/** Maximum number of lines drawn of a new file. More would block the page. */
 const DRAWN = 20_000;
 
-/** A change as it can be shown: of a new file all of it is in the call, however little of it the runtime drew. */
+/** Returns a diff that shows as much as possible. For a new file the call holds the whole content, even if the runtime
+ *  cut its diff. */
 export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
   const content = text(data(payload.arguments), "content");
   if (!diff?.truncated || payload.new_file !== true || content === undefined) return diff;
@@ -64,7 +65,7 @@ export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
   return !all ? diff : { ...all, added: all.hunks[0]!.lines.length };
 }
 
-/** All lines of a text, under one mark; nothing of one that is too long. */
+/** Returns a diff of all lines of a text with one operation; undefined if the text is too long. */
 export function listing(content: string, op: Op): Diff | undefined {
   const isEnded = content.endsWith("\n");
   const texts = (isEnded ? content.slice(0, -1) : content).split("\n");
@@ -73,20 +74,20 @@ export function listing(content: string, op: Op): Diff | undefined {
   return { hunks: [{ oldStart: 1, newStart: 1, lines }], added: 0, removed: 0, truncated: false };
 }
 
-/** Lines that change and are not drawn. */
+/** Returns the numbers of changed lines that are not drawn. */
 export function undrawn(diff: Diff): { added: number; removed: number } {
   const drawn = (op: Op): number => diff.hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.op === op).length, 0);
   return { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") };
 }
 
-/** Nothing of the file is left. */
+/** Returns true if the change leaves nothing of the file. */
 export function isEmptied(diff: Diff): boolean {
   return !diff.truncated && diff.hunks.length === 1 && diff.hunks[0]!.lines.every((line) => line.op === "-");
 }
 
-/** All of both texts, what differs marked. */
+/** Returns a diff with all lines of both texts. */
 export function between(old: string, now: string): Diff {
-  // A text that is empty has no line, not an empty one.
+  // An empty text has no line, rather than one empty line.
   const [a, b] = [old, now].map((text) => (text === "" ? [] : text.split("\n"))) as [string[], string[]];
   const kept = shared(a, b);
   const lines: Line[] = [];

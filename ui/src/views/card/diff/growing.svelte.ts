@@ -1,4 +1,4 @@
-// Rows of a long table, some at once and the rest frame by frame: a change of 2000 lines does not hold up the page.
+// Draws the rows of a long table frame by frame, so that a change of 2000 lines does not block the page.
 
 const FIRST = 150;
 const EACH_FRAME = 700;
@@ -6,7 +6,7 @@ const EACH_FRAME = 700;
 export class Growing {
   shown = $state(FIRST);
 
-  /** To be called in a component: grows until all are there. */
+  /** Adds rows until all are drawn. Call it while a component is created. */
   constructor(total: () => number) {
     $effect(() => {
       if (this.shown >= total()) return;

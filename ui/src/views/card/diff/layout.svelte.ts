@@ -1,4 +1,4 @@
-// How a person likes changes shown: inline or side by side. Remembered in this browser.
+// The person's choice of diff layout: inline or side by side. Remembered in this browser.
 
 export type Layout = "inline" | "sides";
 

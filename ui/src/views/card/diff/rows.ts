@@ -1,9 +1,9 @@
-// The lines of a hunk as rows: numbered, versions of one line found and compared. In two columns: `sides.ts`.
+// The numbered rows of a hunk, with versions of one line found and compared. `sides.ts` arranges them in two columns.
 import type { Hunk, Line, Op } from "./diff";
 import { longest } from "./sequence";
 import { compared, isAlike, likeness, type Segment, tokens, whole } from "./words";
 
-/** Pairs of lines that are looked at in one change; in a larger one only those at the same place. */
+/** Maximum number of line pairs that are compared in one change. A larger change pairs only lines at the same place. */
 const LOOKED_AT = 1_000;
 
 export interface Row {
@@ -14,12 +14,13 @@ export interface Row {
   isUnended: boolean;
 }
 
-/** One above the other. */
+/** Returns the rows in one column. */
 export function unified(hunk: Hunk): Row[] {
   return blocks(hunk).flatMap((block) => [...block.old, ...block.new]);
 }
 
-/** Lines that stay (then `old` has them all), or a change: what goes, what comes, and which are versions of which. */
+/** Lines that stay (`old` has them all), or a change: removed lines, added lines, and the pairs that are versions of
+ *  each other. */
 export interface Block {
   isSame: boolean;
   old: Row[];
@@ -27,7 +28,7 @@ export interface Block {
   pairs: [number, number][];
 }
 
-/** A hunk, cut into what stays and what changes. */
+/** Splits a hunk into unchanged lines and changes. */
 export function blocks(hunk: Hunk): Block[] {
   const out: Block[] = [];
   let old = hunk.oldStart;
@@ -35,7 +36,7 @@ export function blocks(hunk: Hunk): Block[] {
   for (const line of hunk.lines) {
     const isSame = line.op === " ";
     let block = out.at(-1);
-    // What goes stands before what comes; a `-` after a `+` begins the next change.
+    // Removed lines come before added ones, so a `-` after a `+` begins the next change.
     if (!block || block.isSame !== isSame || (line.op === "-" && block.new.length > 0)) {
       block = { isSame, old: [], new: [], pairs: [] };
       out.push(block);

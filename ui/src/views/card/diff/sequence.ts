@@ -1,10 +1,10 @@
-// What two sequences share, in order: the base of every comparison on a card.
+// The items that two sequences share, in order. Every comparison on a card uses it.
 
-/** Cells of the table; larger sequences count as different between their common ends. */
+/** Maximum number of table cells. Larger sequences are treated as different between their common start and end. */
 const CELLS = 250_000;
 
 export interface Shared {
-  /** By index: whether the item is also in the other one, at its place in order. */
+  /** By index: true if the item is also in the other sequence, in the same order. */
   old: boolean[];
   new: boolean[];
 }
@@ -29,7 +29,7 @@ export function shared(a: readonly string[], b: readonly string[]): Shared {
   return out;
 }
 
-/** The pairs (i, j), growing in both, whose gains sum up to the most. */
+/** Finds the pairs (i, j), increasing in both, with the highest sum of gains. */
 export function longest(
   rows: number,
   columns: number,

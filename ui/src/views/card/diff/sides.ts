@@ -1,4 +1,4 @@
-// The lines of a hunk in two columns: what goes beside what comes.
+// The lines of a hunk in two columns, with removed lines next to added ones.
 import type { Hunk } from "./diff";
 import { blocks, type Row } from "./rows";
 
@@ -7,7 +7,7 @@ export interface Sides {
   right?: Row;
 }
 
-/** Side by side: versions of one line in one row, the rest of a change beside each other. */
+/** Returns the rows side by side: the versions of one line share a row, and other changed lines are paired in order. */
 export function sides(hunk: Hunk): Sides[] {
   return blocks(hunk).flatMap((block) => {
     if (block.isSame) return block.old.map((row) => ({ left: row, right: row }));

@@ -1,4 +1,4 @@
-// Where two versions of one line differ, word by word.
+// Word-by-word differences between two versions of one line.
 import { shared } from "./sequence";
 
 export interface Segment {
@@ -6,16 +6,16 @@ export interface Segment {
   changed: boolean;
 }
 
-/** Words of a longer line are not compared. */
+/** Maximum number of words of a line that is compared. */
 const WORDS = 500;
-/** Lines that share less than this part of their letters are not versions of each other. */
+/** Minimum share of common letters for two lines to be versions of each other. */
 const ALIKE = 0.35;
 
 export function tokens(line: string): string[] {
   return line.match(/[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu) ?? [];
 }
 
-/** From 0, nothing in common, to 1, the same; blanks do not count. */
+/** Returns the likeness from 0 (nothing in common) to 1 (equal). Blanks are ignored. */
 export function likeness(a: readonly string[], b: readonly string[]): number {
   const counts = new Map<string, number>();
   let total = 0;
@@ -45,7 +45,7 @@ export function whole(text: string): Segment[] {
   return [{ text, changed: false }];
 }
 
-/** Both lines, cut where they differ; uncut where too little is shared to help the eye. */
+/** Returns both lines cut where they differ. They stay uncut if they share too little to help the reader. */
 export function compared(old: string, now: string): { old: Segment[]; new: Segment[] } {
   const [a, b] = [tokens(old), tokens(now)];
   if (a.length > WORDS || b.length > WORDS || !isAlike(likeness(a, b))) return { old: whole(old), new: whole(now) };

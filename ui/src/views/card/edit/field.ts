@@ -1,21 +1,21 @@
-// What every field of a form is told.
+// The properties of every field of a form.
 import type { FieldError } from "../../../parts/later/errors";
 import type { Field } from "./form";
 
 export interface Props<F = Field> {
   field: F;
-  /** `undefined` where it is not filled in. */
+  /** `undefined` if the field is not filled in. */
   value: unknown;
-  /** The member that it is; empty where it is none. */
+  /** Name of the member; empty if the field is not a member. */
   name: string;
   label: string;
   pointer: string;
   errors: FieldError[];
   isRequired: boolean;
   isRoot?: boolean;
-  /** An entry of a list: its number stands for its name. */
+  /** True for an entry of a list. Its number replaces its name. */
   isEntry?: boolean;
-  /** Of the entries of a list only the first is explained. */
+  /** True if the help text is shown. In a list, only the first entry shows it. */
   isHelped?: boolean;
 }
 

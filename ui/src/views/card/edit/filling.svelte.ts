@@ -1,10 +1,10 @@
-// What all fields of one form share: whether somebody tried to send it, and which of them hold what is no value.
+// State that all fields of one form share: whether the person tried to send it, and which fields hold an invalid value.
 import { getContext, setContext } from "svelte";
 
 export class Filling {
-  /** Somebody tried to send it: what is missing is told from now on. */
+  /** True if the person tried to send the form. Missing values are reported from then on. */
   isTold = $state(false);
-  /** A text that is empty is kept: it may replace one. */
+  /** True if an empty text is kept as a value, because it may replace a text. */
   readonly hasEmpty: boolean;
   readonly #ids = new Set<string>();
   #broken = $state(0);
@@ -13,12 +13,12 @@ export class Filling {
     this.hasEmpty = hasEmpty;
   }
 
-  /** A field holds what is no value, such as half a number: it can not be sent, nor be left out. */
+  /** True if a field holds an invalid value, such as half a number. It can be neither sent nor left out. */
   get isBroken(): boolean {
     return this.#broken > 0;
   }
 
-  /** For an effect of the field: it says so until it says otherwise, or is gone. */
+  /** Marks a field as invalid or valid. The returned function clears the mark; use it in an effect of the field. */
   mark(id: string, isBroken: boolean): () => void {
     const set = (isBroken: boolean): void => {
       if (isBroken) this.#ids.add(id);
@@ -40,7 +40,7 @@ export function filling(): Filling {
   return getContext<Filling | undefined>(KEY) ?? new Filling();
 }
 
-/** To the first field that something is wrong with. */
+/** Focuses the first field with an error. */
 export function toFirstWrong(within: Element | null | undefined): void {
   const wrong = within?.querySelector("[data-wrong=true], [aria-invalid=true]");
   const own = "input, textarea, select, button";

@@ -1,4 +1,4 @@
-// A JSON Schema as a form: which field each part of it becomes. What no field can show is a box for JSON, that part alone.
+// Maps a JSON Schema to a form: one field per part. A part that no field can show becomes a JSON box.
 import { type Data, data, isData, list, text, texts } from "../payload";
 import { word } from "../../texts";
 import { flat } from "./schema";
@@ -9,14 +9,14 @@ export type Shape =
   | { type: "number"; isWhole: boolean; least?: number; most?: number }
   | { type: "switch" }
   | { type: "choice"; values: unknown[] }
-  /** Nothing else fits. */
+  /** The only allowed value. */
   | { type: "fixed"; value: unknown }
   | { type: "list"; item: () => Field; least: number }
   | { type: "tuple"; items: () => Field[] }
-  /** Of any names. */
+  /** An object with arbitrary member names. */
   | { type: "record"; item: () => Field; least: number }
   | { type: "group"; members: () => Member[] }
-  /** It, or null. */
+  /** The field's value, or null. */
   | { type: "maybe"; field: Field }
   | { type: "either"; ways: Way[] }
   | { type: "json" };
@@ -26,7 +26,7 @@ export type Field = Shape & {
   help?: string;
   /** The schema's default. */
   initial?: unknown;
-  /** It stands within itself: it is drawn when somebody adds it. */
+  /** True if the type contains itself here. The field is drawn when the person adds it. */
   isAgain?: boolean;
 };
 
@@ -42,22 +42,22 @@ export interface Way {
   field: Field;
 }
 
-/** References one within the other; what is deeper is a box for JSON. */
+/** Maximum depth of nested references. Deeper parts become a JSON box. */
 const DEEPEST = 16;
-/** Between the references about one value and those about a part of it. */
+/** Separates the references about one value from those about a part of it. */
 const BELOW = "/";
-/** Words that give a value shapes which no field has. */
+/** Schema keywords that give a value a shape which no field has. */
 const UNDRAWN = ["if", "patternProperties", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"];
 
 const JSON_BOX: Shape = { type: "json" };
 
-/** The value of `make`, made when it is first needed: a type may hold itself. */
+/** Returns the value of `make`, which runs at the first use. A type may contain itself. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** The field of a schema; `path` is the references that led to it. */
+/** Returns the field of a schema. `path` has the references that led to it. */
 export function field(written: unknown, root: unknown = written, path: readonly string[] = ["#"]): Field {
   const found = flat(written, root);
   if (!found) return JSON_BOX;
@@ -101,7 +101,7 @@ function shape(schema: Data, root: unknown, path: readonly string[]): Shape {
   }
 }
 
-/** The type that a schema without one speaks of. */
+/** Returns the type that a schema without `type` describes. */
 function inferred(schema: Data): string | undefined {
   if ("properties" in schema) return "object";
   return "prefixItems" in schema ? "array" : undefined;
@@ -111,7 +111,7 @@ function number(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** What stands beside a choice and says something of each of its ways. */
+/** Keywords next to `anyOf` or `oneOf` that apply to each alternative. */
 const SHARED = ["type", "properties", "required", "additionalProperties", "items"];
 
 function either(ways: unknown[], beside: Data, root: unknown, path: readonly string[]): Shape {
@@ -120,7 +120,7 @@ function either(ways: unknown[], beside: Data, root: unknown, path: readonly str
   const drawn = ways.map((way) => field(isShared ? { allOf: [shared, way] } : way, root, path));
   const some = drawn.filter((each) => !(each.type === "fixed" && each.value === null));
   const one = some.length === 0 ? { type: "fixed" as const, value: null } : chosen(some, beside);
-  // A choice says "none" itself.
+  // A choice lists null as a value of its own.
   if (some.length === drawn.length || some.length === 0) return one;
   return { type: "maybe", field: one };
 }
@@ -138,7 +138,7 @@ function chosen(some: Field[], beside: Data): Field {
   };
 }
 
-/** The value that tells a group from the others: of the member that is named, or of the first that is fixed. */
+/** Returns the value that distinguishes a group: of the discriminator member, or of the first fixed member. */
 function constant(of: Field, told: string | undefined): string | undefined {
   if (of.type !== "group") return undefined;
   const fixed = of.members().filter(({ field }) => field.type === "fixed");
@@ -152,13 +152,13 @@ function named(of: Field): string {
   return word("card.edit.type", of.type === "number" && of.isWhole ? "whole" : of.type);
 }
 
-/** A value of a choice, as it is read. */
+/** Returns the readable form of a choice's value. */
 export function shown(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
 function array(schema: Data, root: unknown, path: readonly string[]): Shape {
-  // Of draft 7, `items` may be the list.
+  // In draft 7, `items` may be the list.
   const items = Array.isArray(schema.items) ? schema.items : schema.prefixItems;
   if (Array.isArray(items)) return { type: "tuple", items: once(() => items.map((each) => field(each, root, path))) };
   return { type: "list", item: once(() => field(schema.items ?? true, root, path)), least: number(schema.minItems) ?? 0 };
@@ -168,19 +168,19 @@ function object(schema: Data, root: unknown, path: readonly string[]): Shape {
   const others = schema.additionalProperties;
   let properties = Object.entries(data(schema.properties));
   if (properties.length === 0 && isData(others)) {
-    // A record whose names are told has a field for each.
+    // A record with a closed set of names has a field for each name.
     const names = texts(flat(schema.propertyNames ?? true, root)?.schema.enum);
     if (names.length === 0) return { type: "record", item: once(() => field(others, root, path)), least: number(schema.minProperties) ?? 0 };
     properties = names.map((name) => [name, others]);
   }
-  // An object of any members has no form.
+  // An object with arbitrary members has no form.
   if (properties.length === 0) return others === false ? { type: "fixed", value: {} } : JSON_BOX;
   const required = texts(schema.required);
   return {
     type: "group",
     members: once(() => {
       const members = properties.map(([name, each]) => member(name, each, required.includes(name), root, path));
-      // The list of what is required is in the order that its author meant; members of an object have none.
+      // The `required` list keeps its author's order. Members of a JSON object have none.
       const place = (of: Member): number => (of.isRequired ? required.indexOf(of.name) : required.length);
       return members.sort((a, b) => place(a) - place(b));
     }),
@@ -190,12 +190,12 @@ function object(schema: Data, root: unknown, path: readonly string[]): Shape {
 function member(name: string, written: unknown, isRequired: boolean, root: unknown, path: readonly string[]): Member {
   let drawn = field(written, root, path);
   if (!isRequired) {
-    // What may be left out needs no null.
+    // An optional member can be left out, so it needs no null.
     const { initial } = drawn;
     if (initial === null) delete drawn.initial;
     if (drawn.type === "maybe" && (initial === null || initial === undefined)) drawn = { ...drawn.field, help: drawn.help || drawn.field.help };
     if (drawn.type === "fixed" && drawn.initial === undefined) drawn = { ...drawn, type: "choice", values: [drawn.value] };
   }
-  // A title behind a reference is that of the type, not of the member.
+  // A title behind a reference describes the type, not the member.
   return { name, label: text(data(written), "title")?.trim() || name.replaceAll("_", " "), field: drawn, isRequired };
 }

@@ -1,4 +1,4 @@
-// JSON that a person types: its value, or where it is broken.
+// Parses JSON that a person types: its value, or the line of its error.
 import { isData } from "../payload";
 
 export type Parsed = { value: unknown } | { line: number; message: string };
@@ -12,7 +12,7 @@ export function parse(text: string): Parsed {
   }
 }
 
-/** Engines name a line, or a position, or nothing: then it is the end that is missing. */
+/** Returns the line of a syntax error. Engines report a line, a position, or neither if the end is missing. */
 function line(text: string, message: string): number {
   const named = /line (\d+)/.exec(message)?.[1];
   if (named) return Number(named);
@@ -20,7 +20,7 @@ function line(text: string, message: string): number {
   return text.slice(0, position ? Number(position) : text.length).split("\n").length;
 }
 
-/** JSON in which members stand in the order of their names: the same for the same data. */
+/** Returns JSON with the members sorted by name, so that equal data gives equal text. */
 export function ordered(value: unknown): string {
   const byName = (_: string, each: unknown): unknown =>
     isData(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each;

@@ -1,13 +1,13 @@
-// Fetches the editor: when it is needed, or before, so that it also opens while the server is away.
+// Loads the editor on demand, or early, so that it also opens while the server is away.
 
 export const loadEditor = () => import("./Editor.svelte");
 
 export const loadEditBar = () => import("../decide/EditBar.svelte");
 
-/** What was asked beside what it became. */
+/** The comparison of the request with its edit. */
 export const loadEdited = () => import("../decide/Edited.svelte");
 
-/** Which changes of a command that was tried are kept. */
+/** The choice of which changes of a trial are kept. */
 export const loadKeep = () => import("../subject/trial/Keep.svelte");
 
 export function fetchEditor(): void {

@@ -1,7 +1,7 @@
-// A JSON Schema as libraries write it: what it refers to and what `allOf` adds are put together to one schema.
+// Flattens a JSON Schema as libraries write it: resolves `$ref` and merges `allOf` into one schema.
 import { type Data, data, isData, list, texts } from "../payload";
 
-/** Schemas that say something about one value, one behind the other: the server takes no longer chain. */
+/** Maximum chain of schemas about one value. The server accepts no longer chain. */
 const CHAIN = 32;
 
 export interface Flat {
@@ -18,7 +18,8 @@ function decoded(reference: string): string {
   }
 }
 
-/** What a reference within the whole schema leads to: a JSON pointer in a URI, so percent-encoded. */
+/** Returns the target of a reference inside the root schema. The reference is a percent-encoded JSON pointer in a
+ *  URI. */
 function target(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#")) return undefined;
   const names = decoded(reference.slice(1)).split("/").slice(1);
@@ -27,7 +28,7 @@ function target(reference: string, root: unknown): unknown {
     .reduce<unknown>((at, name) => (typeof at === "object" && at !== null && Object.hasOwn(at, name) ? (at as Data)[name] : undefined), root);
 }
 
-/** One schema without `$ref` and `allOf`; none where it can not be told as one. */
+/** Returns one schema without `$ref` and `allOf`, or undefined if they cannot be merged. */
 export function flat(written: unknown, root: unknown, steps = 0): Flat | undefined {
   if (written === true) return { schema: {}, refs: [] };
   if (!isData(written) || steps > CHAIN) return undefined;
@@ -46,7 +47,7 @@ export function flat(written: unknown, root: unknown, steps = 0): Flat | undefin
   return found;
 }
 
-/** Both at once. What stands beside a reference says it better than what is behind it. */
+/** Merges two schemas. Keywords next to a reference override those behind it. */
 function joined(below: Flat, above: Flat): Flat | undefined {
   const [a, b] = [below.schema, above.schema];
   if (["anyOf", "oneOf", "enum", "const"].some((key) => key in a && key in b)) return undefined;

@@ -1,13 +1,13 @@
-// The value of a form: what it begins with, whether it is shown as it is, and what nobody has filled in.
+// The value of a form: its initial value, whether a form can show it, and the missing required values.
 //
-// What is not filled in is `undefined`. Values are replaced, never changed, and members are read as their own: a member
-// may be called `__proto__`.
+// A field that is not filled in is `undefined`. Values are replaced, never mutated. Only own members are read, because
+// a member may be called `__proto__`.
 import { type Data, isData } from "../payload";
 import { member as at } from "../../../parts/later/errors";
 import type { Field } from "./form";
 import { ordered } from "./json";
 
-/** Groups that one form opens by itself; others are added by a click. */
+/** Maximum number of groups that one form opens by itself. Others are added by a click. */
 const GROUPS = 200;
 
 export function memberOf(group: unknown, name: string): unknown {
@@ -19,7 +19,7 @@ export function withMember(group: Data, name: string, value: unknown): Data {
   return Object.fromEntries(Object.hasOwn(group, name) ? entries : [...entries, [name, value]]);
 }
 
-/** A copy that shares nothing; of what was never filled in, nothing. */
+/** Returns a deep copy; undefined for undefined. */
 export function copied(value: unknown): unknown {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 }
@@ -28,7 +28,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return ordered(a) === ordered(b);
 }
 
-/** Whether the form shows all of a value: what it would hide is edited as JSON. */
+/** Returns true if the form shows the whole value. Otherwise it is edited as JSON. */
 export function fits(field: Field, value: unknown): boolean {
   if (value === undefined) return true;
   switch (field.type) {
@@ -65,7 +65,7 @@ export function fits(field: Field, value: unknown): boolean {
   }
 }
 
-/** A new one: what the schema fills in, and nothing that somebody has to choose. */
+/** Returns the initial value of a field: only the schema's defaults, and nothing that the person has to choose. */
 export function blank(field: Field, left = { groups: GROUPS }): unknown {
   if (field.initial !== undefined) return copied(field.initial);
   switch (field.type) {
@@ -81,18 +81,18 @@ export function blank(field: Field, left = { groups: GROUPS }): unknown {
   }
 }
 
-/** A group that somebody adds. */
+/** Returns the initial value of a group that the person adds. */
 export function opened(field: Extract<Field, { type: "group" }>, left = { groups: GROUPS }): Data {
   const begun = field.members().filter(({ isRequired, field }) => isRequired || field.initial !== undefined);
   return Object.fromEntries(begun.map(({ name, field }) => [name, blank(field, left)]));
 }
 
-/** A new entry of a list, or one way of several: a click asked for it. */
+/** Returns the value of a new list entry or a chosen alternative, which the person added by a click. */
 export function added(field: Field): unknown {
   return field.type === "group" && field.initial === undefined ? opened(field) : blank(field);
 }
 
-/** A draft is JSON, which has no entry that is not filled in: there it says null. */
+/** Restores a draft. JSON has no undefined entries, so the draft has null for them. */
 export function restored(field: Field, value: unknown): unknown {
   if (field.type === "maybe") return value === null ? null : restored(field.field, value);
   if (field.type === "list" && Array.isArray(value)) return value.map((each) => (each === null ? undefined : restored(field.item(), each)));
@@ -111,7 +111,8 @@ export interface Missing {
   name: string;
 }
 
-/** What is required and not filled in. A text that is empty counts, but where it was there before (`hasEmpty`). */
+/** Returns the required values that are missing. An empty text is missing too, unless it may replace a text
+ *  (`hasEmpty`). */
 export function missing(field: Field, value: unknown, pointer: string, isRequired = true, hasEmpty = false, name = ""): Missing[] {
   const nothing = isRequired ? [{ pointer, name }] : [];
   if (value === undefined) return nothing;
@@ -141,7 +142,7 @@ export function missing(field: Field, value: unknown, pointer: string, isRequire
   }
 }
 
-/** The way that a value goes: of those that show it, the one that lacks the least; -1 of none. */
+/** Returns the index of the alternative that shows the value and lacks the fewest members; -1 if none does. */
 export function wayOf(field: Extract<Field, { type: "either" }>, value: unknown): number {
   if (value === undefined) return -1;
   const lacks = field.ways.map((way) => (fits(way.field, value) ? missing(way.field, value, "").length : Infinity));

@@ -1,4 +1,4 @@
-// The words of this part, which are fetched with it.
+// Texts of this part. They load together with it.
 import { add } from "../../../../texts";
 import { trial } from "../../../../texts/en-trial";
 

@@ -1,4 +1,4 @@
-// What a trial found, read from a card's payload: the changes in their groups, and what of them is not shown.
+// The result of a trial, read from a card's payload: the changes by group, and how much of them is not shown.
 import { type Diff, readDiff, undrawn } from "../../diff/diff";
 import { type Data, data, list, text, texts } from "../../payload";
 
@@ -7,16 +7,16 @@ export interface Change {
   does: string;
   kind: string;
   isIgnored: boolean;
-  /** None of the paths that the task names. */
+  /** True if the task names paths and this is not among them. */
   isOutside: boolean;
   bytes?: number;
   mode?: string;
-  /** Of a link. */
+  /** Target of a symbolic link. */
   target?: string;
-  /** None where there is nothing to draw: a link, an empty file, a mode. */
+  /** Undefined if there is nothing to draw: a link, an empty file, a mode. */
   diff?: Diff;
   isNotText: boolean;
-  /** There was no room left for its diff. */
+  /** True if there was no room for the diff. */
   isUndrawn: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Trial {
   files: number;
   deleted: number;
   ignored: number;
-  /** How many of all of them are outside of what the task names, where it names any. */
+  /** Number of changes outside the paths that the task names, if it names any. */
   outside: number;
   exit?: number;
   seconds?: number;
@@ -32,23 +32,23 @@ export interface Trial {
   isStopped: boolean;
   isOverCopy: boolean;
   output: string;
-  /** What its output says of tests, as the runtime reads it: the command's own words. */
+  /** Test results in the output, as parsed by the runtime. They are the command's own words. */
   tests: string[];
-  /** What it did in git, in words of ours. */
+  /** Changes to git state, described by the runtime. */
   git: string[];
   changes: Change[];
-  /** Nothing ran: it is what an undo would do. */
+  /** True if nothing ran and the changes are those of an undo. */
   isUndo: boolean;
   /** True if the changes are those of a merge, and no command ran. */
   isMerge: boolean;
   /** Files that the command writes to the layer of the run, and not into the workspace. */
   layer: { files: number; paths: string[] };
-  /** What an undo leaves as it is: a path and why, or a call of which nobody knows what it changed. */
+  /** Paths that an undo leaves unchanged, each with its reason, or calls whose changes are unknown. */
   left: { path: string; why: string }[];
-  /** How much more is left that has no room on the card. */
+  /** Number of further entries that have no room on the card. */
   leftNotShown: number;
   notShown: number;
-  /** What a person keeps or drops, each by its path; more have no room on the card. */
+  /** Paths that a person can keep or drop. `partsNotShown` counts those without room on the card. */
   parts: string[];
   partsNotShown: number;
 }
@@ -112,7 +112,7 @@ function readChange(from: Data): Change {
   return { ...read, isUndrawn: hasText && !diff && !read.isNotText };
 }
 
-/** Counts of what the card has no room for. A file that is no text is shown by its name and size. */
+/** Counts the changes that have no room on the card. A file that is not text is shown by its name and size. */
 export function unseen({ changes, notShown }: Trial): { paths: number; changes: number; lines: number } {
   const cut = changes.map(({ diff }) => (diff?.truncated ? undrawn(diff) : { added: 0, removed: 0 }));
   return {
@@ -122,7 +122,7 @@ export function unseen({ changes, notShown }: Trial): { paths: number; changes: 
   };
 }
 
-/** The same of the parts that a person keeps: the others are dropped, and nothing of them is released. */
+/** Returns true if a kept part has changes that are not shown. Dropped parts are not released, so they are ignored. */
 export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
   const parts = [...trial.parts, ...kept];
   const liesIn = (path: string, part: string): boolean => path === part || path.startsWith(`${part}/`);
@@ -132,7 +132,7 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
     const part = partOf(path);
     return part !== undefined && kept.includes(part);
   };
-  // What holds others is one part with all of them, shown or not.
+  // A part that contains others includes all of them, shown or not.
   const mayHoldMore = kept.some((part) => {
     const at = trial.changes.find(({ path }) => path === part);
     return isOfGit({ path: part }) || at === undefined || at.does === "replaced";
@@ -141,17 +141,17 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
   return left.paths + left.changes + left.lines > 0;
 }
 
-/** How many files a dialog names before it counts. */
+/** Number of files that a dialog names before it counts. */
 const NAMED = 20;
 
 export interface Affected {
   name: "dropped" | "undone" | "left" | "unmerged";
   files: { path: string; does?: string; kind?: string }[];
-  /** How many more, that are not named. */
+  /** Number of further files that are not named. */
   more: number;
 }
 
-/** The files that a decision is about, beside those that it is sent with. `kept`: the parts that a person keeps. */
+/** Returns the files that a decision affects beyond those that it sends. `kept`: the parts that a person keeps. */
 export function affected(trial: Trial, kept: readonly string[] | undefined): Affected[] {
   const changes = new Map(trial.changes.map((change) => [change.path, change]));
   const named = (path: string): Affected["files"][number] => ({ path, does: changes.get(path)?.does, kind: changes.get(path)?.kind });
@@ -175,11 +175,11 @@ function left(trial: Trial): Affected["files"] {
   return trial.left.map(({ path }) => ({ path }));
 }
 
-/** Lines that stand open on a card before anybody unfolds one. */
+/** Number of diff lines that are unfolded on a card at first. */
 const OPEN_LINES = 60;
 const OPEN_FILES = 4;
 
-/** How many of the first changes stand open: the first, and as many more as keep the card short. */
+/** Returns how many of the first changes are unfolded: the first, and more while the card stays short. */
 export function opened(changes: readonly Change[]): number {
   let [files, lines] = [0, 0];
   const tooFar = changes.findIndex(({ diff }) => {
@@ -191,7 +191,7 @@ export function opened(changes: readonly Change[]): number {
   return tooFar < 0 ? changes.length : tooFar;
 }
 
-/** Of a file, as people say it. */
+/** Formats the size of a file. */
 export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB"];
   let [value, unit] = [bytes, 0];
