@@ -1,4 +1,4 @@
-// What is different between two versions of a plan, subtask by subtask.
+// Compares two versions of a plan, subtask by subtask.
 import type { Part } from "./part";
 
 export interface Changed<T> {
@@ -12,7 +12,7 @@ export type Change =
 
 export interface Changes {
   list: Change[];
-  /** What is in both stands in another order. */
+  /** True if the subtasks of both versions are in a different order. */
   isReordered: boolean;
 }
 
@@ -40,7 +40,7 @@ function changed(was: Part, part: Part): Change | undefined {
   return text || agent || needs ? { kind: "changed", part, text, agent, needs } : undefined;
 }
 
-/** How a part of the later version is marked in its graph. */
+/** Returns the mark of a subtask in the graph of the later version. */
 export function mark(changes: Changes, id: string): "added" | "changed" | undefined {
   const change = changes.list.find((each) => each.kind !== "removed" && each.part.id === id);
   return change?.kind === "removed" ? undefined : change?.kind;

@@ -1,5 +1,5 @@
-// Boxes and lines of a graph whose layers and rows are known: left to right where there is room, else one below the
-// other with the lines beside them.
+// Boxes and lines of a graph with known layers and rows. Wide graphs run from left to right; narrow ones stack the
+// boxes, with the lines at their left.
 import type { Drawn } from "./part";
 
 export interface Box {
@@ -13,16 +13,16 @@ export interface Geometry {
   width: number;
   height: number;
   boxes: Map<string, Box>;
-  /** Paths, from what comes first to what waits for it. */
+  /** SVG paths, from each dependency to the subtask that waits for it. */
   lines: { from: string; to: string; path: string }[];
 }
 
 export const BOX_HEIGHT = 88;
 const GAP = { across: 40, down: 20 };
 const BOX_WIDTH = { least: 184, most: 280 };
-/** Narrower than this the layers stand below each other. */
+/** Minimum width of a graph from left to right, in pixels. */
 const WIDE = 560;
-/** Beside the boxes of a narrow graph. */
+/** Width of the space for lines at the left of a narrow graph, in pixels. */
 const GUTTER = 34;
 
 export function geometry(parts: readonly Drawn[], room: number): Geometry {
@@ -48,7 +48,8 @@ function across(parts: readonly Drawn[], room: number): Geometry {
   };
 }
 
-/** From the right edge to the left one. One that passes other layers runs between the rows, not behind their boxes. */
+/** Returns a path from the right edge of a box to the left edge of another. A path across other layers runs between the
+ *  rows, not behind their boxes. */
 function bow(from: Box, to: Box, isFar: boolean): string {
   const [x1, y1] = [from.left + from.width, from.top + BOX_HEIGHT / 2];
   const [x2, y2] = [to.left - 3, to.top + BOX_HEIGHT / 2];
@@ -72,7 +73,7 @@ function down(parts: readonly Drawn[], room: number): Geometry {
   };
 }
 
-/** From the left edge round to the left edge: the farther it goes, the farther out. */
+/** Returns a path from left edge to left edge. The farther it goes, the farther out it bends. */
 function beside(from: Box, to: Box): string {
   const [x, y1, y2] = [GUTTER, from.top + BOX_HEIGHT * 0.68, to.top + BOX_HEIGHT * 0.32];
   const steps = (to.top - from.top) / (BOX_HEIGHT + 10);
@@ -91,13 +92,13 @@ function lines(
     part.depends_on.flatMap((need) => {
       const [from, to] = [boxes.get(need), boxes.get(part.id)];
       const steps = part.layer - (layers.get(need) ?? part.layer);
-      // A circle, which only a draft can have, has no direction to draw.
+      // A cycle, which only a draft can have, has no direction and is not drawn.
       return from && to && steps > 0 ? [{ from: need, to: part.id, path: draw(from, to, steps > 1) }] : [];
     }),
   );
 }
 
-/** As it is read: what comes first, first. */
+/** Returns the subtasks in reading order, dependencies first. */
 export function inOrder(parts: readonly Drawn[]): Drawn[] {
   return [...parts].sort((a, b) => a.layer - b.layer || a.row - b.row);
 }

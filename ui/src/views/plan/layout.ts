@@ -1,13 +1,13 @@
-// Where the subtasks of a plan stand: the server lays them out, as for every other client.
+// Requests the layout of a plan from the server, which computes it for every client.
 import { post } from "../../api/client";
 import type { NodePosition, PlanLayout } from "../../api/types";
 import type { Part } from "./part";
 
-/** Of the plans that somebody looks at in turn. */
+/** Number of layouts in the cache. */
 const KEPT = 30;
 const known = new Map<string, Promise<NodePosition[]>>();
 
-/** A place for each, in their order. Texts and agents move nothing. */
+/** Returns a position for each subtask, in their order. Texts and agents do not affect it. */
 export function layout(parts: readonly Part[]): Promise<NodePosition[]> {
   const subtasks = parts.map(({ id, depends_on }) => ({ id, depends_on }));
   const key = JSON.stringify(subtasks);

@@ -1,4 +1,4 @@
-// The parts that draw and edit plans are chunks of their own: most cards are about something else.
+// Loads the parts that draw and edit plans. They are chunks of their own, because most cards have no plan.
 
 export const loadPlanOfCard = () => import("./PlanOfCard.svelte");
 export const loadPlanEdited = () => import("./PlanEdited.svelte");

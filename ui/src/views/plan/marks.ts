@@ -1,4 +1,4 @@
-// A sign for each status, the same as in the terminal: the colour is never the only one.
+// A symbol for each status, the same as in the terminal. Colour is never the only difference.
 import type { SubtaskStatus } from "../../api/types";
 
 export const MARKS: Record<SubtaskStatus, string> = {

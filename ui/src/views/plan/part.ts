@@ -1,4 +1,4 @@
-// A subtask of a plan, and a plan as data that an agent or a person wrote: nothing in it is taken for granted.
+// Subtasks of a plan, read from data of an agent or a person. No shape is assumed.
 import type { SubtaskStatus } from "../../api/types";
 import { isData } from "../card/payload";
 
@@ -9,7 +9,7 @@ export interface Part {
   depends_on: string[];
 }
 
-/** A part where it is drawn. */
+/** A subtask with its place in the graph. */
 export interface Drawn extends Part {
   layer: number;
   row: number;
@@ -19,7 +19,7 @@ export interface Drawn extends Part {
 
 const KNOWN = ["id", "description", "agent", "depends_on"];
 
-/** The subtasks of `{subtasks: […]}` or of a bare list; none where the list could not show all of it. */
+/** Returns the subtasks of `{subtasks: […]}` or of a bare list; undefined if the list could not show everything. */
 export function parts(plan: unknown): Part[] | undefined {
   const subtasks = isData(plan) && Object.keys(plan).every((key) => key === "subtasks") ? plan.subtasks : plan;
   if (!Array.isArray(subtasks)) return undefined;
@@ -35,7 +35,7 @@ export function parts(plan: unknown): Part[] | undefined {
   return read;
 }
 
-/** As it is sent: what is not set is not there. */
+/** Returns the plan as sent to the server. Unset members are left out. */
 export function plan(subtasks: readonly Part[]): { subtasks: unknown[] } {
   return {
     subtasks: subtasks.map(({ id, description, agent, depends_on }) => ({

@@ -1,9 +1,9 @@
-// The plan that an interrupt is about, as its run has it: its versions, its agents, how its parts stand.
+// Reads the plan of an interrupt from its run: its versions, its agents, and the statuses of its subtasks.
 import { get } from "../../api/client";
 import type { Interrupt, List, Plan } from "../../api/types";
 import { data, text } from "../card/payload";
 
-/** Nothing where it belongs to no planning phase, or the server is away. */
+/** Returns undefined if the interrupt belongs to no planning phase, or the server is away. */
 export async function planOf(interrupt: Interrupt): Promise<Plan | undefined> {
   const phase = text(data(interrupt.payload), "phase");
   if (phase === undefined) return undefined;

@@ -1,5 +1,5 @@
-// A plan that somebody writes: its subtasks in order. They know each other by key, so that an id can be typed anew
-// without what waits for it losing it.
+// A plan that a person edits: its subtasks in order. Dependencies refer to keys, so that they survive a change of an
+// id.
 import { t } from "./texts";
 import type { Part } from "./part";
 
@@ -17,7 +17,7 @@ export interface Wrong {
   needs?: string;
 }
 
-/** As `core::limits::SUBTASK_ID_BYTES`. */
+/** Same as `core::limits::SUBTASK_ID_BYTES`. */
 const ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export class Rows {
@@ -53,13 +53,13 @@ export class Rows {
     return this.list.at(-1) as Row;
   }
 
-  /** What waited for it waits for it no longer. */
+  /** Removes a subtask, and the dependencies on it. */
   remove(key: number): void {
     this.list = this.list.filter((row) => row.key !== key);
     for (const row of this.list) row.needs = row.needs.filter((need) => need !== key);
   }
 
-  /** Where it stands then; nothing where there is no further. */
+  /** Moves a subtask. Returns its new index, or undefined if it is at the end of the list. */
   move(key: number, by: 1 | -1): number | undefined {
     const at = this.list.findIndex((row) => row.key === key);
     const to = at + by;
@@ -73,14 +73,14 @@ export class Rows {
     row.needs = isNeeded ? [...row.needs, key] : row.needs.filter((need) => need !== key);
   }
 
-  /** Where it goes back to how it was. */
+  /** Restores a subtask to an earlier version. */
   restore(row: Row, part: Part): void {
     row.description = part.description;
     row.agent = part.agent ?? "";
     row.needs = this.list.filter((other) => part.depends_on.includes(other.id)).map((other) => other.key);
   }
 
-  /** What the server would refuse, by row, before it is sent. */
+  /** Returns the errors that the server would report, by row key. */
   get wrong(): Map<number, Wrong> {
     const found = new Map<number, Wrong>();
     for (const row of this.list) {
@@ -96,7 +96,7 @@ export class Rows {
     return found;
   }
 
-  /** The way from a row through what must come before it back to itself, in the order of time. */
+  /** Returns the cycle through a row, with dependencies first; undefined if there is none. */
   #circle(start: Row): Row[] | undefined {
     const byKey = new Map(this.list.map((row) => [row.key, row]));
     const seen = new Set<number>();

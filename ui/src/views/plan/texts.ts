@@ -1,4 +1,4 @@
-// The words of plans, for whatever draws them: they are fetched with it.
+// Texts about plans. They load together with the component that imports this file.
 import { add } from "../../texts";
 import { plan } from "../../texts/en-plan";
 
